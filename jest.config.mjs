@@ -1,0 +1,11 @@
+/** One configuration for every package: ES modules, transformed by swc, on real engines. */
+export default {
+  rootDir: import.meta.dirname,
+  testMatch: ['<rootDir>/{libs,services}/*/test/**/*.test.ts', '<rootDir>/test-e2e/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/.restante'],
+  testTimeout: 30_000,
+}

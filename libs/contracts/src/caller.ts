@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { SERVICES } from './services.ts'
+
+/** What the organization may send right now; `only:<address>` while an agent's human is not verified. */
+export const sendingRight = z.union([z.literal('ok'), z.literal('suspended'), z.literal('none'), z.templateLiteral(['only:', z.string()])])
+export type SendingRight = z.infer<typeof sendingRight>
+
+/** The inbox a request acts in, as its owner's row said when the request was read. */
+export const callerInbox = z.object({
+  /** Immutable identity; rows, topics, jobs and blob names use it, never the address. */
+  uid: z.uuid(),
+  /** `inbox_id` on the wire. */
+  address: z.string(),
+  pod_id: z.uuid(),
+  display_name: z.string().optional(),
+  paused: z.boolean(),
+})
+export type CallerInbox = z.infer<typeof callerInbox>
+
+export const callerCredential = z.object({
+  id: z.uuid(),
+  type: z.enum(['bearer', 'public_key']),
+  /** The tier the credential is bound to; the request's own scope may be narrower. */
+  tier: z.enum(['organization', 'pod', 'inbox']),
+  /** Granted names; absent means unrestricted. `app_connect` is listed separately because it never comes by omission. */
+  permissions: z.array(z.string()).optional(),
+  app_connect: z.boolean(),
+  /** A sign-up key that must still be confirmed with a code (identity, section 5.1). */
+  provisional: z.boolean(),
+  expires_at: z.iso.datetime().optional(),
+})
+export type CallerCredential = z.infer<typeof callerCredential>
+
+/**
+ * Who is asking, for exactly one operation of one service. The gateway resolves it against the tree
+ * organization > pod > inbox; a service filters every query by it. It travels as the claims of the caller token:
+ * a JWT (HS256, 30 s) signed with the key that only the gateway and the addressed service share.
+ */
+export const caller = z.object({
+  organization_id: z.uuid(),
+  /** Effective scope of the request: present when the path or the credential narrows it to a pod (or an inbox in it). */
+  pod_id: z.uuid().optional(),
+  /** Present when the path or the credential narrows the request to one inbox. */
+  inbox: callerInbox.optional(),
+  credential: callerCredential,
+  sending: sendingRight,
+  /** Facts about the organization that decide rights: an agent organization whose human is not verified yet. */
+  unverified: z.boolean(),
+})
+export type Caller = z.infer<typeof caller>
+
+/** Claims of a call that one service makes to another on its own behalf. */
+export const serviceCaller = z.object({ service: z.enum(SERVICES) })
+export type ServiceCaller = z.infer<typeof serviceCaller>

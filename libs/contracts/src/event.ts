@@ -1,0 +1,45 @@
+import type { z } from 'zod'
+import type { ServiceName } from './services.ts'
+
+/**
+ * Facts for routing, carried as CloudEvents extension headers (`ce_organizationid`, `ce_podid`, `ce_inboxuid`,
+ * `ce_restricted`), so that the dispatcher and the fan-out never open the payload.
+ */
+export interface EventRouting {
+  readonly organizationId: string
+  readonly podId?: string
+  readonly inboxUid?: string
+  /** Restricted labels on the message (`spam`, `blocked`, `unauthenticated`, `trash`), in that order. */
+  readonly restricted?: readonly string[]
+}
+
+/** One event as a producer hands it to the outbox, or a consumer gets it from the topic. */
+export interface DomainEvent<Type extends string = string, Payload = unknown> {
+  /** UUID; for a public event the `event_id` of its document. The key of every deduplication. */
+  readonly id: string
+  readonly type: Type
+  /** What it is about: an id a person can grep for. */
+  readonly subject: string
+  /** The Kafka key, as the topic declares it. */
+  readonly key: string
+  readonly time: Date
+  readonly routing: EventRouting
+  readonly payload: Payload
+}
+
+export interface TopicDefinition {
+  readonly name: string
+  readonly producer: ServiceName
+  /** What the Kafka key holds; order is kept per key. */
+  readonly key: string
+  readonly partitions: number
+  readonly retentionMs: number
+  readonly summary: string
+  /** Event type (`ce_type`) to the shape of its JSON value. */
+  readonly events: Readonly<Record<string, { readonly schema: z.ZodType; readonly summary: string }>>
+}
+
+/** Events that one topic may carry, as a union discriminated by `type`. */
+export type EventOf<T extends TopicDefinition> = {
+  [K in keyof T['events'] & string]: DomainEvent<K, z.infer<T['events'][K]['schema']>>
+}[keyof T['events'] & string]

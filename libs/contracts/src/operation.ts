@@ -1,0 +1,56 @@
+import type { z } from 'zod'
+import type { Permission } from './permissions.ts'
+import type { ServiceName } from './services.ts'
+
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** The three nested tiers a credential, or the path of a request, can be bound to. */
+export const TIERS = ['organization', 'pod', 'inbox'] as const
+export type Tier = (typeof TIERS)[number]
+
+/** How a request proves who it is: an API key, nothing at all, or a signature inside the URL (download links). */
+export type Authentication = 'key' | 'none'
+
+/** A body that is not JSON: bytes are streamed through untouched. */
+export const BINARY = Symbol('binary body')
+
+export interface OperationDefinition {
+  /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
+  readonly id: string
+  readonly method: HttpMethod
+  /** Path below the scope prefix, parameters in braces: `/threads/{thread_id}`. */
+  readonly path: string
+  /** Prefixes that offer it: `/v0`, `/v0/pods/{pod_id}`, `/v0/inboxes/{inbox_id}`. */
+  readonly prefixes: readonly Tier[]
+  /** Tiers of credential that may call it at all. */
+  readonly tiers: readonly Tier[]
+  /**
+   * The permission that the gateway demands. `any`: every valid credential. Permissions that depend on the body are
+   * named in `alsoNeeds` and enforced by the owning service.
+   */
+  readonly permission: Permission | InternalPermission | 'any'
+  readonly alsoNeeds?: readonly Permission[]
+  readonly authentication: Authentication
+  readonly service: ServiceName
+  readonly summary: string
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject
+  /** `undefined`: the operation takes no body and one that is sent is ignored. */
+  readonly body: z.ZodType | undefined
+  /** `undefined`: success has no body (204). */
+  readonly response: z.ZodType | typeof BINARY | undefined
+  readonly status: 200 | 201 | 202 | 204
+  readonly idempotencyKey: boolean
+  /** Largest accepted body in bytes, and how its excess is answered. */
+  readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
+}
+
+/** Rights that no key can be granted; they appear only in the `fix` of a refusal (identity, section 4.1). */
+export type InternalPermission = 'organization_read' | 'agent_verify'
+
+/** Scope part of a path in front of an operation's own path. */
+export const PREFIX: Record<Tier, string> = {
+  organization: '/v0',
+  pod: '/v0/pods/{pod_id}',
+  inbox: '/v0/inboxes/{inbox_id}',
+}
