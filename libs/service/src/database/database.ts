@@ -1,0 +1,176 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import pg from 'pg'
+import type { Part } from '../process/part.ts'
+import { isSerializationFailure } from './errors.ts'
+import { JoinablePool, joinConnection } from './shared-connection.ts'
+import { execute, type Queryable, type Statement } from './statement.ts'
+
+/** What a service's generated Prisma client offers to the code inside a transaction. */
+export interface OrmClient {
+  $transaction<R>(work: (orm: never) => Promise<R>, options?: { maxWait?: number; timeout?: number }): Promise<R>
+  $disconnect(): Promise<void>
+}
+
+/** The client that Prisma hands to the body of an interactive transaction. */
+export type OrmOf<Client extends OrmClient> = Parameters<Parameters<Client['$transaction']>[0]>[0]
+
+/**
+ * One open transaction. Prepared statements (`query`) and Prisma code (`orm()`) share its connection, so whatever is
+ * written through either commits together, the outbox rows included.
+ */
+export interface Tx<Orm = unknown> extends Queryable {
+  /** The Prisma client of this transaction; joined on first use, so that transactions without it do not pay for it. */
+  orm(): Promise<Orm>
+  /** Runs `notice` once the commit is durable; never after a rollback. It must not throw. */
+  afterCommit(notice: () => void): void
+}
+
+export interface DatabaseOptions<Client extends OrmClient> {
+  readonly url: string
+  /** A URL that reaches PostgreSQL itself when `url` goes through a transaction pooler; default: `url`. */
+  readonly directUrl?: string | undefined
+  /** Connections of this process. Default 6. */
+  readonly poolSize?: number | undefined
+  readonly applicationName: string
+  /** Makes the service's Prisma client over this database's pool. */
+  readonly orm: (adapter: SqlDriverAdapterFactory) => Client
+}
+
+export interface TransactionOptions {
+  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
+  /** How often a serialization failure or deadlock is run again. Default 3. */
+  readonly retries?: number
+}
+
+/** A transaction's connection is taken back when it idles this long: a stuck body must not hold locks for ever. */
+const IDLE_IN_TRANSACTION_MS = 60_000
+const ORM_TRANSACTION = { maxWait: 10_000, timeout: IDLE_IN_TRANSACTION_MS }
+
+/** One service's database: its pool, its Prisma client, and the only way to open a transaction. */
+export class Database<Client extends OrmClient = OrmClient> implements Queryable, Part {
+  readonly name = 'database'
+  /** Prisma on the pool; each call commits by itself. */
+  readonly orm: Client
+  readonly #pool: JoinablePool
+  readonly #directConfig: pg.ClientConfig
+
+  private constructor(options: DatabaseOptions<Client>) {
+    const common = { application_name: options.applicationName, connectionTimeoutMillis: 5_000, keepAlive: true }
+    this.#pool = new JoinablePool({
+      ...common,
+      connectionString: options.url,
+      max: options.poolSize ?? 6,
+      idleTimeoutMillis: 60_000,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    })
+    // A broken idle connection is replaced on next use; without a listener it would end the process.
+    this.#pool.on('error', () => {})
+    this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
+    this.orm = options.orm(new PrismaPg(this.#pool))
+  }
+
+  /** Opens the pool; connections are made when they are first needed. */
+  static open<C extends OrmClient>(options: DatabaseOptions<C>): Database<C> {
+    return new Database(options)
+  }
+
+  /** Runs one prepared statement on the pool; it commits by itself. */
+  query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values): Promise<Row[]> {
+    return execute(this.#pool, statement, values)
+  }
+
+  /**
+   * Runs `work` in one transaction and commits it when it resolves; any throw rolls everything back. Runs again on a
+   * serialization failure or deadlock, so `work` must have no effect outside the database.
+   */
+  async transaction<T>(work: (tx: Tx<OrmOf<Client>>) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#attempt(work, options)
+      } catch (error) {
+        if (attempt >= (options.retries ?? 3) || !isSerializationFailure(error)) throw error
+      }
+    }
+  }
+
+  async #attempt<T>(work: (tx: Tx<OrmOf<Client>>) => Promise<T>, options: TransactionOptions): Promise<T> {
+    const client = await this.#pool.connect()
+    const session = new OrmSession<OrmOf<Client>>(this.orm, client)
+    const notices: (() => void)[] = []
+    let broken: Error | undefined
+    try {
+      await client.query(options.isolation ? `begin isolation level ${options.isolation}` : 'begin')
+      const result = await work({
+        query: (statement, ...values) => execute(client, statement, values),
+        orm: () => session.join(),
+        afterCommit: (notice) => notices.push(notice),
+      })
+      await session.leave()
+      await client.query('commit')
+      for (const notice of notices) notice()
+      return result
+    } catch (error) {
+      await session.leave().catch(() => {})
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  /** A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller ends it. */
+  async direct(): Promise<pg.Client> {
+    const client = new pg.Client(this.#directConfig)
+    // Loss of the connection reaches its owner through `end` and failing queries.
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+
+  async ready(): Promise<void> {
+    await this.#pool.query('select 1')
+  }
+
+  async stop(): Promise<void> {
+    await this.orm.$disconnect()
+    await this.#pool.end()
+  }
+}
+
+/** Prisma's part in one transaction: an interactive transaction held open on the same connection until the end. */
+class OrmSession<Orm> {
+  readonly #client: OrmClient
+  readonly #connection: pg.PoolClient
+  #joining: Promise<Orm> | undefined
+  #finish: () => void = () => {}
+  #finished: Promise<unknown> = Promise.resolve()
+
+  constructor(client: OrmClient, connection: pg.PoolClient) {
+    this.#client = client
+    this.#connection = connection
+  }
+
+  join(): Promise<Orm> {
+    this.#joining ??= new Promise((resolve, reject) => {
+      const held = new Promise<void>((finish) => {
+        this.#finish = finish
+      })
+      this.#finished = joinConnection(this.#connection, () =>
+        this.#client.$transaction((orm: Orm) => {
+          resolve(orm)
+          return held
+        }, ORM_TRANSACTION),
+      )
+      this.#finished.catch(reject)
+    })
+    return this.#joining
+  }
+
+  async leave(): Promise<void> {
+    this.#finish()
+    await this.#finished
+  }
+}
