@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { SERVICES } from './services.ts'
 
 /** What the organization may send right now; `only:<address>` while an agent's human is not verified. */
-export const sendingRight = z.union([z.literal('ok'), z.literal('suspended'), z.literal('none'), z.templateLiteral(['only:', z.string()])])
+export const sendingRight = z.union([
+  z.literal('ok'),
+  z.literal('suspended'),
+  z.literal('none'),
+  z.templateLiteral(['only:', z.string()]),
+])
 export type SendingRight = z.infer<typeof sendingRight>
 
 /** The inbox a request acts in, as its owner's row said when the request was read. */

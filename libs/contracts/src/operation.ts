@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Permission } from './permissions.ts'
+import type { InternalPermission, Permission } from './permissions.ts'
 import type { ServiceName } from './services.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -44,9 +44,6 @@ export interface OperationDefinition {
   /** Largest accepted body in bytes, and how its excess is answered. */
   readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
 }
-
-/** Rights that no key can be granted; they appear only in the `fix` of a refusal (identity, section 4.1). */
-export type InternalPermission = 'organization_read' | 'agent_verify'
 
 /** Scope part of a path in front of an operation's own path. */
 export const PREFIX: Record<Tier, string> = {

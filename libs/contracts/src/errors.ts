@@ -1,0 +1,170 @@
+import { z } from 'zod'
+
+/** How one error code is answered (identity 1.6). */
+export interface ErrorDefinition {
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
+  /** Legacy name that SDKs map to their error classes; callers branch on the code. */
+  readonly name: string
+  /** Value of `x-should-retry`, which stops clients from repeating a permanent failure; undefined: header not sent. */
+  readonly retry: boolean | undefined
+  readonly message: string
+  /** Next action, where one holds for every occurrence of the code. */
+  readonly fix?: string
+}
+
+/** Every code of the API: status, name and retry advice in one place. */
+export const ERRORS = {
+  validation_error: { status: 400, name: 'ValidationError', retry: false, message: 'Invalid request' },
+  missing_authorization: {
+    status: 401,
+    name: 'UnauthorizedError',
+    retry: false,
+    message: 'Authorization header is missing',
+    fix: 'Send the header "Authorization: Bearer <API key>".',
+  },
+  invalid_token_type: {
+    status: 401,
+    name: 'UnauthorizedError',
+    retry: false,
+    message: 'A session token cannot be used here',
+    fix: 'Send an API key; it starts with "am_".',
+  },
+  unknown_api_key: {
+    status: 401,
+    name: 'UnauthorizedError',
+    retry: false,
+    message: 'API key not recognized',
+    fix: 'Check the key; it may have been deleted or belong to another installation.',
+  },
+  api_key_expired: {
+    status: 401,
+    name: 'UnauthorizedError',
+    retry: false,
+    message: 'API key has expired',
+    fix: 'Create a new key; the expiry of a key cannot be extended.',
+  },
+  unauthorized: { status: 401, name: 'UnauthorizedError', retry: false, message: 'Unauthorized' },
+  missing_permission: { status: 403, name: 'ForbiddenError', retry: false, message: 'Forbidden' },
+  permission_escalation: {
+    status: 403,
+    name: 'ForbiddenError',
+    retry: false,
+    message: 'A key cannot grant more than it holds itself',
+  },
+  unrestricted_key_required: {
+    status: 403,
+    name: 'ForbiddenError',
+    retry: false,
+    message: 'Only an unrestricted key can do this',
+    fix: 'Use a key that was created without a permissions object.',
+  },
+  forbidden: { status: 403, name: 'ForbiddenError', retry: false, message: 'Forbidden' },
+  message_rejected: { status: 403, name: 'MessageRejectedError', retry: false, message: 'Message rejected' },
+  inbox_paused: {
+    status: 403,
+    name: 'InboxPausedError',
+    retry: false,
+    message: 'Inbox is paused',
+    fix: 'Update the inbox with status "active"; this needs inbox_update.',
+  },
+  already_exists: { status: 403, name: 'AlreadyExistsError', retry: false, message: 'Already exists' },
+  resource_taken: {
+    status: 403,
+    name: 'IsTakenError',
+    retry: false,
+    message: 'Already taken',
+    fix: 'Choose another name.',
+  },
+  limit_exceeded: { status: 403, name: 'LimitExceededError', retry: false, message: 'Limit exceeded' },
+  domain_not_verified: {
+    status: 403,
+    name: 'DomainNotVerifiedError',
+    retry: false,
+    message: 'Domain is not verified',
+    fix: 'Publish the DNS records of the domain and verify it.',
+  },
+  not_found: { status: 404, name: 'NotFoundError', retry: false, message: 'Not found' },
+  conflict: { status: 409, name: 'ConflictError', retry: false, message: 'Conflict' },
+  race_condition: {
+    status: 409,
+    name: 'RaceConditionError',
+    retry: true,
+    message: 'Changed by someone else at the same time',
+    fix: 'Repeat the request.',
+  },
+  resource_deleting: {
+    status: 409,
+    name: 'ResourceDeletingError',
+    retry: true,
+    message: 'A resource of this name is still being deleted',
+    fix: 'Repeat the request in a minute.',
+  },
+  cannot_delete: { status: 409, name: 'CannotDeleteError', retry: false, message: 'Cannot be deleted' },
+  payload_too_large: { status: 413, name: 'PayloadTooLargeError', retry: false, message: 'Request body is too large' },
+  unprocessable: { status: 422, name: 'UnprocessableError', retry: false, message: 'Request cannot be processed' },
+  rate_limit_exceeded: {
+    status: 429,
+    name: 'RateLimitError',
+    retry: undefined,
+    message: 'Too many requests',
+    fix: 'Wait as long as Retry-After says.',
+  },
+  internal_error: { status: 500, name: 'ServerError', retry: undefined, message: 'Internal server error' },
+  service_unavailable: {
+    status: 503,
+    name: 'ServiceUnavailableError',
+    retry: undefined,
+    message: 'Service temporarily unavailable',
+    fix: 'Repeat the request in a moment.',
+  },
+} as const satisfies Record<string, ErrorDefinition>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** Cases of a code that carry another `name`, or other retry advice, than the code's own (identity 1.2, 1.6). */
+export const ERROR_VARIANTS = {
+  malformed_json: { code: 'validation_error', name: 'SyntaxError', retry: false },
+  idempotency_key_in_progress: { code: 'conflict', name: 'IdempotencyKeyConflictError', retry: true },
+  idempotency_key_reused: { code: 'conflict', name: 'IdempotencyKeyConflictError', retry: false },
+} as const satisfies Record<string, { code: ErrorCode; name: string; retry: boolean }>
+export type ErrorVariant = keyof typeof ERROR_VARIANTS
+
+/** The four messages of `missing_authorization`, checked in this order (identity 1.6). */
+export const AUTHORIZATION_MESSAGES = {
+  missing: 'Authorization header is missing',
+  scheme: 'Authorization scheme must be exactly "Bearer "',
+  empty: 'API key is empty',
+  whitespace: 'API key contains whitespace',
+} as const
+
+/** Message of a 404 for a method and path that no operation has. */
+export const ROUTE_NOT_FOUND = 'Route not found'
+
+/** One entry of `errors` on a 400: where, in wire names, and what is wrong there. */
+export const fieldError = z.object({ path: z.array(z.union([z.string(), z.int()])), message: z.string() })
+export type FieldError = z.infer<typeof fieldError>
+
+/** Body of every error but the infrastructure ones (identity 1.5). */
+export const errorEnvelope = z
+  .object({
+    name: z.string().meta({ description: 'Legacy name; do not branch on it.' }),
+    code: z.string().meta({ description: 'Stable code; branch on it.' }),
+    message: z.string(),
+    fix: z.string().optional().meta({ description: 'Concrete next action.' }),
+    docs: z.string().optional().meta({ description: 'Reference entry of the code.' }),
+    errors: z.array(fieldError).optional().meta({ description: 'On 400: each wrong field.' }),
+    resource: z.string().optional().meta({ description: 'On a limit: what is limited.' }),
+    limit: z.int().optional().meta({ description: 'On a limit: its value.' }),
+    window: z.string().optional().meta({ description: 'On a quota: the window it counts in.' }),
+    upgrade_url: z.string().optional(),
+  })
+  .meta({ id: 'Error' })
+export type ErrorEnvelope = z.infer<typeof errorEnvelope>
+
+/** Body of the answers that no operation makes: 413 of a mail request, 414, 426, 431, a refused stream handshake. */
+export const infrastructureError = z.object({ message: z.string() }).meta({ id: 'InfrastructureError' })
+
+/** The `docs` link of a code. */
+export function errorDocs(docsUrl: string, code: ErrorCode): string {
+  return `${docsUrl}/errors#${code}`
+}

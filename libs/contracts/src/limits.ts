@@ -1,0 +1,174 @@
+const KB = 1024
+const MB = 1024 * KB
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/**
+ * Every number that somebody outside a service can notice, by subject. Sizes are bytes of UTF-8, lengths are characters,
+ * times are milliseconds, unless the name says otherwise. Those that an installation may change are defaults here.
+ */
+export const LIMITS = {
+  /** Lists (identity 1.4, mail 1). */
+  page: {
+    default: 50,
+    /** Cap of unfiltered lists, which clamp; searches and content-filtered lists answer 400 above it. */
+    max: 100,
+    /** Cap of unfiltered message and thread lists. */
+    maxMail: 500,
+    /** Messages inside one thread: default and cap (mail 10). */
+    threadMessages: 100,
+  },
+  /** Requests (identity 1.10). */
+  request: {
+    /** Body of the send family; above it the bare 413. */
+    mailBody: 6 * MB,
+    /** Any other JSON body; above it `payload_too_large`. */
+    body: 1 * MB,
+    /** Header block; above it 431. */
+    headers: 32 * KB,
+    /** Request target; above it 414. */
+    url: 16 * KB,
+    /** Answers above it are compressed for a client that takes gzip. */
+    compressAbove: 1 * KB,
+    /** Accepted `X-Request-Id`. */
+    requestId: 128,
+  },
+  /** Names, titles and aliases of resources. */
+  name: { default: 'My API Key', max: 256 },
+  clientId: 256,
+  /** Inboxes (identity 8). */
+  inbox: {
+    username: 64,
+    displayName: 256,
+    metadataKeys: 256,
+    metadataKey: 256,
+    metadataValue: 256,
+    /** A generated username that is taken is drawn again this often, with one more digit each time. */
+    usernameAttempts: 10,
+    /** An address on a shared domain that was deleted is kept from other organizations this long. */
+    retiredAddress: 30 * DAY,
+  },
+  /** API keys (identity 3). */
+  apiKey: {
+    perOrganization: 1000,
+    /** A positive look-up may be remembered this long: the bound within which revocation holds. */
+    cache: 1 * SECOND,
+    /** `used_at` is written at most this often per key. */
+    usedAt: 1 * MINUTE,
+    /** An expired key is still listed this long. */
+    listedAfterExpiry: 30 * DAY,
+  },
+  /** Agent sign-up and its codes (identity 5). */
+  signUp: {
+    source: 2048,
+    humanEmail: 320,
+    codeDigits: 6,
+    codeLifetime: 1 * DAY,
+    codeAttempts: 10,
+    /** Code mails to one human address: spacing, and number per day. */
+    codeMailSpacing: 1 * MINUTE,
+    codeMailsPerDay: 5,
+    /** Replacements of an organization's human before the next one is refused. */
+    humanReplacements: 2,
+    inboxLimit: 1,
+    domainLimit: 0,
+    /** Recipients a day of an organization whose human is not verified. */
+    mailsPerDay: 10,
+  },
+  /** Request rates (identity 1.9); token buckets. */
+  rate: {
+    organizationPerSecond: 100,
+    organizationBurst: 200,
+    credentialPerSecond: 50,
+    credentialBurst: 100,
+    signUpsPerHour: 60,
+    failedAuthenticationsPerMinute: 300,
+  },
+  /** Labels (mail 4.3). */
+  labels: { perResource: 256, length: 256 },
+  /** One outgoing message (mail 2, 8, 16). The lengths of single fields keep its event below the payload cap. */
+  send: {
+    recipients: 50,
+    address: 1000,
+    subject: 4000,
+    customHeaders: 100,
+    customHeaderName: 76,
+    customHeaderBytes: 64 * KB,
+    attachments: 256,
+    attachmentName: 255,
+    attachmentUrl: 8 * KB,
+    /** All URL-backed attachments of one message. */
+    fetchedBytes: 30 * MB,
+    fetchTimeout: 10 * SECOND,
+  },
+  /** `Idempotency-Key` (identity 1.8). */
+  idempotency: { key: 256, kept: 1 * DAY, unknownOutcome: 15 * MINUTE },
+  /** Outbound delivery (mail 15.1). */
+  delivery: { retriedFor: 72 * HOUR },
+  /** Inbound mail (mail 13). */
+  inbound: {
+    bytes: 40 * MB,
+    /** Answer of the owner about the recipients of one session; later 451. */
+    recipientLookup: 2 * SECOND,
+    senderAuthentication: 2 * SECOND,
+    parseMemoryMb: 256,
+    parseTime: 5 * SECOND,
+    attempts: 3,
+  },
+  /** Stored messages (mail 5). */
+  message: { preview: 200, downloadLink: 1 * HOUR },
+  /** Payloads (events 3.1, 10). */
+  event: {
+    payload: 900 * KB,
+    /** Bodies above it, together, are left out of a received event. */
+    bodies: 64 * KB,
+    /** A thread's attachments, recipients and senders are each cut to the newest of these when the payload is too large. */
+    threadList: 100,
+    /** Ids in one filter of a webhook or subscription. */
+    filterIds: 10,
+  },
+  /** Webhooks and their deliveries (events 7, 8). */
+  webhook: {
+    perOrganization: 50,
+    url: 2048,
+    headers: 20,
+    headerBytes: 4 * KB,
+    timeout: 15 * SECOND,
+    /** Waits between attempts, each from the previous failure: eight attempts over about 27.5 hours. */
+    retries: [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
+    /** Random part added to a wait, as a share of it; none on the first. */
+    jitter: 0.1,
+    inFlight: 10,
+    responseBytes: 16 * KB,
+    /** The failure clock starts on several failures within a day that lie this far apart at least. */
+    failureSpan: 12 * HOUR,
+    failureWindow: 1 * DAY,
+    /** Failing for this long disables the webhook. */
+    disableAfter: 5 * DAY,
+  },
+  /** The live stream (events 6.4). */
+  stream: {
+    connectionsPerOrganization: 1000,
+    subscriptions: 100,
+    age: 1 * DAY,
+    ping: 30 * SECOND,
+    unansweredPings: 2,
+    frame: 64 * KB,
+    framesPerSecond: 50,
+    waitingBytes: 4 * MB,
+    waitingEvents: 1000,
+    /** An open stream of a revoked or expired key closes within this time. */
+    revocation: 1 * SECOND,
+    log: 1 * DAY,
+  },
+  /** How long a thing is kept (identity, events, docs/guarantees.md). */
+  retention: {
+    /** No topic keeps content longer. */
+    topic: 7 * DAY,
+    deadLetter: 14 * DAY,
+    consumedMark: 21 * DAY,
+    outbox: 1 * HOUR,
+  },
+} as const
