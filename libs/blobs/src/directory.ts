@@ -1,0 +1,161 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { access, constants, link, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { Digest } from './digest.ts'
+import { DurableDirectories, syncDirectory } from './durable-directories.ts'
+import { BlobNotFound, systemErrorCode } from './errors.ts'
+import { parseName, parsePrefix } from './names.ts'
+import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+
+/** A put writes all the time, so a temporary file that nobody touched for this long belongs to a process that died. */
+const ABANDONED_AFTER_MS = 60 * 60 * 1000
+
+/** Names start with a letter or digit (names.ts), so no blob can be confused with what starts with these. */
+const TEMPORARY = '.incoming'
+const FAN_OUT = '~'
+
+/**
+ * Blobs as files below one directory, which several processes of one host may share. `a/b/<uuid>` is the file
+ * `a/b/~5f/<uuid>`: the fan-out by the hash of the last segment keeps directories small, and a prefix stays a directory.
+ */
+export class DirectoryBlobStore implements BlobStore {
+  readonly name = 'blobs'
+  readonly #root: string
+  readonly #incoming: string
+  readonly #directories: DurableDirectories
+
+  constructor(root: string) {
+    this.#root = path.resolve(root)
+    this.#incoming = path.join(this.#root, TEMPORARY)
+    this.#directories = new DurableDirectories(this.#root)
+  }
+
+  /** Makes the directory, and sweeps what crashed puts left behind. */
+  async start(): Promise<void> {
+    await this.#directories.ensure(this.#incoming)
+    const files = await readdir(this.#incoming)
+    await Promise.all(files.map((file) => this.#sweep(path.join(this.#incoming, file))))
+  }
+
+  async #sweep(file: string): Promise<void> {
+    const modified = await stat(file).then((found) => found.mtimeMs, ifMissing(Date.now()))
+    if (Date.now() - modified > ABANDONED_AFTER_MS) await rm(file, { force: true })
+  }
+
+  async ready(): Promise<void> {
+    await access(this.#incoming, constants.R_OK | constants.W_OK)
+  }
+
+  async stop(): Promise<void> {}
+
+  async put(name: string, content: Readable | Uint8Array, _options?: PutOptions): Promise<StoredBlob> {
+    const file = this.#fileOf(name)
+    return this.#throughTemporary(file, async (temporary) => {
+      const digest = new Digest()
+      const handle = await open(temporary, 'wx')
+      try {
+        await writeFile(handle, digest.of(content))
+        // The name must not become durable before the bytes.
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      return digest.result()
+    })
+  }
+
+  async copy(from: string, to: string): Promise<void> {
+    const source = this.#fileOf(from)
+    await this.#throughTemporary(this.#fileOf(to), (temporary) =>
+      link(source, temporary).catch(ifMissingThrow(() => new BlobNotFound(from))),
+    )
+  }
+
+  /** Lets `write` make a temporary file, then gives it its name at once and for good. */
+  async #throughTemporary<T>(file: string, write: (temporary: string) => Promise<T>): Promise<T> {
+    await this.#directories.ensure(this.#incoming)
+    const temporary = path.join(this.#incoming, randomUUID())
+    try {
+      const result = await write(temporary)
+      await this.#publish(temporary, file)
+      return result
+    } finally {
+      // Still there after a failure, and after a rename onto a hard link to the same file, which POSIX makes a no-op.
+      await rm(temporary, { force: true })
+    }
+  }
+
+  async #publish(temporary: string, file: string): Promise<void> {
+    const directory = path.dirname(file)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#directories.ensure(directory)
+        await rename(temporary, file)
+        return await syncDirectory(directory)
+      } catch (error) {
+        // A concurrent deletePrefix took the directory away after it was made sure of.
+        if (!isMissing(error) || attempt === 3) throw error
+        this.#directories.forget(directory)
+      }
+    }
+  }
+
+  async get(name: string, range: BlobRange = {}): Promise<Readable> {
+    const start = Math.max(0, range.start ?? 0)
+    const end = range.end ?? Number.POSITIVE_INFINITY
+    const handle = await open(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFound(name)))
+    if (end > start) return handle.createReadStream({ start, end: end - 1 })
+    await handle.close()
+    return Readable.from([])
+  }
+
+  async buffer(name: string): Promise<Buffer> {
+    return readFile(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFound(name)))
+  }
+
+  async delete(name: string): Promise<void> {
+    const file = this.#fileOf(name)
+    await rm(file, { force: true })
+    await syncDirectory(path.dirname(file)).catch(ifMissing(undefined))
+  }
+
+  async deletePrefix(prefix: string): Promise<void> {
+    const directory = path.join(this.#root, ...parsePrefix(prefix))
+    this.#directories.forget(directory)
+    // `maxRetries` covers a put that adds a file between the listing and the removal of a directory.
+    await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+    await syncDirectory(path.dirname(directory)).catch(ifMissing(undefined))
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    return stat(this.#fileOf(name)).then((found) => found.size, ifMissing(undefined))
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.size(name)) !== undefined
+  }
+
+  #fileOf(name: string): string {
+    const { folders, leaf } = parseName(name)
+    const bucket = FAN_OUT + createHash('sha1').update(leaf).digest('hex').slice(0, 2)
+    return path.join(this.#root, ...folders, bucket, leaf)
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return systemErrorCode(error) === 'ENOENT'
+}
+
+function ifMissing<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isMissing(error)) return value
+    throw error
+  }
+}
+
+function ifMissingThrow(make: () => Error): (error: unknown) => never {
+  return (error) => {
+    throw isMissing(error) ? make() : error
+  }
+}

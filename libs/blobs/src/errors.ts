@@ -1,0 +1,23 @@
+/** There is no blob of this name: it was deleted, or never became durable. */
+export class BlobNotFound extends Error {
+  readonly blob: string
+  constructor(blob: string, options?: { cause: unknown }) {
+    super(`No blob is named ${blob}.`, options)
+    this.name = 'BlobNotFound'
+    this.blob = blob
+  }
+}
+
+/** A name or prefix that no caller should have built; nothing was read or written. */
+export class BlobNameInvalid extends Error {
+  constructor(reason: string) {
+    super(`Not a blob name: ${reason}.`)
+    this.name = 'BlobNameInvalid'
+  }
+}
+
+/** The code of a system error (`ENOENT`, ...), if `error` is one. */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

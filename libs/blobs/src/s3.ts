@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream'
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { Digest } from './digest.ts'
+import { BlobNotFound } from './errors.ts'
+import { parseName, parsePrefix } from './names.ts'
+import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+
+export interface S3Config {
+  readonly kind: 's3'
+  readonly bucket: string
+  /** In front of every key: empty, or ending with `/`. */
+  readonly prefix: string
+  /** Of a bucket that is not Amazon's. */
+  readonly endpoint?: string | undefined
+  readonly region: string
+  readonly pathStyle: boolean
+  /** Default: wherever the AWS SDK looks (environment, shared files, role of the machine). */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+}
+
+/** A put holds at most this much in memory: what fits into one part is one request, the rest goes as multipart. */
+const PART_BYTES = 8 * 1024 * 1024
+const PARTS_IN_FLIGHT = 2
+
+/** A bucket that stops answering must fail the call; the SDK by itself would wait for ever. */
+const TIMEOUTS = { connectionTimeout: 5_000, socketTimeout: 30_000 }
+
+/** Blobs as objects of a bucket, which any number of hosts may share. The bucket makes them durable. */
+export class S3BlobStore implements BlobStore {
+  readonly name = 'blobs'
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #prefix: string
+
+  constructor(config: S3Config) {
+    this.#bucket = config.bucket
+    this.#prefix = config.prefix
+    this.#client = new S3Client({
+      region: config.region,
+      forcePathStyle: config.pathStyle,
+      requestHandler: TIMEOUTS,
+      // Newer checksum headers only where a call requires them: many S3-compatible servers refuse them.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...(config.endpoint !== undefined && { endpoint: config.endpoint }),
+      ...(config.credentials && { credentials: config.credentials }),
+    })
+  }
+
+  async start(): Promise<void> {}
+
+  async ready(): Promise<void> {
+    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+  }
+
+  async stop(): Promise<void> {
+    this.#client.destroy()
+  }
+
+  async put(name: string, content: Readable | Uint8Array, options: PutOptions = {}): Promise<StoredBlob> {
+    const digest = new Digest()
+    const upload = new Upload({
+      client: this.#client,
+      params: {
+        ...this.#object(name),
+        Body: Readable.from(digest.of(content)),
+        ...(options.contentType !== undefined && { ContentType: options.contentType }),
+      },
+      partSize: PART_BYTES,
+      queueSize: PARTS_IN_FLIGHT,
+    })
+    await upload.done()
+    return digest.result()
+  }
+
+  async get(name: string, range: BlobRange = {}): Promise<Readable> {
+    const start = Math.max(0, range.start ?? 0)
+    if (range.end !== undefined && range.end <= start) return this.#emptyPartOf(name)
+    const wanted = start > 0 || range.end !== undefined
+    try {
+      const { Body } = await this.#client.send(
+        new GetObjectCommand({
+          ...this.#object(name),
+          // HTTP counts the last byte in (RFC 9110 14.1.2), a BlobRange does not.
+          ...(wanted && { Range: `bytes=${start}-${range.end === undefined ? '' : range.end - 1}` }),
+        }),
+      )
+      if (Body instanceof Readable) return Body
+      throw new Error('The object store answered without a body.')
+    } catch (error) {
+      if (wanted && statusOf(error) === 416) return this.#emptyPartOf(name)
+      throw missingOr(error, name)
+    }
+  }
+
+  async #emptyPartOf(name: string): Promise<Readable> {
+    if (await this.exists(name)) return Readable.from([])
+    throw new BlobNotFound(name)
+  }
+
+  async buffer(name: string): Promise<Buffer> {
+    const chunks: Buffer[] = []
+    for await (const chunk of await this.get(name)) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+
+  async copy(from: string, to: string): Promise<void> {
+    const source = this.#object(from)
+    try {
+      await this.#client.send(
+        new CopyObjectCommand({ ...this.#object(to), CopySource: encodeURI(`${source.Bucket}/${source.Key}`) }),
+      )
+    } catch (error) {
+      throw missingOr(error, from)
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#client.send(new DeleteObjectCommand(this.#object(name)))
+  }
+
+  async deletePrefix(prefix: string): Promise<void> {
+    const Prefix = `${this.#prefix}${parsePrefix(prefix).join('/')}/`
+    for (;;) {
+      // Always the first page: what it listed is gone by the next round.
+      const page = await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix }))
+      const keys = (page.Contents ?? []).map(({ Key }) => ({ Key }))
+      if (keys.length === 0) return
+      const { Errors } = await this.#client.send(
+        new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: keys, Quiet: true } }),
+      )
+      const [refused] = Errors ?? []
+      if (refused) throw new Error(`The object store kept ${refused.Key}: ${refused.Code} ${refused.Message}`)
+    }
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    try {
+      const head = await this.#client.send(new HeadObjectCommand(this.#object(name)))
+      return head.ContentLength
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined
+      throw error
+    }
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.size(name)) !== undefined
+  }
+
+  #object(name: string): { Bucket: string; Key: string } {
+    parseName(name)
+    return { Bucket: this.#bucket, Key: this.#prefix + name }
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
+}
+
+/** A missing bucket answers 404 too, and is no missing blob: the call must not look final. */
+function missingOr(error: unknown, name: string): unknown {
+  const missing = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
+  return missing ? new BlobNotFound(name, { cause: error }) : error
+}

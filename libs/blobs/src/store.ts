@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream'
+
+/** What became durable. */
+export interface StoredBlob {
+  /** Bytes. */
+  readonly size: number
+  /** Lower-case hex. */
+  readonly sha256: string
+}
+
+export interface PutOptions {
+  /** Kept by stores that can show it to a person who looks into the bucket; the true type is in the owner's row. */
+  readonly contentType?: string
+}
+
+/** Bytes `start` (inclusive) to `end` (exclusive), as in `Buffer.subarray`; both are clamped to the blob. */
+export interface BlobRange {
+  readonly start?: number
+  readonly end?: number
+}
+
+/**
+ * Bytes under names like `mail/<inbox_uid>/<uuid>`. A blob is written whole or not at all, and never changes in place:
+ * a put under a taken name replaces it, and whoever reads the old one reads it to the end.
+ *
+ * It is also a part of a process (`start`, `ready`, `stop`). Failures other than the two named here come from the
+ * disk or the bucket and are worth another try.
+ */
+export interface BlobStore {
+  readonly name: string
+
+  /**
+   * Stores everything that `content` yields, with bounded memory. When it resolves, the blob survives the loss of power;
+   * when it rejects, or the process dies before, there is no blob. An error of `content` is thrown as it is.
+   */
+  put(name: string, content: Readable | Uint8Array, options?: PutOptions): Promise<StoredBlob>
+
+  /** Opens a blob, or a part of it, for reading. The caller reads or destroys the stream. @throws BlobNotFound */
+  get(name: string, range?: BlobRange): Promise<Readable>
+
+  /** Reads a whole blob, whose size the caller knows to be bounded. @throws BlobNotFound */
+  buffer(name: string): Promise<Buffer>
+
+  /** Makes `to` hold what `from` holds, without moving the bytes through this process; durable. @throws BlobNotFound */
+  copy(from: string, to: string): Promise<void>
+
+  /** Deletes a blob; one that is not there is as good as deleted. */
+  delete(name: string): Promise<void>
+
+  /** Deletes everything below `prefix`, which ends with `/`. A blob put meanwhile may stay or go. */
+  deletePrefix(prefix: string): Promise<void>
+
+  /** @returns the size in bytes, or undefined when there is no such blob. */
+  size(name: string): Promise<number | undefined>
+
+  exists(name: string): Promise<boolean>
+
+  start(): Promise<void>
+  ready(): Promise<void>
+  stop(): Promise<void>
+}

@@ -1,0 +1,57 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { type BlobStore, openBlobStore } from '../src/index.ts'
+import { blobStoreContract } from './contract.ts'
+
+describe('a directory', () => {
+  let root: string
+  let store: BlobStore
+
+  beforeAll(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'restante-blobs-'))
+    store = openBlobStore(`directory:${root}`)
+    await store.start()
+  })
+  afterAll(async () => {
+    await store.stop()
+    await rm(root, { recursive: true })
+  })
+
+  blobStoreContract(() => store)
+
+  it('leaves no temporary file behind, whether a put succeeds or fails', async () => {
+    await store.put('mail/fine', Buffer.from('x'))
+    await store.copy('mail/fine', 'mail/fine')
+    const failing = new Readable({ read: () => failing.destroy(new Error('broken')) })
+    await expect(store.put('mail/failing', failing)).rejects.toThrow('broken')
+    expect(await readdir(path.join(root, '.incoming'))).toEqual([])
+  })
+
+  it('sweeps what a crashed put left, and spares what another process is writing now', async () => {
+    const [crashed, running] = ['crashed', 'running'].map((file) => path.join(root, '.incoming', file))
+    await Promise.all([crashed, running].map((file) => writeFile(file ?? '', 'half')))
+    const hoursAgo = Date.now() / 1000 - 2 * 3600
+    await utimes(crashed ?? '', hoursAgo, hoursAgo)
+    await openBlobStore(`directory:${root}`).start()
+    expect(await readdir(path.join(root, '.incoming'))).toEqual(['running'])
+  })
+
+  it('stores what is put while another process deletes around it', async () => {
+    const other = openBlobStore(`directory:${root}`)
+    for (let round = 0; round < 20; round++) {
+      const puts = Array.from({ length: 10 }, (_, index) => store.put(`race/box/${round}-${index}`, Buffer.from('x')))
+      await Promise.all([...puts, other.deletePrefix('race/box/')])
+    }
+    await store.put('race/box/last', Buffer.from('x'))
+    expect(await other.exists('race/box/last')).toBe(true)
+  })
+
+  it('is not ready when its directory is gone', async () => {
+    const lost = openBlobStore(`directory:${root}/lost`)
+    await lost.start()
+    await rm(path.join(root, 'lost'), { recursive: true })
+    await expect(lost.ready()).rejects.toThrow('ENOENT')
+  })
+})
