@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { env } from './environment.ts'
+
+/** Variables that every service reads. */
+export const commonEnvironment = z.object({
+  PORT: env.port().describe('HTTP port of this service'),
+  HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
+  LOG_LEVEL: env.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
+  DATABASE_DIRECT_URL: env.url().optional().describe('The same database without a transaction pooler in between'),
+  DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
+  KAFKA_BROKERS: env.list('127.0.0.1:9092').describe('Comma-separated host:port'),
+  KAFKA_SSL: env.flag(false).describe('TLS to the brokers'),
+  KAFKA_SASL_USERNAME: env.string().optional(),
+  KAFKA_SASL_PASSWORD: env.string().optional(),
+  KAFKA_SASL_MECHANISM: env.choice(['plain', 'scram-sha-256', 'scram-sha-512'], 'scram-sha-512'),
+  KAFKA_REPLICATION: env.integer(3, 9).describe('Replication factor that topics must have'),
+  KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9),
+  TOPIC_PREFIX: env.string().optional().describe('In front of every topic and consumer group'),
+  SHUTDOWN_GRACE: env.duration('30s').describe('How long a drain may take after SIGTERM'),
+})
+export type CommonEnvironment = z.output<typeof commonEnvironment>
+
+/** Second step for the common part: nested and named as the code uses it. */
+export function commonConfiguration(environment: CommonEnvironment) {
+  return {
+    http: { port: environment.PORT, host: environment.HOST },
+    log: { level: environment.LOG_LEVEL },
+    database: {
+      url: environment.DATABASE_URL,
+      directUrl: environment.DATABASE_DIRECT_URL,
+      poolSize: environment.DATABASE_POOL_SIZE,
+    },
+    kafka: {
+      brokers: environment.KAFKA_BROKERS,
+      ssl: environment.KAFKA_SSL,
+      sasl:
+        environment.KAFKA_SASL_USERNAME !== undefined && environment.KAFKA_SASL_PASSWORD !== undefined
+          ? {
+              mechanism: environment.KAFKA_SASL_MECHANISM,
+              username: environment.KAFKA_SASL_USERNAME,
+              password: environment.KAFKA_SASL_PASSWORD,
+            }
+          : undefined,
+      replication: environment.KAFKA_REPLICATION,
+      minInsyncReplicas: environment.KAFKA_MIN_INSYNC_REPLICAS,
+      topicPrefix: environment.TOPIC_PREFIX,
+    },
+    shutdownGraceMs: environment.SHUTDOWN_GRACE,
+  }
+}
+/** For a service behind the gateway. */
+export const callerEnvironment = z.object({
+  CALLER_KEY: env.secret().describe('Key of the tokens that the gateway mints for this service'),
+})
+
+export type CommonConfiguration = ReturnType<typeof commonConfiguration>

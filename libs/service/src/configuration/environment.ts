@@ -1,0 +1,102 @@
+import { z } from 'zod'
+
+/** Units that `duration` understands, in milliseconds. */
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+type Unit = keyof typeof UNITS
+
+function isUnit(text: string): text is Unit {
+  return text in UNITS
+}
+
+/** `250ms`, `5s`, `15m`, `72h`, `30d` to milliseconds; `undefined` when it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text)
+  const [, digits, unit] = match ?? []
+  return digits !== undefined && unit !== undefined && isUnit(unit) ? Number(digits) * UNITS[unit] : undefined
+}
+
+const boundedInteger = (message: string, min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max, message)
+    .transform(Number)
+
+/**
+ * Types of environment variables: flat strings in, typed values out. A variable without a default is required.
+ * An empty variable counts as absent.
+ */
+export const env = {
+  string: (fallback?: string) => withDefault(z.string().min(1), fallback),
+  /** A secret: at least 16 characters, never printed. */
+  secret: () => z.string().min(16, 'must have at least 16 characters'),
+  url: (fallback?: string) => withDefault(z.url({ error: 'must be a URL' }), fallback),
+  port: (fallback?: number) => withDefault(boundedInteger('must be a port number', 0, 65_535), fallback?.toString()),
+  integer: (fallback?: number, max = Number.MAX_SAFE_INTEGER) =>
+    withDefault(boundedInteger('must be a whole number', 0, max), fallback?.toString()),
+  /** Duration such as `5s` in, milliseconds out. */
+  duration: (fallback?: string) =>
+    withDefault(
+      z.string().transform((text, context) => {
+        const ms = parseDuration(text)
+        if (ms !== undefined) return ms
+        context.addIssue({ code: 'custom', message: 'must be a duration such as 250ms, 5s, 15m, 72h or 30d' })
+        return z.NEVER
+      }),
+      fallback,
+    ),
+  flag: (fallback = false) =>
+    z
+      .enum(['true', 'false'], { error: 'must be true or false' })
+      .default(fallback ? 'true' : 'false')
+      .transform((text) => text === 'true'),
+  /** Comma-separated words. */
+  list: (fallback = '') =>
+    z
+      .string()
+      .default(fallback)
+      .transform((text) =>
+        text
+          .split(',')
+          .map((word) => word.trim())
+          .filter(Boolean),
+      ),
+  choice: <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
+    z.enum(values, { error: `must be one of ${values.join(', ')}` }).default(fallback),
+}
+
+function withDefault<Out>(
+  type: z.ZodType<Out, string>,
+  fallback: string | undefined,
+): z.ZodType<Out, string | undefined> {
+  // A prefault runs through the same parsing as a given value, so defaults are written as people would write them.
+  return fallback === undefined ? type : type.prefault(fallback)
+}
+
+/** Names every wrong variable at once, so that one restart is enough to mend them all. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'ConfigurationError'
+    this.problems = problems
+  }
+}
+
+/**
+ * First step of configuration: the flat, typed environment. Pure; nothing else reads `process.env`.
+ * @throws ConfigurationError naming every variable that is missing or wrong (never its value: it may be a secret).
+ */
+export function readEnvironment<S extends z.ZodObject>(
+  schema: S,
+  source: Readonly<Record<string, string | undefined>>,
+): z.output<S> {
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''))
+  const result = schema.safeParse(given)
+  if (result.success) return result.data
+  throw new ConfigurationError(
+    result.error.issues.map((issue) => {
+      const name = String(issue.path[0])
+      return `${name} ${given[name] === undefined ? 'is missing' : issue.message}`
+    }),
+  )
+}

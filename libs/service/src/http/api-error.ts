@@ -1,0 +1,75 @@
+import { ERRORS, type ErrorCode, type ErrorDefinition, errorDocs } from '@restante/contracts'
+
+/** One wrong field: where it is, as a list of snake_case names and indexes, and what is wrong with it. */
+export interface FieldError {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+export interface ApiErrorOptions {
+  /** Public text; default: the code's own. */
+  readonly message?: string
+  /** What the caller can do next; omitted when no generic remedy applies. */
+  readonly fix?: string
+  readonly errors?: readonly FieldError[]
+  /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
+  readonly retryAfter?: number
+  /** Further public members, such as `resource` and `limit` of a limit error. */
+  readonly details?: Readonly<Record<string, string | number>>
+  /** Replaces the code's legacy `name` where a rule says so (`IdempotencyKeyConflictError`, `SyntaxError`). */
+  readonly name?: string
+  /** The internal side: for the log only. */
+  readonly cause?: unknown
+}
+
+/** A refusal that the caller gets to read. Everything in it is public except `cause`. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  private readonly definition: ErrorDefinition
+  readonly options: ApiErrorOptions
+
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    const definition: ErrorDefinition = ERRORS[code]
+    super(options.message ?? options.errors?.[0]?.message ?? definition.message, { cause: options.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.definition = definition
+    this.status = definition.status
+    this.options = options
+  }
+
+  /** The wire form (identity 1.5). */
+  body(docsUrl: string): Record<string, unknown> {
+    const { fix = this.definition.fix, errors, details, name = this.definition.name } = this.options
+    return {
+      name,
+      code: this.code,
+      message: this.message,
+      ...(fix === undefined ? {} : { fix }),
+      ...(errors === undefined ? {} : { errors }),
+      ...details,
+      docs: errorDocs(docsUrl, this.code),
+    }
+  }
+
+  /** The headers that go with it: `Retry-After`, and `x-should-retry` for clients that obey it. */
+  headers(): Record<string, string> {
+    const { retry } = this.definition
+    const { retryAfter } = this.options
+    return {
+      ...(retry === undefined ? {} : { 'x-should-retry': String(retry) }),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+    }
+  }
+}
+
+/** A 400 at one field. */
+export function invalid(path: readonly (string | number)[], message: string): ApiError {
+  return new ApiError('validation_error', { message, errors: [{ path, message }] })
+}
+
+/** A 404 that names the missing kind of thing: `Inbox not found`. */
+export function notFound(resource: string): ApiError {
+  return new ApiError('not_found', { message: `${resource} not found` })
+}

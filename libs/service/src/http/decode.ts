@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { OperationDefinition } from '@restante/contracts'
+import express from 'express'
+import type { z } from 'zod'
+import { ApiError, type FieldError } from './api-error.ts'
+
+/**
+ * The query as strings, a repeated key as a list; `k[]` and `k[0]` count as `k` (identity 1.3). What a string means
+ * (a JSON list, a comma list, a number) is for the operation's schema to say.
+ */
+export function decodeQuery(search: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {}
+  for (const [rawName, value] of new URLSearchParams(search)) {
+    const name = rawName.replace(/\[\d*\]$/, '')
+    const known = query[name]
+    if (known === undefined) query[name] = rawName === name ? value : [value]
+    else query[name] = Array.isArray(known) ? [...known, value] : [known, value]
+  }
+  return query
+}
+
+/** The infrastructure form of 413: only a `message`, as clients of inline mail bodies expect (interface, errors). */
+export class RequestTooLarge extends Error {
+  override readonly name = 'RequestTooLarge'
+  override readonly message = 'Request Too Long'
+}
+
+const readers = new Map<number, ReturnType<typeof express.raw>>()
+
+function readerFor(limit: number): ReturnType<typeof express.raw> {
+  const known = readers.get(limit)
+  if (known) return known
+  const reader = express.raw({ type: () => true, limit })
+  readers.set(limit, reader)
+  return reader
+}
+
+/** Reads a body of at most the operation's limit into memory. */
+export async function readBody(request: IncomingMessage, response: ServerResponse, limit: OperationDefinition['bodyLimit']): Promise<Buffer> {
+  const failure = await new Promise<unknown>((resolve) => {
+    readerFor(limit.bytes)(request, response, resolve)
+  })
+  if (failure instanceof Error) throw bodyFailure(failure, limit)
+  const body: unknown = 'body' in request ? request.body : undefined
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}
+
+function bodyFailure(failure: Error, limit: OperationDefinition['bodyLimit']): Error {
+  const kind = 'type' in failure ? failure.type : undefined
+  if (kind === 'entity.too.large') {
+    if (limit.answer === 'infrastructure') return new RequestTooLarge()
+    return new ApiError('payload_too_large', { fix: `Send at most ${limit.bytes} bytes.` })
+  }
+  return syntaxError('The body could not be read', failure)
+}
+
+function syntaxError(message: string, cause?: unknown): ApiError {
+  return new ApiError('validation_error', { name: 'SyntaxError', message, errors: [{ path: [], message }], cause })
+}
+
+/** A JSON object out of a body; an absent body is `{}` and the schema decides whether that is enough. */
+export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0) return {}
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    throw syntaxError('The body is not valid JSON', cause)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  throw syntaxError('The body must be a JSON object')
+}
+
+/** Collects the problems of one schema; paths of query and params are the bare names. */
+export function check<T>(schema: z.ZodType<T>, value: unknown, problems: FieldError[]): T | undefined {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  for (const issue of result.error.issues) {
+    const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))
+    problems.push({ path, message: issue.message })
+  }
+  return undefined
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { promisify } from 'node:util'
+import express from 'express'
+import { Counter, Histogram, register } from 'prom-client'
+import { isInfrastructureError } from '../database/errors.ts'
+import type { Part } from '../process/part.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { ApiError } from './api-error.ts'
+import { RequestTooLarge } from './decode.ts'
+
+/** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly log: Logger
+  /** Raw path without the query. */
+  readonly path: string
+  readonly search: string
+  /** Aborted when the peer goes away before the answer is complete. */
+  readonly signal: AbortSignal
+  /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
+  readonly facts: Record<string, string | number | boolean>
+}
+
+export interface ListenerOptions {
+  readonly port: number
+  readonly host: string
+  readonly log: Logger
+  /** Base of the `docs` links in errors. */
+  readonly docsUrl: string
+  /** Names of the parts that are not ready, with the reason (`Service.problems`). */
+  readonly problems: () => Promise<Record<string, string>>
+  /** Answers a request, or throws what the answer must say. */
+  readonly handle: (exchange: Exchange) => Promise<void>
+  /** Takes over a WebSocket upgrade; without it upgrades are refused. */
+  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
+  /** Serve `/metrics` on this listener. A public edge turns it off and serves it on a port of its own. */
+  readonly metrics?: boolean
+}
+
+const HEADER_BLOCK_BYTES = 32 * 1024
+const requestsTotal = new Counter({ name: 'http_requests_total', help: 'Requests answered', labelNames: ['operation', 'status'] })
+const requestSeconds = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'Time from the request line to the end of the answer',
+  labelNames: ['operation'],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+})
+
+/** The HTTP front of a process: health, metrics, request ids, the error envelope, one log line per request, drain. */
+export class HttpListener implements Part {
+  readonly name = 'http'
+  readonly #options: ListenerOptions
+  readonly #server: Server
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    const app = express()
+    app.disable('x-powered-by')
+    app.disable('etag')
+    app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
+    app.get('/readyz', (_request, response) => this.#readiness(response))
+    if (options.metrics !== false) {
+      app.get('/metrics', async (_request, response) => void response.type(register.contentType).send(await register.metrics()))
+    }
+    app.use((request, response) => this.#serve(request, response))
+    this.#server = createServer({ maxHeaderSize: HEADER_BLOCK_BYTES, requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 }, app)
+    if (options.upgrade) this.#server.on('upgrade', options.upgrade)
+  }
+
+  /** The port it listens on; differs from the configured one when that was 0. */
+  get port(): number {
+    return addressOf(this.#server).port
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(this.#options.port, this.#options.host, resolve)
+    })
+  }
+
+  async stop(): Promise<void> {
+    const close = promisify(this.#server.close.bind(this.#server))
+    const closed = close()
+    this.#server.closeIdleConnections()
+    await closed
+  }
+
+  async #readiness(response: express.Response): Promise<void> {
+    const problems = await this.#options.problems()
+    const ready = Object.keys(problems).length === 0
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', ...(ready ? {} : { problems }) })
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const begun = performance.now()
+    const exchange = this.#exchange(request, response)
+    const { facts, log } = exchange
+    response.setHeader('x-request-id', exchange.requestId)
+    response.once('close', () => {
+      const seconds = (performance.now() - begun) / 1000
+      const operation = String(facts['operation'] ?? 'none')
+      requestsTotal.inc({ operation, status: response.statusCode })
+      requestSeconds.observe({ operation }, seconds)
+      log.info({ method: request.method, status: response.statusCode, ms: Math.round(seconds * 10_000) / 10, aborted: !response.writableFinished, ...facts }, 'request')
+    })
+    try {
+      await this.#options.handle(exchange)
+    } catch (error) {
+      this.#refuse(exchange, error)
+    }
+  }
+
+  #exchange(request: IncomingMessage, response: ServerResponse): Exchange {
+    const url = request.url ?? '/'
+    const mark = url.indexOf('?')
+    const requestId = acceptRequestId(request.headers['x-request-id'])
+    const abort = new AbortController()
+    response.once('close', () => abort.abort())
+    return {
+      request,
+      response,
+      requestId,
+      log: this.#options.log.child({ request_id: requestId }),
+      path: mark < 0 ? url : url.slice(0, mark),
+      search: mark < 0 ? '' : url.slice(mark + 1),
+      signal: abort.signal,
+      facts: {},
+    }
+  }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    const { response, log, facts } = exchange
+    if (response.headersSent) {
+      log.error({ err: error, ...facts }, 'failed after the answer had begun')
+      response.destroy()
+      return
+    }
+    if (error instanceof RequestTooLarge) {
+      sendJson(response, 413, { message: error.message })
+      return
+    }
+    const refusal = asApiError(error)
+    if (refusal.status >= 500) log.error({ err: error, ...facts }, 'request failed')
+    facts['code'] = refusal.code
+    for (const [name, value] of Object.entries(refusal.headers())) response.setHeader(name, value)
+    sendJson(response, refusal.status, refusal.body(this.#options.docsUrl))
+  }
+}
+
+/** 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (isInfrastructureError(error)) return new ApiError('service_unavailable', { retryAfter: 1, cause: error })
+  return new ApiError('internal_error', { cause: error })
+}
+
+/** Sends one JSON document; `no-store`, because every answer depends on who asks. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body))
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('content-length', bytes.length)
+  response.end(bytes)
+}
+
+function acceptRequestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The HTTP server is not listening')
+  return address
+}

@@ -1,0 +1,85 @@
+import { type InternalOperationId, type InternalRequestOf, type InternalResponseOf, internalOperations, type InternalOperationDefinition, type ServiceName } from '@restante/contracts'
+import { propagation, context } from '@opentelemetry/api'
+import { Agent } from 'undici'
+import { UpstreamError } from '../database/errors.ts'
+import { SERVICE_HEADER, TokenMint } from '../identity/tokens.ts'
+import type { Part } from '../process/part.ts'
+
+export interface ServiceClientOptions<From extends ServiceName> {
+  readonly from: From
+  readonly to: ServiceName
+  /** Base URL of the peer: `http://mail-ingest:3001`. */
+  readonly url: string
+  /** The key that the two services share. */
+  readonly key: string
+}
+
+/** A peer's refusal that will not change: a 4xx of an internal operation, with the public error document. */
+export class PeerRefused extends Error {
+  override readonly name = 'PeerRefused'
+  readonly status: number
+  readonly code: string | undefined
+  constructor(operation: string, status: number, code: string | undefined) {
+    super(`${operation} was refused with ${status}${code === undefined ? '' : ` (${code})`}`)
+    this.status = status
+    this.code = code
+  }
+}
+
+const DEFAULT_TIMEOUT_MS = 2_000
+
+/** Calls the internal operations of one other service, with connections that are kept and a token per call. */
+export class ServiceClient<From extends ServiceName = ServiceName> implements Part {
+  readonly name: string
+  readonly #options: ServiceClientOptions<From>
+  readonly #mint: TokenMint
+  readonly #agent = new Agent({ keepAliveTimeout: 30_000, connections: 16, connect: { timeout: 2_000 } })
+
+  constructor(options: ServiceClientOptions<From>) {
+    this.name = `client of ${options.to}`
+    this.#options = options
+    this.#mint = new TokenMint(options.to, options.key)
+  }
+
+  /**
+   * @param timeoutMs for the whole call; default 2 s.
+   * @throws UpstreamError when the peer cannot be reached, is too slow, or answers 5xx; PeerRefused on 4xx.
+   */
+  async call<Id extends InternalOperationId>(id: Id, request: InternalRequestOf<Id>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<InternalResponseOf<Id>> {
+    const operation: InternalOperationDefinition = internalOperations[id]
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      [SERVICE_HEADER]: await this.#mint.service(id, this.#options.from),
+    }
+    propagation.inject(context.active(), headers)
+    const answer = await this.#send(operation, headers, JSON.stringify(request), timeoutMs)
+    if (answer.status >= 500) throw new UpstreamError(`${id} answered ${answer.status}`, { status: answer.status })
+    const document: unknown = answer.text === '' ? undefined : JSON.parse(answer.text)
+    if (answer.status >= 400) throw new PeerRefused(id, answer.status, codeOf(document))
+    return operation.response === undefined ? undefined : operation.response.parse(document)
+  }
+
+  async #send(operation: InternalOperationDefinition, headers: Record<string, string>, body: string, timeoutMs: number): Promise<{ status: number; text: string }> {
+    try {
+      const { statusCode, body: answer } = await this.#agent.request({
+        origin: this.#options.url,
+        path: operation.path,
+        method: operation.method,
+        headers,
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      return { status: statusCode, text: await answer.text() }
+    } catch (cause) {
+      throw new UpstreamError(`${operation.id} of ${this.#options.to} did not answer`, { cause })
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent.close()
+  }
+}
+
+function codeOf(document: unknown): string | undefined {
+  return typeof document === 'object' && document !== null && 'code' in document ? String(document.code) : undefined
+}

@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import { ConfigurationError, readEnvironment } from '../configuration/environment.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { startTelemetry } from '../telemetry/tracing.ts'
+import type { Service } from './service.ts'
+
+/** What `run` needs of every configuration. */
+interface Runnable {
+  readonly log: { readonly level: string }
+  readonly shutdownGraceMs: number
+}
+
+export interface Deployable<S extends z.ZodObject, C extends Runnable> {
+  readonly name: string
+  readonly environment: S
+  readonly configure: (environment: z.output<S>) => C
+  readonly create: (config: C, log: Logger) => Service | Promise<Service>
+}
+
+/**
+ * How long requests go on being served after `/readyz` has turned false, so that load balancers notice first.
+ */
+const READINESS_LEAD_MS = 2_000
+
+/**
+ * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. A wrong configuration ends the
+ * process at once with one message that names every wrong variable.
+ */
+export async function run<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): Promise<void> {
+  const stopTelemetry = startTelemetry(deployable.name, process.env)
+  const config = configureOrExit(deployable)
+  const log = createLogger({ service: deployable.name, level: config.log.level })
+  const service = await deployable.create(config, log)
+  const ended = new Promise<NodeJS.Signals>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  try {
+    await service.start()
+  } catch (error) {
+    log.fatal({ err: error }, 'did not start')
+    process.exit(1)
+  }
+  log.info('ready')
+  const signal = await ended
+  log.info({ signal }, 'draining')
+  const forced = setTimeout(() => {
+    log.fatal('the drain took longer than SHUTDOWN_GRACE')
+    process.exit(1)
+  }, config.shutdownGraceMs)
+  forced.unref()
+  service.drain()
+  if (signal === 'SIGTERM') await new Promise((resolve) => setTimeout(resolve, READINESS_LEAD_MS))
+  await service.stop()
+  await stopTelemetry()
+  log.info('stopped')
+  process.exit(0)
+}
+
+function configureOrExit<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): C {
+  try {
+    return deployable.configure(readEnvironment(deployable.environment, process.env))
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    process.stderr.write(`${deployable.name}: ${error.message}\n`)
+    process.exit(1)
+  }
+}

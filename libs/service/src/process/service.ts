@@ -1,0 +1,68 @@
+import type { Logger } from '../telemetry/logger.ts'
+import type { Part } from './part.ts'
+
+/** A process of ours: parts that start in order, say together whether they are ready, and stop in reverse order. */
+export class Service {
+  readonly name: string
+  readonly log: Logger
+  readonly #parts: Part[] = []
+  #started: Part[] = []
+  #draining = false
+
+  constructor(options: { name: string; log: Logger }) {
+    this.name = options.name
+    this.log = options.log
+  }
+
+  /** Adds a part and gives it back, so that composition reads as a list of declarations. */
+  use<P extends Part>(part: P): P {
+    this.#parts.push(part)
+    return part
+  }
+
+  /** Starts every part; when one fails, those that run are stopped again and the failure is thrown. */
+  async start(): Promise<void> {
+    for (const part of this.#parts) {
+      try {
+        await part.start?.()
+        this.#started.unshift(part)
+      } catch (error) {
+        await this.stop()
+        throw new Error(`${part.name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        })
+      }
+    }
+  }
+
+  /** Announces the end: `/readyz` answers 503 from here on, while requests are still served. */
+  drain(): void {
+    this.#draining = true
+  }
+
+  /** Stops every started part, last started first; one that fails does not keep the others from stopping. */
+  async stop(): Promise<void> {
+    this.#draining = true
+    const parts = this.#started
+    this.#started = []
+    for (const part of parts) {
+      await part
+        .stop?.()
+        .catch((error: unknown) => this.log.error({ err: error, part: part.name }, 'part did not stop cleanly'))
+    }
+  }
+
+  /** @returns the name of each part that is not ready, with the reason; empty when all are. */
+  async problems(): Promise<Record<string, string>> {
+    if (this.#draining) return { service: 'shutting down' }
+    const checks = this.#parts.map(async (part): Promise<[string, string] | undefined> => {
+      try {
+        await part.ready?.()
+        return undefined
+      } catch (error) {
+        return [part.name, error instanceof Error ? error.message : String(error)]
+      }
+    })
+    return Object.fromEntries((await Promise.all(checks)).filter((entry) => entry !== undefined))
+  }
+}

@@ -1,0 +1,36 @@
+import { trace } from '@opentelemetry/api'
+import { type Logger as PinoLogger, pino } from 'pino'
+
+export type Logger = PinoLogger
+
+/** Names of members whose value must never reach a log, wherever they turn up. */
+const SECRET_PATHS = [
+  'authorization',
+  'api_key',
+  'apiKey',
+  'secret',
+  'password',
+  'otp_code',
+  'token',
+  'text',
+  'html',
+  'subject',
+].flatMap((name) => [name, `*.${name}`])
+
+/**
+ * JSON lines on standard output: `time`, `level`, `service`, `msg`, and the trace and span ids of the work that wrote
+ * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
+ */
+export function createLogger(options: { service: string; level: string }): Logger {
+  return pino({
+    level: options.level,
+    base: { service: options.service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    mixin: () => {
+      const span = trace.getActiveSpan()?.spanContext()
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
+    },
+  })
+}
