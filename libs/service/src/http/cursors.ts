@@ -30,16 +30,22 @@ export class Cursors {
   open(context: unknown, token: string): (string | number)[] {
     try {
       const bytes = Buffer.from(token, 'base64url')
-      const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES))
+      const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
       decipher.setAAD(Buffer.from(JSON.stringify(context)))
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString()
+      const text = Buffer.concat([
+        decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)),
+        decipher.final(),
+      ]).toString()
       const position: unknown = JSON.parse(text)
       if (Array.isArray(position)) return position
     } catch {
       // Undecodable, altered, or issued for another list: all the same to the caller.
     }
-    throw invalid(['page_token'], 'The page token is not valid for this list. Omit it to start again from the first page.')
+    throw invalid(
+      ['page_token'],
+      'The page token is not valid for this list. Omit it to start again from the first page.',
+    )
   }
 }
 
@@ -53,7 +59,12 @@ export interface Page<Row> {
  * Cuts a result of at most `limit + 1` rows into a page.
  * @param positionOf the keyset position of a row, as the next query compares it.
  */
-export function pageOf<Row>(rows: Row[], limit: number, seal: (position: (string | number)[]) => string, positionOf: (row: Row) => (string | number)[]): Page<Row> {
+export function pageOf<Row>(
+  rows: Row[],
+  limit: number,
+  seal: (position: (string | number)[]) => string,
+  positionOf: (row: Row) => (string | number)[],
+): Page<Row> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   return { items, next_page_token: rows.length > limit && last !== undefined ? seal(positionOf(last)) : undefined }

@@ -36,7 +36,11 @@ function readerFor(limit: number): ReturnType<typeof express.raw> {
 }
 
 /** Reads a body of at most the operation's limit into memory. */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limit: OperationDefinition['bodyLimit']): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: OperationDefinition['bodyLimit'],
+): Promise<Buffer> {
   const failure = await new Promise<unknown>((resolve) => {
     readerFor(limit.bytes)(request, response, resolve)
   })

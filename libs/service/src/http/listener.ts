@@ -42,7 +42,11 @@ export interface ListenerOptions {
 }
 
 const HEADER_BLOCK_BYTES = 32 * 1024
-const requestsTotal = new Counter({ name: 'http_requests_total', help: 'Requests answered', labelNames: ['operation', 'status'] })
+const requestsTotal = new Counter({
+  name: 'http_requests_total',
+  help: 'Requests answered',
+  labelNames: ['operation', 'status'],
+})
 const requestSeconds = new Histogram({
   name: 'http_request_duration_seconds',
   help: 'Time from the request line to the end of the answer',
@@ -64,10 +68,16 @@ export class HttpListener implements Part {
     app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
     app.get('/readyz', (_request, response) => this.#readiness(response))
     if (options.metrics !== false) {
-      app.get('/metrics', async (_request, response) => void response.type(register.contentType).send(await register.metrics()))
+      app.get(
+        '/metrics',
+        async (_request, response) => void response.type(register.contentType).send(await register.metrics()),
+      )
     }
     app.use((request, response) => this.#serve(request, response))
-    this.#server = createServer({ maxHeaderSize: HEADER_BLOCK_BYTES, requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 }, app)
+    this.#server = createServer(
+      { maxHeaderSize: HEADER_BLOCK_BYTES, requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+      app,
+    )
     if (options.upgrade) this.#server.on('upgrade', options.upgrade)
   }
 
@@ -106,7 +116,16 @@ export class HttpListener implements Part {
       const operation = String(facts['operation'] ?? 'none')
       requestsTotal.inc({ operation, status: response.statusCode })
       requestSeconds.observe({ operation }, seconds)
-      log.info({ method: request.method, status: response.statusCode, ms: Math.round(seconds * 10_000) / 10, aborted: !response.writableFinished, ...facts }, 'request')
+      log.info(
+        {
+          method: request.method,
+          status: response.statusCode,
+          ms: Math.round(seconds * 10_000) / 10,
+          aborted: !response.writableFinished,
+          ...facts,
+        },
+        'request',
+      )
     })
     try {
       await this.#options.handle(exchange)

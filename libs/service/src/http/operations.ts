@@ -1,6 +1,15 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { BINARY, type Caller, type OperationDefinition, type OperationId, type OperationIdsOf, type RequestOf, type ResponseOf, type ServiceName } from '@restante/contracts'
+import {
+  BINARY,
+  type Caller,
+  type OperationDefinition,
+  type OperationId,
+  type OperationIdsOf,
+  type RequestOf,
+  type ResponseOf,
+  type ServiceName,
+} from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ApiError, type FieldError } from './api-error.ts'
 import { check, decodeQuery, parseJsonObject, readBody } from './decode.ts'
@@ -26,7 +35,9 @@ export interface BinaryResponse {
 /** A request that the gateway admitted: who asks, and the validated parts. Operations without a key have no caller. */
 export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & { readonly caller: Caller }
 /** One operation's code: a typed request in, the typed document out. It knows nothing of HTTP. */
-export type Handler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id> extends typeof BINARY ? BinaryResponse : ResponseOf<Id>>
+export type Handler<Id extends OperationId> = (
+  request: OperationRequest<Id>,
+) => Promise<ResponseOf<Id> extends typeof BINARY ? BinaryResponse : ResponseOf<Id>>
 /** The handlers of a service: complete, or it does not compile. */
 export type Handlers<S extends ServiceName> = { readonly [Id in OperationIdsOf<S>]: Handler<Id> }
 
@@ -37,13 +48,21 @@ export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
  * Reads and validates one request for an operation (identity 1.11, step 7), runs its handler and sends the answer.
  * @throws ApiError 400 with every problem of path, query, header and body at once.
  */
-export async function answer(operation: OperationDefinition, handler: AnyHandler, exchange: Exchange, params: Readonly<Record<string, string>>, more: Record<string, unknown>): Promise<void> {
+export async function answer(
+  operation: OperationDefinition,
+  handler: AnyHandler,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+  more: Record<string, unknown>,
+): Promise<void> {
   const { request, response } = exchange
   const bytes = operation.body === undefined ? Buffer.alloc(0) : await readBody(request, response, operation.bodyLimit)
   const problems: FieldError[] = []
   const parsedParams = check(operation.params, params, problems)
   const query = check(operation.query, decodeQuery(exchange.search), problems)
-  const idempotencyKey = operation.idempotencyKey ? checkIdempotencyKey(request.headers['idempotency-key'], problems) : undefined
+  const idempotencyKey = operation.idempotencyKey
+    ? checkIdempotencyKey(request.headers['idempotency-key'], problems)
+    : undefined
   const body = operation.body === undefined ? undefined : check(operation.body, parseJsonObject(bytes), problems)
   if (problems.length > 0) throw new ApiError('validation_error', { errors: problems })
   const result = await handler({
@@ -89,6 +108,7 @@ async function send(operation: OperationDefinition, result: unknown, { response,
 }
 
 function asBinary(result: unknown): BinaryResponse {
-  if (typeof result === 'object' && result !== null && 'stream' in result && 'headers' in result) return result as BinaryResponse
+  if (typeof result === 'object' && result !== null && 'stream' in result && 'headers' in result)
+    return result as BinaryResponse
   throw new TypeError('A binary operation must answer with a stream')
 }

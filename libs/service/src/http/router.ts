@@ -57,7 +57,12 @@ export class Router<T> {
     return { value: route.value, params }
   }
 
-  #find(at: Node<T>, segments: readonly string[], depth: number, values: readonly string[]): { node: Node<T>; values: readonly string[] } | undefined {
+  #find(
+    at: Node<T>,
+    segments: readonly string[],
+    depth: number,
+    values: readonly string[],
+  ): { node: Node<T>; values: readonly string[] } | undefined {
     const segment = segments[depth]
     if (segment === undefined) return at.routes.size > 0 ? { node: at, values } : undefined
     const fixed = at.fixed.get(segment)

@@ -1,5 +1,12 @@
-import { type InternalOperationId, type InternalRequestOf, type InternalResponseOf, internalOperations, type InternalOperationDefinition, type ServiceName } from '@restante/contracts'
-import { propagation, context } from '@opentelemetry/api'
+import { context, propagation } from '@opentelemetry/api'
+import {
+  type InternalOperationDefinition,
+  type InternalOperationId,
+  type InternalRequestOf,
+  type InternalResponseOf,
+  internalOperations,
+  type ServiceName,
+} from '@restante/contracts'
 import { Agent } from 'undici'
 import { UpstreamError } from '../database/errors.ts'
 import { SERVICE_HEADER, TokenMint } from '../identity/tokens.ts'
@@ -45,7 +52,11 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
    * @param timeoutMs for the whole call; default 2 s.
    * @throws UpstreamError when the peer cannot be reached, is too slow, or answers 5xx; PeerRefused on 4xx.
    */
-  async call<Id extends InternalOperationId>(id: Id, request: InternalRequestOf<Id>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<InternalResponseOf<Id>> {
+  async call<Id extends InternalOperationId>(
+    id: Id,
+    request: InternalRequestOf<Id>,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+  ): Promise<InternalResponseOf<Id>> {
     const operation: InternalOperationDefinition = internalOperations[id]
     const headers: Record<string, string> = {
       'content-type': 'application/json',
@@ -59,7 +70,12 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     return operation.response === undefined ? undefined : operation.response.parse(document)
   }
 
-  async #send(operation: InternalOperationDefinition, headers: Record<string, string>, body: string, timeoutMs: number): Promise<{ status: number; text: string }> {
+  async #send(
+    operation: InternalOperationDefinition,
+    headers: Record<string, string>,
+    body: string,
+    timeoutMs: number,
+  ): Promise<{ status: number; text: string }> {
     try {
       const { statusCode, body: answer } = await this.#agent.request({
         origin: this.#options.url,

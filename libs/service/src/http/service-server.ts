@@ -31,25 +31,40 @@ type Route =
  * request without the right token is 401 whatever its path.
  * @throws Error when an operation that the service owns has no handler, or a handler no operation.
  */
-export function serviceRoutes<S extends ServiceName>(options: ServiceRoutesOptions<S>): (exchange: Exchange) => Promise<void> {
+export function serviceRoutes<S extends ServiceName>(
+  options: ServiceRoutesOptions<S>,
+): (exchange: Exchange) => Promise<void> {
   const router = new Router<Route>()
   const own = operationsOf(options.service)
   const internal = internalOperationsOf(options.service)
-  const handlers = handlerTable(options.handlers, own.map((operation) => operation.id))
-  const internalHandlers = handlerTable(options.internal, internal.map((operation) => operation.id))
+  const handlers = handlerTable(
+    options.handlers,
+    own.map((operation) => operation.id),
+  )
+  const internalHandlers = handlerTable(
+    options.internal,
+    internal.map((operation) => operation.id),
+  )
   for (const operation of own) {
     if (operation.kind === 'upgrade') continue
     router.add(operation.method, operation.path, { kind: 'public', operation, handler: handlers(operation.id) })
   }
   for (const operation of internal) {
-    router.add(operation.method, operation.path, { kind: 'internal', operation, handler: internalHandlers(operation.id) })
+    router.add(operation.method, operation.path, {
+      kind: 'internal',
+      operation,
+      handler: internalHandlers(operation.id),
+    })
   }
   return async (exchange) => {
     const match = router.match(exchange.request.method ?? '', exchange.path)
     if (match === undefined || 'allowed' in match) throw new ApiError('not_found', { message: 'Route not found' })
     const { value: route, params } = match
     exchange.facts['operation'] = route.operation.id
-    const more = route.kind === 'public' ? await callerOf(route.operation, exchange, options) : await peerOf(route.operation, exchange, options)
+    const more =
+      route.kind === 'public'
+        ? await callerOf(route.operation, exchange, options)
+        : await peerOf(route.operation, exchange, options)
     await answer(route.operation, route.handler, exchange, params, more)
   }
 }
@@ -60,7 +75,9 @@ export function handlerTable(handlers: object, ids: readonly string[]): (id: str
   const missing = ids.filter((id) => !table.has(id))
   const unknown = [...table.keys()].filter((id) => !ids.includes(id))
   if (missing.length > 0 || unknown.length > 0) {
-    throw new Error(`Handlers and operations disagree; missing: ${missing.join(', ') || 'none'}; unknown: ${unknown.join(', ') || 'none'}`)
+    throw new Error(
+      `Handlers and operations disagree; missing: ${missing.join(', ') || 'none'}; unknown: ${unknown.join(', ') || 'none'}`,
+    )
   }
   return (id) => {
     const handler = table.get(id)
@@ -69,17 +86,29 @@ export function handlerTable(handlers: object, ids: readonly string[]): (id: str
   }
 }
 
-async function callerOf(operation: OperationDefinition, exchange: Exchange, options: ServiceRoutesOptions<ServiceName>): Promise<Record<string, unknown>> {
+async function callerOf(
+  operation: OperationDefinition,
+  exchange: Exchange,
+  options: ServiceRoutesOptions<ServiceName>,
+): Promise<Record<string, unknown>> {
   if (operation.authentication === 'none') return {}
-  const caller = await admit(() => verifyCaller(headerOf(exchange, CALLER_HEADER), options.callerKey, options.service, operation.id))
+  const caller = await admit(() =>
+    verifyCaller(headerOf(exchange, CALLER_HEADER), options.callerKey, options.service, operation.id),
+  )
   exchange.facts['organization_id'] = caller.organization_id
   exchange.facts['credential_id'] = caller.credential.id
   if (caller.inbox) exchange.facts['inbox_uid'] = caller.inbox.uid
   return { caller }
 }
 
-async function peerOf(operation: InternalOperationDefinition, exchange: Exchange, options: ServiceRoutesOptions<ServiceName>): Promise<Record<string, unknown>> {
-  const peer = await admit(() => verifyService(headerOf(exchange, SERVICE_HEADER), options.peerKeys, options.service, operation.id))
+async function peerOf(
+  operation: InternalOperationDefinition,
+  exchange: Exchange,
+  options: ServiceRoutesOptions<ServiceName>,
+): Promise<Record<string, unknown>> {
+  const peer = await admit(() =>
+    verifyService(headerOf(exchange, SERVICE_HEADER), options.peerKeys, options.service, operation.id),
+  )
   exchange.facts['peer_service'] = peer
   if (operation.callers.includes(peer)) return { from: peer }
   throw new ApiError('unauthorized', { cause: new Error(`${peer} may not call ${operation.id}`) })

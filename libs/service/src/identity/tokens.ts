@@ -55,7 +55,12 @@ export class TokenMint {
 
 async function verify(token: string, secret: string, audience: ServiceName, operation: string): Promise<unknown> {
   try {
-    const { payload } = await jwtVerify(token, keyOf(secret), { algorithms: ['HS256'], audience, subject: operation, clockTolerance: 5 })
+    const { payload } = await jwtVerify(token, keyOf(secret), {
+      algorithms: ['HS256'],
+      audience,
+      subject: operation,
+      clockTolerance: 5,
+    })
     return payload
   } catch (error) {
     if (error instanceof errors.JOSEError) throw new TokenRefused(error.code, { cause: error })
@@ -64,7 +69,12 @@ async function verify(token: string, secret: string, audience: ServiceName, oper
 }
 
 /** @throws TokenRefused */
-export async function verifyCaller(token: string, secret: string, audience: ServiceName, operation: string): Promise<Caller> {
+export async function verifyCaller(
+  token: string,
+  secret: string,
+  audience: ServiceName,
+  operation: string,
+): Promise<Caller> {
   return callerClaims.parse(await verify(token, secret, audience, operation)).caller
 }
 

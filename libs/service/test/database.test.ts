@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { Database, migrate, sql, uniqueViolation } from '../src/index.ts'
+import { PrismaClient } from './fixtures/generated/client.ts'
+
+const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
+const name = `test_service_${randomUUID().slice(0, 8)}`
+const url = ADMIN_URL.replace(/\/[^/]*$/, `/${name}`)
+
+const insertNote = sql<{ id: string }, [id: string, text: string]>(
+  'insert into notes (id, text) values ($1, $2) returning id',
+)
+const countNotes = sql<{ count: number }>('select count(*)::int as count from notes')
+const insertSerial = sql<{ total: number }, [id: string]>(
+  `insert into notes (id, text) select $1, count(*)::text from notes returning text::int as total`,
+)
+
+async function admin(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: ADMIN_URL })
+  await client.connect()
+  await client.query(text)
+  await client.end()
+}
+
+describe('Database', () => {
+  let db: Database<PrismaClient>
+  let directory: string
+
+  beforeAll(async () => {
+    await admin(`create database ${name}`)
+    directory = await mkdtemp(path.join(tmpdir(), 'migrations-'))
+    await addMigration('20260101000000_init', 'create table notes (id uuid primary key, text text not null)')
+    await migrate({ url, directory })
+    db = Database.open({ url, applicationName: 'test', poolSize: 4, orm: (adapter) => new PrismaClient({ adapter }) })
+  })
+
+  afterAll(async () => {
+    await db.stop()
+    await admin(`drop database ${name} with (force)`)
+    await rm(directory, { recursive: true })
+  })
+
+  async function addMigration(migration: string, text: string): Promise<void> {
+    await mkdir(path.join(directory, migration), { recursive: true })
+    await writeFile(path.join(directory, migration, 'migration.sql'), text)
+  }
+
+  async function count(): Promise<number> {
+    const [row] = await db.query(countNotes)
+    return row?.count ?? -1
+  }
+
+  beforeEach(async () => {
+    await db.orm.note.deleteMany()
+  })
+
+  it('commits prepared statements and Prisma code of one transaction together', async () => {
+    await db.transaction(async (tx) => {
+      await tx.query(insertNote, randomUUID(), 'prepared')
+      const orm = await tx.orm()
+      await orm.note.create({ data: { id: randomUUID(), text: 'prisma' } })
+      expect(await orm.note.count()).toBe(2)
+      expect(await count()).toBe(0)
+    })
+    expect(await count()).toBe(2)
+  })
+
+  it('rolls both back when the work fails after them', async () => {
+    const failing = db.transaction(async (tx) => {
+      await tx.query(insertNote, randomUUID(), 'prepared')
+      await (await tx.orm()).note.create({ data: { id: randomUUID(), text: 'prisma' } })
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await count()).toBe(0)
+  })
+
+  it('rolls back when Prisma refuses a row, and names the violated constraint', async () => {
+    const id = randomUUID()
+    const failing = db.transaction(async (tx) => {
+      await tx.query(insertNote, id, 'first')
+      await (await tx.orm()).note.create({ data: { id, text: 'second' } })
+    })
+    const error = await failing.catch((error: unknown) => error)
+    expect(uniqueViolation(error)).toBeDefined()
+    expect(await count()).toBe(0)
+  })
+
+  it('keeps parallel transactions with Prisma apart', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        db.transaction(async (tx) => {
+          const orm = await tx.orm()
+          await orm.note.create({ data: { id: randomUUID(), text: `${index}` } })
+          if (index % 2) throw new Error('odd')
+        }),
+      ),
+    )
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(10)
+    expect(await count()).toBe(10)
+  })
+
+  it('gives notice only after the commit', async () => {
+    const seen: number[] = []
+    await db.transaction(async (tx) => {
+      tx.afterCommit(() => seen.push(1))
+      await tx.query(insertNote, randomUUID(), 'x')
+      expect(seen).toEqual([])
+    })
+    expect(seen).toEqual([1])
+    await db
+      .transaction(async (tx) => {
+        tx.afterCommit(() => seen.push(2))
+        throw new Error('no')
+      })
+      .catch(() => {})
+    expect(seen).toEqual([1])
+  })
+
+  it('runs a serializable transaction again when a concurrent one won', async () => {
+    const totals = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        db.transaction(async (tx) => (await tx.query(insertSerial, randomUUID()))[0]?.total, {
+          isolation: 'serializable',
+          retries: 50,
+        }),
+      ),
+    )
+    expect([...totals].sort()).toEqual([0, 1, 2, 3])
+  })
+
+  it('keeps working after its connections were cut', async () => {
+    await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+    await retry(async () => expect(await count()).toBe(0))
+  })
+
+  it('applies new migrations once, and refuses an edited one', async () => {
+    await addMigration('20260102000000_more', 'create table more (id int primary key)')
+    const [first, second] = await Promise.all([migrate({ url, directory }), migrate({ url, directory })])
+    expect([...first, ...second]).toEqual(['20260102000000_more'])
+    await addMigration('20260102000000_more', 'create table more (id bigint primary key)')
+    await expect(migrate({ url, directory })).rejects.toThrow('was edited after it was applied')
+  })
+})
+
+async function retry(attempt: () => Promise<void>): Promise<void> {
+  for (let left = 50; ; left--) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (left === 0) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
