@@ -14,6 +14,9 @@ export type Authentication = 'key' | 'none'
 /** A body that is not JSON: bytes are streamed through untouched. */
 export const BINARY = Symbol('binary body')
 
+/** Success is a switch of protocol: the socket is handed over, there is no body. */
+export const UPGRADE = Symbol('protocol upgrade')
+
 export interface OperationDefinition {
   /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
   readonly id: string
@@ -38,8 +41,8 @@ export interface OperationDefinition {
   /** `undefined`: the operation takes no body and one that is sent is ignored. */
   readonly body: z.ZodType | undefined
   /** `undefined`: success has no body (204). */
-  readonly response: z.ZodType | typeof BINARY | undefined
-  readonly status: 200 | 201 | 202 | 204
+  readonly response: z.ZodType | typeof BINARY | typeof UPGRADE | undefined
+  readonly status: 101 | 200 | 201 | 202 | 204
   readonly idempotencyKey: boolean
   /** Largest accepted body in bytes, and how its excess is answered. */
   readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }

@@ -1,0 +1,84 @@
+import type { z } from 'zod'
+import { type BINARY, type OperationDefinition, PREFIX, type Tier, type UPGRADE } from '../operation.ts'
+import type { ServiceName } from '../services.ts'
+import { agentOperations } from './agent.ts'
+import { apiKeyOperations } from './api-keys.ts'
+import { identityOperations } from './identity.ts'
+import { inboxOperations } from './inboxes.ts'
+import { messageOperations } from './messages.ts'
+import { podOperations } from './pods.ts'
+import { sendingOperations } from './sending.ts'
+import { streamOperations } from './stream.ts'
+import { threadOperations } from './threads.ts'
+import { webhookOperations } from './webhooks.ts'
+
+/** Every operation of the public API by its id: routes, checks, handler types and documents come from here. */
+export const operations = {
+  ...agentOperations,
+  ...identityOperations,
+  ...apiKeyOperations,
+  ...podOperations,
+  ...inboxOperations,
+  ...threadOperations,
+  ...messageOperations,
+  ...sendingOperations,
+  ...webhookOperations,
+  ...streamOperations,
+} as const satisfies Record<string, OperationDefinition>
+
+export type OperationId = keyof typeof operations
+export type Operation<Id extends OperationId> = (typeof operations)[Id]
+
+/** Operations that one service owns, and so must handle. */
+export type OperationIdsOf<S extends ServiceName> = {
+  [Id in OperationId]: Operation<Id>['service'] extends S ? Id : never
+}[OperationId]
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
+
+/** A request after validation. */
+export interface RequestOf<Id extends OperationId> {
+  readonly params: Parsed<Operation<Id>['params']>
+  readonly query: Parsed<Operation<Id>['query']>
+  readonly body: Parsed<Operation<Id>['body']>
+}
+
+/** An answer in bytes: headers by lower-case name, and the bytes in order. */
+export interface BinaryResponse {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+type Answer<R> = R extends z.ZodType ? z.input<R> : R extends typeof BINARY ? BinaryResponse : undefined
+
+/** What a handler returns: the response document, bytes, or nothing (204, 101). */
+export type ResponseOf<Id extends OperationId> = Answer<Operation<Id>['response']>
+
+/** An operation whose success is a switch of protocol; it has no ordinary handler. */
+export type UpgradeOperationId = {
+  [Id in OperationId]: Operation<Id>['response'] extends typeof UPGRADE ? Id : never
+}[OperationId]
+
+/** All that a provisional sign-up key may call (identity 5.1). */
+export const PROVISIONAL_OPERATIONS: readonly OperationId[] = ['auth.me', 'agent.verify']
+
+export const OPERATION_IDS = Object.keys(operations).filter(isOperationId)
+
+export function isOperationId(id: string): id is OperationId {
+  return Object.hasOwn(operations, id)
+}
+
+/** Operations of one service, in the order of the table. */
+export function operationsOf(service: ServiceName): readonly OperationDefinition[] {
+  return Object.values<OperationDefinition>(operations).filter((operation) => operation.service === service)
+}
+
+/** Full path templates of an operation, one per prefix that offers it. */
+export function pathsOf(operation: OperationDefinition): { readonly tier: Tier; readonly path: string }[] {
+  return operation.prefixes.map((tier) => ({ tier, path: `${PREFIX[tier]}${operation.path}` }))
+}
+
+/** Names of the parameters in a path template. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '')
+}

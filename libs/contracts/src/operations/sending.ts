@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { sentMessage } from '../resources/message.ts'
+import { replyAllBody, replyBody, sendBody } from '../schemas/send.ts'
+import { BASE, define, group, idParam, MAIL_BODY } from './define.ts'
+
+const params = z.object({ message_id: idParam })
+
+const SEND = {
+  service: 'mail-send',
+  method: 'POST',
+  prefixes: ['inbox'],
+  tiers: ['organization', 'pod', 'inbox'],
+  permission: 'message_send',
+  idempotencyKey: true,
+  bodyLimit: MAIL_BODY,
+  response: sentMessage,
+} as const
+
+/** Sending (mail 8, 9). */
+export const sendingOperations = group({
+  'messages.send': define({
+    ...BASE,
+    ...SEND,
+    id: 'messages.send',
+    path: '/messages/send',
+    summary: 'Send a message in a new thread',
+    body: sendBody,
+  }),
+  'messages.reply': define({
+    ...BASE,
+    ...SEND,
+    id: 'messages.reply',
+    path: '/messages/{message_id}/reply',
+    summary: 'Reply within the thread of a message',
+    params,
+    body: replyBody,
+  }),
+  'messages.replyAll': define({
+    ...BASE,
+    ...SEND,
+    id: 'messages.replyAll',
+    path: '/messages/{message_id}/reply-all',
+    summary: 'Reply to everyone on a message; recipients are always derived',
+    params,
+    body: replyAllBody,
+  }),
+})

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { EVENT_TYPES, type EventType, isEventType } from '../event-types.ts'
+import { LIMITS } from '../limits.ts'
+import { TIERS } from '../operation.ts'
+import { PAGE } from '../resources/page.ts'
+import { webhook } from '../resources/webhook.ts'
+import { headerMap } from '../schemas/header-map.ts'
+import { orderedPageQuery } from '../schemas/query.ts'
+import { isHttpUrl } from '../schemas/send.ts'
+import { clientId } from '../schemas/text.ts'
+import { onWire } from '../schemas/wire.ts'
+import { BASE, define, group, idParam, VOID } from './define.ts'
+
+/** Types to subscribe to, in request order, each once; an unknown one is named at its index (events 7.3). */
+const eventTypes = onWire(
+  z
+    .array(z.string())
+    .min(1, { error: 'Must name at least one event type' })
+    .transform((names, context): EventType[] => {
+      for (const [index, name] of names.entries()) {
+        if (!isEventType(name))
+          context.addIssue({ code: 'custom', path: [index], message: `Unknown event type: ${name}` })
+      }
+      return [...new Set(names.filter(isEventType))]
+    }),
+  { type: 'array', minItems: 1, items: { enum: EVENT_TYPES } },
+)
+
+/** Ids of a filter, folded as inbox ids are and each once. */
+export const filterIds = onWire(
+  z
+    .array(z.string().min(1))
+    .max(LIMITS.event.filterIds)
+    .transform((ids) => [...new Set(ids.map((id) => id.toLowerCase()))]),
+  { type: 'array', maxItems: LIMITS.event.filterIds, items: { type: 'string' } },
+)
+
+/** Names that would break the signature or the framing of a delivery (events 7.3). */
+const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i
+
+const headers = headerMap({
+  name: /^[\w!#$%&'*+.^`|~-]+$/,
+  nameLength: 256,
+  min: 1,
+  max: LIMITS.webhook.headers,
+  bytes: LIMITS.webhook.headerBytes,
+  refuse: (name) => (RESERVED_HEADER.test(name) ? 'This header is set by the service' : undefined),
+})
+
+const url = z
+  .string()
+  .max(LIMITS.webhook.url)
+  .refine(isWebhookUrl, { error: 'Must be an absolute https URL without user info and fragment' })
+  .meta({ description: 'https; the service refuses http unless the installation admits it.' })
+
+/** The form of a webhook URL. Whether plain `http` is admitted is a switch of the installation, so its service decides. */
+function isWebhookUrl(text: string): boolean {
+  const parsed = URL.parse(text)
+  return isHttpUrl(text) && parsed?.username === '' && parsed.password === '' && !text.includes('#')
+}
+
+const params = z.object({ webhook_id: idParam })
+
+const WEBHOOK = { service: 'webhooks-dispatcher', prefixes: TIERS, tiers: TIERS } as const
+
+/** Webhooks (events 7). Which filters a route takes depends on its prefix: the service refuses those that it fixes. */
+export const webhookOperations = group({
+  'webhooks.create': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.create',
+    method: 'POST',
+    path: '/webhooks',
+    permission: 'webhook_create',
+    alsoNeeds: ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'],
+    summary: 'Create a webhook; restricted event types need their permission',
+    body: z.object({
+      url,
+      event_types: eventTypes,
+      client_id: clientId.optional(),
+      inbox_ids: filterIds.optional(),
+      pod_ids: filterIds.optional(),
+      headers: headers.optional(),
+    }),
+    response: webhook,
+  }),
+  'webhooks.list': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.list',
+    method: 'GET',
+    path: '/webhooks',
+    permission: 'webhook_read',
+    summary: 'List webhooks of the scope and below it, newest first',
+    query: z.object(orderedPageQuery),
+    response: z.object({ ...PAGE, webhooks: z.array(webhook) }),
+  }),
+  'webhooks.get': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.get',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}',
+    permission: 'webhook_read',
+    summary: 'Get a webhook by id or client_id',
+    params,
+    response: webhook,
+  }),
+  'webhooks.delete': define({
+    ...BASE,
+    ...WEBHOOK,
+    ...VOID,
+    id: 'webhooks.delete',
+    method: 'DELETE',
+    path: '/webhooks/{webhook_id}',
+    permission: 'webhook_delete',
+    summary: 'Delete a webhook; pending retries are dropped',
+    params,
+  }),
+})

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { attachmentId, messageId } from '../ids.ts'
+import { instant } from '../schemas/text.ts'
+
+export const DISPOSITIONS = ['inline', 'attachment'] as const
+
+export const attachment = z
+  .object({
+    attachment_id: attachmentId,
+    size: z.int().meta({ description: 'Decoded bytes.' }),
+    filename: z.string().optional(),
+    content_type: z.string().optional(),
+    content_disposition: z.enum(DISPOSITIONS).optional(),
+    content_id: z.string().optional().meta({ description: 'Without angle brackets.' }),
+  })
+  .meta({ id: 'Attachment' })
+export type Attachment = z.infer<typeof attachment>
+
+const download = {
+  download_url: z.string().meta({ description: 'Absolute; needs no Authorization; signed.' }),
+  expires_at: instant,
+}
+
+export const attachmentResponse = attachment
+  .extend({
+    ...download,
+    text_url: z.string().optional().meta({ description: 'Extracted plain text, where there is one.' }),
+  })
+  .meta({ id: 'AttachmentResponse' })
+export type AttachmentResponse = z.infer<typeof attachmentResponse>
+
+/** The stored RFC 5322 bytes of a message, by link (mail 6.6). */
+export const rawMessageResponse = z
+  .object({ message_id: messageId, size: z.int(), ...download })
+  .meta({ id: 'RawMessageResponse' })
+export type RawMessageResponse = z.infer<typeof rawMessageResponse>

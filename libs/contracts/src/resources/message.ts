@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
+import { instant } from '../schemas/text.ts'
+import { attachment } from './attachment.ts'
+
+const address = z.string().meta({ description: '`user@host` or `Display Name <user@host>`' })
+const addresses = z.array(address)
+
+/** A message in a list: no bodies, no headers (mail 5.2). */
+export const messageItem = z
+  .object({
+    organization_id: organizationId.optional(),
+    pod_id: podId.optional(),
+    inbox_id: inboxId,
+    thread_id: threadId,
+    message_id: messageId,
+    labels: z.array(z.string()),
+    timestamp: instant.meta({
+      description: 'Sent: time of sending. Received: its Date header, or the time of receipt.',
+    }),
+    from: address,
+    to: addresses,
+    cc: addresses.optional(),
+    bcc: addresses.optional(),
+    subject: z.string().optional(),
+    preview: z.string().optional().meta({ description: 'First 200 characters of the text.' }),
+    attachments: z.array(attachment).optional(),
+    in_reply_to: messageId.optional(),
+    references: z.array(messageId).optional().meta({ description: 'Oldest first.' }),
+    size: z.int().meta({ description: 'Bytes of the raw message.' }),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'MessageItem' })
+export type MessageItem = z.infer<typeof messageItem>
+
+/** A message in full (mail 5.1). */
+export const message = messageItem
+  .extend({
+    reply_to: addresses.optional(),
+    text: z.string().optional(),
+    html: z.string().optional(),
+    extracted_text: z.string().optional().meta({ description: 'Only what this message added.' }),
+    extracted_html: z.string().optional().meta({ description: 'Only what this message added.' }),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'Unfolded and decoded; repeated fields joined with a newline.' }),
+  })
+  .meta({ id: 'Message' })
+export type Message = z.infer<typeof message>
+
+/** Answer of every send (mail 5.6). */
+export const sentMessage = z.object({ message_id: messageId, thread_id: threadId }).meta({ id: 'SendMessageResponse' })
+export type SentMessage = z.infer<typeof sentMessage>
+
+/** Answer of a label change: the full set after it (mail 5.6). */
+export const updatedMessage = z
+  .object({ message_id: messageId, labels: z.array(z.string()) })
+  .meta({ id: 'UpdateMessageResponse' })
+export type UpdatedMessage = z.infer<typeof updatedMessage>

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { apiKeyId, inboxId, organizationId, podId } from '../ids.ts'
+import { TIERS } from '../operation.ts'
+
+/** Answer of Who Am I (identity 6). */
+export const scopeIdentity = z
+  .object({
+    scope_type: z.enum(TIERS),
+    scope_id: z.string().meta({ description: 'The id of the tier that the credential is bound to.' }),
+    organization_id: organizationId,
+    pod_id: podId.optional(),
+    inbox_id: inboxId.optional(),
+    api_key_id: apiKeyId.optional(),
+  })
+  .meta({ id: 'ScopeIdentity' })
+export type ScopeIdentity = z.infer<typeof scopeIdentity>

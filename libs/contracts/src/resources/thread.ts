@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
+import { instant } from '../schemas/text.ts'
+import { attachment } from './attachment.ts'
+import { message } from './message.ts'
+import { PAGE } from './page.ts'
+
+/** A thread in a list, and in a received event (mail 5.3). */
+export const threadItem = z
+  .object({
+    organization_id: organizationId.optional(),
+    pod_id: podId.optional(),
+    inbox_id: inboxId,
+    thread_id: threadId,
+    labels: z.array(z.string()).meta({ description: 'Union over its messages, in first-seen order.' }),
+    timestamp: instant.meta({ description: 'Newest activity.' }),
+    received_timestamp: instant.optional(),
+    sent_timestamp: instant.optional(),
+    senders: z.array(z.string()),
+    recipients: z.array(z.string()),
+    subject: z.string().optional().meta({ description: 'Subject of the first message.' }),
+    preview: z.string().optional().meta({ description: 'Preview of the newest message.' }),
+    attachments: z.array(attachment).optional(),
+    last_message_id: messageId,
+    message_count: z.int(),
+    size: z.int().meta({ description: 'Bytes of its raw messages.' }),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'ThreadItem' })
+export type ThreadItem = z.infer<typeof threadItem>
+
+/** A thread with one page of its messages, ascending; the first page holds the newest (mail 10). */
+export const thread = threadItem.extend({ ...PAGE, messages: z.array(message) }).meta({ id: 'Thread' })
+export type Thread = z.infer<typeof thread>

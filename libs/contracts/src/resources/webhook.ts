@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { EVENT_TYPES } from '../event-types.ts'
+import { inboxId, organizationId, podId, webhookId } from '../ids.ts'
+import { clientId, instant } from '../schemas/text.ts'
+
+export const webhook = z
+  .object({
+    organization_id: organizationId.optional(),
+    webhook_id: webhookId,
+    url: z.string(),
+    secret: z.string().meta({ description: 'Key of the signatures: `whsec_` and base64.' }),
+    enabled: z.boolean(),
+    event_types: z.array(z.enum(EVENT_TYPES)).optional(),
+    inbox_ids: z.array(inboxId).optional().meta({ description: 'Filter; omitted when empty.' }),
+    pod_ids: z.array(podId).optional().meta({ description: 'Filter; omitted when empty.' }),
+    pod_id: podId.optional().meta({ description: 'Pod that it belongs to.' }),
+    inbox_id: inboxId.optional().meta({ description: 'Inbox that it belongs to.' }),
+    client_id: clientId.optional(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Webhook' })
+export type Webhook = z.infer<typeof webhook>

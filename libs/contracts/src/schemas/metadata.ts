@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.ts'
+import { prose } from './text.ts'
+import { onWire } from './wire.ts'
+
+export type MetadataValue = string | number | boolean
+
+const MESSAGE = 'Must be a string, a number or true or false'
+const value = z.union([prose().max(LIMITS.inbox.metadataValue), z.number(), z.boolean()])
+const key = prose().min(1).max(LIMITS.inbox.metadataKey)
+
+/** Metadata of a new inbox: flat, without nulls; `{}` is none (identity 8.4). */
+export const metadata = onWire(
+  z.record(z.string(), z.unknown()).transform((given, context): Record<string, MetadataValue> => {
+    const accepted: Record<string, MetadataValue> = {}
+    for (const [name, candidate] of entries(given, context)) {
+      const parsed = value.safeParse(candidate)
+      if (parsed.success) accepted[name] = parsed.data
+      else context.addIssue({ code: 'custom', path: [name], message: valueMessage(candidate) })
+    }
+    return accepted
+  }),
+  { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] } },
+)
+
+/** Changes to the metadata of an inbox: `null` removes a key; the empty object changes nothing and is refused (identity 8.5). */
+export const metadataChange = onWire(
+  z.record(z.string(), z.unknown()).transform((given, context): Record<string, MetadataValue | null> => {
+    const accepted: Record<string, MetadataValue | null> = {}
+    if (Object.keys(given).length === 0) context.addIssue({ code: 'custom', message: 'Must have at least one key' })
+    for (const [name, candidate] of entries(given, context)) {
+      const parsed = value.nullable().safeParse(candidate)
+      if (parsed.success) accepted[name] = parsed.data
+      else context.addIssue({ code: 'custom', path: [name], message: valueMessage(candidate) })
+    }
+    return accepted
+  }),
+  {
+    type: 'object',
+    additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }] },
+  },
+)
+
+function entries(given: Record<string, unknown>, context: z.RefinementCtx): [string, unknown][] {
+  const all = Object.entries(given)
+  if (all.length > LIMITS.inbox.metadataKeys) {
+    context.addIssue({ code: 'custom', message: `Must have at most ${LIMITS.inbox.metadataKeys} keys` })
+    return []
+  }
+  return all.filter(([name]) => {
+    const valid = key.safeParse(name).success
+    if (!valid) context.addIssue({ code: 'custom', path: [name], message: 'Keys must be 1 to 256 characters' })
+    return valid
+  })
+}
+
+function valueMessage(candidate: unknown): string {
+  return typeof candidate === 'string'
+    ? `Must be at most ${LIMITS.inbox.metadataValue} characters, without NUL`
+    : MESSAGE
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.ts'
+import { instantInput } from './text.ts'
+import { onWire } from './wire.ts'
+
+/** Query of a request after `decodeQuery`: a list only where a name was repeated. */
+export type RawQuery = Readonly<Record<string, string | readonly string[]>>
+
+/** Names whose empty value is a fault; elsewhere `name=` is as if absent (identity 1.3). */
+const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
+
+/**
+ * Reads a query string into what the query schemas take: `k[]=` and `k[0]=` are other spellings of `k=`, and empty values
+ * vanish where they have no meaning.
+ */
+export function decodeQuery(search: string | URLSearchParams): RawQuery {
+  const found = new Map<string, string[]>()
+  for (const [spelling, value] of new URLSearchParams(search)) {
+    const name = spelling.replace(/\[\d*\]$/, '')
+    if (value === '' && !MEANINGFUL_EMPTY.has(name)) continue
+    const values = found.get(name)
+    if (values) values.push(value)
+    else found.set(name, [value])
+  }
+  return Object.fromEntries(
+    [...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  )
+}
+
+const raw = z.union([z.string(), z.array(z.string())])
+
+const single = raw.transform((value, context): string => {
+  if (typeof value === 'string') return value
+  context.addIssue({ code: 'custom', message: 'Give this parameter once' })
+  return z.NEVER
+})
+
+/**
+ * List of strings in each of its spellings: one value that is a JSON array, repeated names, or one value with commas
+ * (mail 1 rule 1). A literal comma needs the JSON spelling. Empty elements are dropped.
+ */
+export const queryList = onWire(
+  raw.transform((value) =>
+    (typeof value === 'string' ? splitList(value) : value).filter((element) => element.trim() !== ''),
+  ),
+  {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'A JSON array (`["a","b"]`), the name repeated, or a comma list.',
+  },
+)
+
+function splitList(value: string): string[] {
+  return (value.startsWith('[') ? jsonScalars(value) : undefined) ?? value.split(',')
+}
+
+const scalars = z.array(z.union([z.string(), z.number(), z.boolean()]))
+
+function jsonScalars(text: string): string[] | undefined {
+  try {
+    const parsed = scalars.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data.map(String) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `true` or `false`. */
+export const queryBoolean = onWire(
+  single.pipe(z.enum(['true', 'false'], { error: 'Must be true or false' })).transform((word) => word === 'true'),
+  { type: 'boolean' },
+)
+
+/** Decimal digits, at least `min`; above `max` the maximum is served. */
+export function queryInteger({ min, max }: { readonly min: number; readonly max: number }) {
+  return onWire(
+    single
+      .pipe(z.string().regex(/^-?\d+$/, { error: 'Must be a whole number', abort: true }))
+      .transform(Number)
+      .pipe(z.number().min(min))
+      .transform((value) => Math.min(value, max)),
+    { type: 'integer', minimum: min },
+  )
+}
+
+/** An instant; a `+` that arrived unencoded, and so as a blank, is put back. */
+export const queryDateTime = onWire(
+  single.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')).pipe(instantInput),
+  { type: 'string', format: 'date-time' },
+)
+
+/** `page_token`: opaque here; the service that issued it opens it. Empty is a fault, not a first page. */
+export const pageToken = onWire(single.pipe(z.string().min(1, { error: 'Invalid page token' })), {
+  type: 'string',
+  description: 'Cursor of a previous page, with the same filters.',
+})
+
+/** Page members of a list without content filters: a larger `limit` is served with the cap (identity 1.4). */
+export const pageQuery = {
+  limit: queryInteger({ min: 1, max: LIMITS.page.max }).optional(),
+  page_token: pageToken.optional(),
+}
+
+/** The same for a list that can be turned round. */
+export const orderedPageQuery = { ...pageQuery, ascending: queryBoolean.optional() }
+
+/** Items on a page: what the request asked for, or the default. Only an asked-for value is echoed. */
+export function pageSize(limit: number | undefined): number {
+  return limit ?? LIMITS.page.default
+}
+
+/** The answer to a content-filtered list, or a search, that asks for more than the cap (mail 1). */
+export const FILTERED_LIMIT_MESSAGE = `limit cannot exceed ${LIMITS.page.max} for filtered queries`

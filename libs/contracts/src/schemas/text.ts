@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { CLIENT_ID } from '../ids.ts'
+import { LIMITS } from '../limits.ts'
+import { onWire } from './wire.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** Text that a header or a log line may hold: CR, LF, NUL and the other controls would inject (mail 2). */
+export function isSingleLine(text: string): boolean {
+  return !CONTROL.test(text) && text.isWellFormed()
+}
+
+/** One line: trimmed, no control characters, between `min` and `max` characters. */
+export function line({ min = 0, max }: { readonly min?: number; readonly max: number }) {
+  return z
+    .string()
+    .trim()
+    .min(min)
+    .max(max)
+    .refine(isSingleLine, { error: 'Must not contain line breaks or other control characters' })
+}
+
+/** Text of any length and form; NUL and lone surrogates are refused, for no mail and no database can hold them. */
+export function prose() {
+  return z.string().refine((text) => !text.includes('\u0000') && text.isWellFormed(), {
+    error: 'Must not contain NUL or broken characters',
+  })
+}
+
+/** Caller-chosen alias (identity 1.1). */
+export const clientId = z
+  .string()
+  .regex(CLIENT_ID, { error: `Must be 1 to ${LIMITS.clientId} characters of A-Z a-z 0-9 - . _ ~` })
+  .meta({ description: 'Alias chosen by the caller; repeating a create with it returns the existing resource.' })
+
+/** Instant as it is sent: RFC 3339, UTC, milliseconds, `Z` (identity 1.2). */
+export const instant = onWire(z.iso.datetime({ precision: 3 }), { type: 'string', format: 'date-time' })
+
+const RFC_3339 = 'Must be an RFC 3339 date and time with a zone, for example 2026-10-01T16:30:00Z'
+
+/** Instant as it is taken: RFC 3339 with any zone and fraction; a date alone, or no zone, is refused (identity 1.2). */
+export const instantInput = onWire(
+  z.iso
+    .datetime({ offset: true, error: RFC_3339, abort: true })
+    .regex(/T\d\d:\d\d:\d\d/, { error: RFC_3339, abort: true })
+    .transform((text) => new Date(text)),
+  { type: 'string', format: 'date-time' },
+)
+
+/** Whether a text is standard base64; line breaks and absent padding are taken. */
+export function isBase64(text: string): boolean {
+  const digits = text.replace(/[\r\n]+/g, '').replace(/={1,2}$/, '')
+  return /^[A-Za-z0-9+/]*$/.test(digits) && digits.length % 4 !== 1
+}
+
+/** A member that is known and refused, so that nobody believes it had an effect. */
+export function refused(message: string) {
+  return onWire(z.never({ error: message }).optional(), { not: {}, description: message })
+}
+
+/** A list that may also be given as its one element (mail 1 rule 8). */
+export function oneOrMore<S extends z.ZodType>(list: z.ZodArray<S>) {
+  return onWire(
+    z.preprocess((given) => (typeof given === 'string' ? [given] : given), list),
+    { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+  )
+}
