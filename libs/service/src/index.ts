@@ -1,3 +1,5 @@
+export { type CommonConfiguration, callerEnvironment, commonConfiguration, commonEnvironment } from './configuration/common.ts'
+export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
 export {
   Database,
   type DatabaseOptions,
@@ -9,4 +11,14 @@ export {
 export { isInfrastructureError, isSerializationFailure, UpstreamError, uniqueViolation } from './database/errors.ts'
 export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { type Queryable, type Statement, sql } from './database/statement.ts'
+export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
+export { Cursors, type Page, pageOf } from './http/cursors.ts'
+export { type Exchange, HttpListener, type ListenerOptions, sendJson } from './http/listener.ts'
+export { type Match, Router } from './http/router.ts'
+export { CALLER_HEADER, SERVICE_HEADER, TokenMint, TokenRefused, verifyCaller, verifyService } from './identity/tokens.ts'
+export * from './outbound/index.ts'
 export type { Part } from './process/part.ts'
+export { type Deployable, run } from './process/run.ts'
+export { Service } from './process/service.ts'
+export { createLogger, type Logger } from './telemetry/logger.ts'
+export { startTelemetry } from './telemetry/tracing.ts'

@@ -1,17 +1,11 @@
-import { ERRORS, type ErrorCode, type ErrorDefinition, errorDocs } from '@restante/contracts'
-
-/** One wrong field: where it is, as a list of snake_case names and indexes, and what is wrong with it. */
-export interface FieldError {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
+import { ERRORS, type ErrorCode, type ErrorDefinition, errorDocs, type FieldError } from '@restante/contracts'
 
 export interface ApiErrorOptions {
   /** Public text; default: the code's own. */
   readonly message?: string
   /** What the caller can do next; omitted when no generic remedy applies. */
   readonly fix?: string
-  readonly errors?: readonly FieldError[]
+  readonly errors?: FieldError[]
   /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfter?: number
   /** Further public members, such as `resource` and `limit` of a limit error. */
@@ -65,7 +59,7 @@ export class ApiError extends Error {
 }
 
 /** A 400 at one field. */
-export function invalid(path: readonly (string | number)[], message: string): ApiError {
+export function invalid(path: (string | number)[], message: string): ApiError {
   return new ApiError('validation_error', { message, errors: [{ path, message }] })
 }
 

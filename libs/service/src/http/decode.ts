@@ -1,23 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { OperationDefinition } from '@restante/contracts'
+import { type FieldError, type OperationDefinition, validate } from '@restante/contracts'
 import express from 'express'
 import type { z } from 'zod'
-import { ApiError, type FieldError } from './api-error.ts'
-
-/**
- * The query as strings, a repeated key as a list; `k[]` and `k[0]` count as `k` (identity 1.3). What a string means
- * (a JSON list, a comma list, a number) is for the operation's schema to say.
- */
-export function decodeQuery(search: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {}
-  for (const [rawName, value] of new URLSearchParams(search)) {
-    const name = rawName.replace(/\[\d*\]$/, '')
-    const known = query[name]
-    if (known === undefined) query[name] = rawName === name ? value : [value]
-    else query[name] = Array.isArray(known) ? [...known, value] : [known, value]
-  }
-  return query
-}
+import { ApiError } from './api-error.ts'
 
 /** The infrastructure form of 413: only a `message`, as clients of inline mail bodies expect (interface, errors). */
 export class RequestTooLarge extends Error {
@@ -75,13 +60,10 @@ export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
   throw syntaxError('The body must be a JSON object')
 }
 
-/** Collects the problems of one schema; paths of query and params are the bare names. */
-export function check<T>(schema: z.ZodType<T>, value: unknown, problems: FieldError[]): T | undefined {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  for (const issue of result.error.issues) {
-    const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))
-    problems.push({ path, message: issue.message })
-  }
+/** Checks one part of a request; its problems are added to the others, so that a caller sees all of them at once. */
+export function check<S extends z.ZodType>(schema: S, value: unknown, problems: FieldError[]): z.output<S> | undefined {
+  const result = validate(schema, value)
+  if (result.ok) return result.value
+  problems.push(...result.errors)
   return undefined
 }

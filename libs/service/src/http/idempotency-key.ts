@@ -1,11 +1,9 @@
-import type { FieldError } from './api-error.ts'
-
-const KEY = /^[A-Za-z0-9\-._~]{1,256}$/
+import { type FieldError, IDEMPOTENCY_KEY } from '@restante/contracts'
 
 /** The `Idempotency-Key` header of the send family (identity 1.8); `undefined` when it is absent. */
 export function checkIdempotencyKey(header: string | string[] | undefined, problems: FieldError[]): string | undefined {
   if (header === undefined) return undefined
-  if (typeof header === 'string' && KEY.test(header)) return header
+  if (typeof header === 'string' && IDEMPOTENCY_KEY.test(header)) return header
   problems.push({
     path: ['headers', 'idempotency-key'],
     message: 'Must be 1 to 256 characters of A-Z a-z 0-9 - . _ ~',

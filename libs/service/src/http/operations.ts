@@ -1,18 +1,23 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
   BINARY,
+  type BinaryResponse,
   type Caller,
+  decodeQuery,
+  type FieldError,
+  type Operation,
   type OperationDefinition,
   type OperationId,
   type OperationIdsOf,
   type RequestOf,
   type ResponseOf,
   type ServiceName,
+  type UpgradeOperationId,
 } from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
-import { ApiError, type FieldError } from './api-error.ts'
-import { check, decodeQuery, parseJsonObject, readBody } from './decode.ts'
+import { ApiError } from './api-error.ts'
+import { check, parseJsonObject, readBody } from './decode.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
 import { type Exchange, sendJson } from './listener.ts'
 
@@ -26,20 +31,15 @@ export interface RequestContext {
   readonly peer: string
 }
 
-/** Bytes that are streamed to the caller as they are. */
-export interface BinaryResponse {
-  readonly stream: Readable
-  readonly headers: Readonly<Record<string, string>>
-}
+/** Who is asking; operations without a key are asked by nobody in particular. */
+type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 'none' ? unknown : { readonly caller: Caller }
 
-/** A request that the gateway admitted: who asks, and the validated parts. Operations without a key have no caller. */
-export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & { readonly caller: Caller }
+/** A request that the gateway admitted: who asks, and the validated parts. */
+export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & CallerOf<Id>
 /** One operation's code: a typed request in, the typed document out. It knows nothing of HTTP. */
-export type Handler<Id extends OperationId> = (
-  request: OperationRequest<Id>,
-) => Promise<ResponseOf<Id> extends typeof BINARY ? BinaryResponse : ResponseOf<Id>>
-/** The handlers of a service: complete, or it does not compile. */
-export type Handlers<S extends ServiceName> = { readonly [Id in OperationIdsOf<S>]: Handler<Id> }
+export type Handler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id>>
+/** The handlers of a service: complete, or it does not compile. Upgrades are handled at the listener. */
+export type Handlers<S extends ServiceName> = { readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id> }
 
 /** A handler whose types are erased, as the table that dispatches requests holds it. */
 export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
@@ -93,9 +93,10 @@ async function send(operation: OperationDefinition, result: unknown, { response,
     return
   }
   if (operation.response === BINARY) {
-    const { stream, headers } = asBinary(result)
+    const { body, headers } = asBinary(result)
     response.statusCode = operation.status
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    const stream = Readable.from(body)
     if (request.method === 'HEAD') {
       stream.destroy()
       response.end()
@@ -107,8 +108,11 @@ async function send(operation: OperationDefinition, result: unknown, { response,
   sendJson(response, operation.status, result)
 }
 
+function isBinary(result: unknown): result is BinaryResponse {
+  return typeof result === 'object' && result !== null && 'body' in result && 'headers' in result
+}
+
 function asBinary(result: unknown): BinaryResponse {
-  if (typeof result === 'object' && result !== null && 'stream' in result && 'headers' in result)
-    return result as BinaryResponse
-  throw new TypeError('A binary operation must answer with a stream')
+  if (isBinary(result)) return result
+  throw new TypeError('A binary operation must answer with headers and a body')
 }

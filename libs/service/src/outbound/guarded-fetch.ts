@@ -1,0 +1,177 @@
+import { Agent, type Dispatcher } from 'undici'
+import type { Part } from '../process/part.ts'
+import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
+import { guardedConnector } from './connector.ts'
+import { OutboundNetworkError, OutboundRefused, OutboundTimeout, OutboundTooLarge } from './errors.ts'
+import { followRedirect, type Hop } from './redirects.ts'
+import { codeOf, NameResolver } from './resolver.ts'
+import { type ResponseBody, readBeginning, readWhole } from './response-body.ts'
+
+export interface GuardedFetchOptions {
+  /** Of this build, for `User-Agent: Restante/<version>`. */
+  readonly version: string
+  /** What is allowed besides https to public addresses. Default: nothing. */
+  readonly allow?: AllowedAddresses & { readonly http?: boolean }
+  /** Certificate authorities instead of the public ones, PEM. */
+  readonly ca?: string
+  /** DNS servers (`address` or `address:port`) instead of the system's. */
+  readonly dnsServers?: readonly string[]
+}
+
+export interface OutboundRequest {
+  /** Default GET. */
+  readonly method?: 'GET' | 'POST'
+  /** Those that belong to the connection (`Host`, `Content-Length`, ...) and `User-Agent` are ours and ignored here. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** For everything: names, connections, redirects, the last byte. */
+  readonly timeoutMs: number
+  /** How much of the answer's content is read into memory. */
+  readonly maxBytes: number
+  /**
+   * `whole` (default): all of the content, decoded, or OutboundTooLarge. `beginning`: the first `maxBytes` as they come,
+   * for an answer of which only the status counts; then nothing that happens after the headers is an error.
+   */
+  readonly read?: 'whole' | 'beginning'
+  /** How many redirects are followed, each checked like the first URL. Default 0: a redirect is the answer. */
+  readonly redirects?: number
+  readonly signal?: AbortSignal
+}
+
+export interface OutboundResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Where the answer came from, after redirects. */
+  readonly url: string
+  readonly body: Buffer
+  readonly truncated: boolean
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** Belong to the connection or to us; a user's header of that name must not reach the wire (request smuggling). */
+const OWN_HEADERS = new Set(
+  'host connection content-length transfer-encoding upgrade expect keep-alive te trailer user-agent accept-encoding'.split(
+    ' ',
+  ),
+)
+
+/**
+ * The one client for URLs that come from users: webhooks, attachments. Reaches public addresses only, keeps no cookies,
+ * knows no proxy, verifies TLS (1.2 or newer), and holds every answer to a time and a size.
+ */
+export class GuardedFetch implements Part {
+  readonly name = 'outbound'
+  readonly #agent: Agent
+  readonly #http: boolean
+  readonly #userAgent: string
+
+  /** @throws Error when an allowed network is not in CIDR form. */
+  constructor(options: GuardedFetchOptions) {
+    const policy = new AddressPolicy(options.allow)
+    const resolver = new NameResolver({ servers: options.dnsServers, system: policy.local })
+    this.#http = options.allow?.http ?? false
+    this.#userAgent = `Restante/${options.version}`
+    this.#agent = new Agent({
+      connect: guardedConnector({ policy, resolver, ca: options.ca, timeoutMs: CONNECT_TIMEOUT_MS }),
+      allowH2: false,
+      // The request's own time limit covers these.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // Short: a receiver that closes an idle connection just as we use it would cost a delivery attempt.
+      keepAliveTimeout: 2_000,
+      keepAliveMaxTimeout: 2_000,
+    })
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  /**
+   * Makes one request. An answer of any status is a result.
+   * @throws OutboundRefused, OutboundTimeout, OutboundTooLarge, OutboundNetworkError; the reason of `signal`.
+   */
+  async fetch(url: string, request: OutboundRequest): Promise<OutboundResponse> {
+    const deadline = AbortSignal.timeout(request.timeoutMs)
+    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
+    try {
+      return await this.#follow(firstHop(url, request), request, signal)
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason
+      throw deadline.aborted ? new OutboundTimeout(request.timeoutMs) : typed(error, request.timeoutMs)
+    }
+  }
+
+  async #follow(first: Hop, request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
+    let hop = first
+    for (let left = request.redirects ?? 0; ; left--) {
+      const response = await this.#send(hop, signal)
+      const next = request.redirects
+        ? followRedirect(hop, response.statusCode, response.headers['location'])
+        : undefined
+      if (!next) return await finish(hop, response, request)
+      await response.body.dump({ limit: 16_384, signal })
+      if (left === 0) throw new OutboundRefused('redirects', `More than ${request.redirects} redirects.`)
+      hop = next
+    }
+  }
+
+  #send(hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { url } = hop
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#http))
+      throw new OutboundRefused('protocol', `${url.protocol.slice(0, -1)} URLs are not allowed.`)
+    if (url.username !== '' || url.password !== '')
+      throw new OutboundRefused('credentials', 'A URL with a user name or password is not allowed.')
+    return this.#agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: hop.method,
+      headers: { ...hop.headers, 'user-agent': this.#userAgent, 'accept-encoding': 'identity' },
+      body: hop.body ?? null,
+      signal,
+    })
+  }
+}
+
+function firstHop(url: string, request: OutboundRequest): Hop {
+  if (!URL.canParse(url)) throw new OutboundRefused('url', 'Not an absolute URL.')
+  const headers = Object.entries(request.headers ?? {}).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()))
+  return {
+    url: new URL(url),
+    method: request.method ?? 'GET',
+    headers: Object.fromEntries(headers),
+    body: request.body,
+  }
+}
+
+async function finish(
+  hop: Hop,
+  response: Dispatcher.ResponseData,
+  request: OutboundRequest,
+): Promise<OutboundResponse> {
+  const { bytes, truncated } = await readBody(response, request)
+  // Only the deadline may cut a `beginning` short; a caller that gave up wants no answer.
+  if (truncated) request.signal?.throwIfAborted()
+  return { status: response.statusCode, headers: response.headers, url: hop.url.href, body: bytes, truncated }
+}
+
+async function readBody({ body, headers }: Dispatcher.ResponseData, request: OutboundRequest): Promise<ResponseBody> {
+  if (request.read === 'beginning') return readBeginning(body, request.maxBytes)
+  try {
+    return await readWhole(body, request.maxBytes, String(headers['content-encoding'] ?? ''))
+  } finally {
+    // Frees the connection when the reading ended early; does nothing after the end.
+    body.on('error', () => {}).destroy()
+  }
+}
+
+/** Everything that undici, the sockets and zlib may throw, as one of our types. */
+function typed(error: unknown, timeoutMs: number): Error {
+  if (error instanceof OutboundRefused || error instanceof OutboundTooLarge || error instanceof OutboundNetworkError)
+    return error
+  const code = codeOf(error)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new OutboundTimeout(Math.min(timeoutMs, CONNECT_TIMEOUT_MS))
+  if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefused('header', 'A header is not one that HTTP allows.')
+  return new OutboundNetworkError(code)
+}

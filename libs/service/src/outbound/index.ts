@@ -1,0 +1,14 @@
+export { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
+export {
+  OutboundNetworkError,
+  OutboundRefused,
+  OutboundTimeout,
+  OutboundTooLarge,
+  type RefusalReason,
+} from './errors.ts'
+export {
+  GuardedFetch,
+  type GuardedFetchOptions,
+  type OutboundRequest,
+  type OutboundResponse,
+} from './guarded-fetch.ts'

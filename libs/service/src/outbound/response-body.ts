@@ -1,0 +1,67 @@
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { OutboundNetworkError, OutboundTooLarge } from './errors.ts'
+
+export interface ResponseBody {
+  readonly bytes: Buffer
+  /** Whether there was, or may have been, more. */
+  readonly truncated: boolean
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/**
+ * Reads everything, with content codings undone: we ask for none, but object stores send what they were given. The
+ * limit holds for what comes out, so a compressed bomb ends at it.
+ * @throws OutboundTooLarge
+ */
+export async function readWhole(body: Readable, limit: number, encoding: string): Promise<ResponseBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of decoded(body, encoding)) {
+    size += chunk.length
+    if (size > limit) throw new OutboundTooLarge(limit)
+    chunks.push(chunk)
+  }
+  return { bytes: Buffer.concat(chunks), truncated: false }
+}
+
+/** Reads at most `limit` bytes as they come, and then closes. What breaks after the headers only ends the reading. */
+export async function readBeginning(body: Readable, limit: number): Promise<ResponseBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > limit) break
+    }
+  } catch {
+    return { bytes: Buffer.concat(chunks).subarray(0, limit), truncated: true }
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, limit), truncated: size > limit }
+}
+
+function decoded(body: Readable, encoding: string): Readable {
+  // Codings are listed in the order in which they were applied (RFC 9110 8.4).
+  const codings = encoding
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  // More than two is no use but to an attacker.
+  if (codings.length > 2) throw new OutboundNetworkError('UNKNOWN_CONTENT_ENCODING')
+  return codings.reduceRight<Readable>((stream, coding) => {
+    const decoder = DECODERS[coding]?.()
+    if (!decoder) throw new OutboundNetworkError('UNKNOWN_CONTENT_ENCODING')
+    stream.on('error', (error) => decoder.destroy(error))
+    decoder.on('close', () => stream.destroy())
+    return stream.pipe(decoder)
+  }, body)
+}
