@@ -1,4 +1,9 @@
-export { type CommonConfiguration, callerEnvironment, commonConfiguration, commonEnvironment } from './configuration/common.ts'
+export {
+  type CommonConfiguration,
+  callerEnvironment,
+  commonConfiguration,
+  commonEnvironment,
+} from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
 export {
   Database,
@@ -15,7 +20,14 @@ export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-er
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, HttpListener, type ListenerOptions, sendJson } from './http/listener.ts'
 export { type Match, Router } from './http/router.ts'
-export { CALLER_HEADER, SERVICE_HEADER, TokenMint, TokenRefused, verifyCaller, verifyService } from './identity/tokens.ts'
+export {
+  CALLER_HEADER,
+  SERVICE_HEADER,
+  TokenMint,
+  TokenRefused,
+  verifyCaller,
+  verifyService,
+} from './identity/tokens.ts'
 export * from './outbound/index.ts'
 export type { Part } from './process/part.ts'
 export { type Deployable, run } from './process/run.ts'

@@ -34,7 +34,13 @@ describe('Database', () => {
     directory = await mkdtemp(path.join(tmpdir(), 'migrations-'))
     await addMigration('20260101000000_init', 'create table notes (id uuid primary key, text text not null)')
     await migrate({ url, directory })
-    db = Database.open({ url, applicationName: 'test', poolSize: 4, orm: (adapter) => new PrismaClient({ adapter }) })
+    db = Database.open({
+      url,
+      applicationName: 'test',
+      poolSize: 4,
+      orm: (adapter) => new PrismaClient({ adapter }),
+      begin: (client, work, limits) => client.$transaction(work, limits),
+    })
   })
 
   afterAll(async () => {

@@ -6,14 +6,22 @@ import { isSerializationFailure } from './errors.ts'
 import { JoinablePool, joinConnection } from './shared-connection.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
 
-/** What a service's generated Prisma client offers to the code inside a transaction. */
+/** What is asked of every generated Prisma client. */
 export interface OrmClient {
-  $transaction<R>(work: (orm: never) => Promise<R>, options?: { maxWait?: number; timeout?: number }): Promise<R>
   $disconnect(): Promise<void>
 }
 
-/** The client that Prisma hands to the body of an interactive transaction. */
-export type OrmOf<Client extends OrmClient> = Parameters<Parameters<Client['$transaction']>[0]>[0]
+/** What Prisma leaves of its client inside a transaction. */
+export type OrmOf<Client extends OrmClient> = Omit<
+  Client,
+  '$connect' | '$disconnect' | '$on' | '$use' | '$extends' | '$transaction'
+>
+
+/** Limits of an interactive Prisma transaction, in milliseconds. */
+export interface OrmLimits {
+  readonly maxWait: number
+  readonly timeout: number
+}
 
 /**
  * One open transaction. Prepared statements (`query`) and Prisma code (`orm()`) share its connection, so whatever is
@@ -35,6 +43,8 @@ export interface DatabaseOptions<Client extends OrmClient> {
   readonly applicationName: string
   /** Makes the service's Prisma client over this database's pool. */
   readonly orm: (adapter: SqlDriverAdapterFactory) => Client
+  /** `(client, work, limits) => client.$transaction(work, limits)`: how that client opens a transaction. */
+  readonly begin: (client: Client, work: (orm: OrmOf<Client>) => Promise<void>, limits: OrmLimits) => Promise<void>
 }
 
 export interface TransactionOptions {
@@ -45,7 +55,7 @@ export interface TransactionOptions {
 
 /** A transaction's connection is taken back when it idles this long: a stuck body must not hold locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 60_000
-const ORM_TRANSACTION = { maxWait: 10_000, timeout: IDLE_IN_TRANSACTION_MS }
+const ORM_LIMITS: OrmLimits = { maxWait: 10_000, timeout: IDLE_IN_TRANSACTION_MS }
 
 /** One service's database: its pool, its Prisma client, and the only way to open a transaction. */
 export class Database<Client extends OrmClient = OrmClient> implements Queryable, Part {
@@ -54,6 +64,7 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
   readonly orm: Client
   readonly #pool: JoinablePool
   readonly #directConfig: pg.ClientConfig
+  readonly #begin: (work: (orm: OrmOf<Client>) => Promise<void>) => Promise<void>
 
   private constructor(options: DatabaseOptions<Client>) {
     const common = { application_name: options.applicationName, connectionTimeoutMillis: 5_000, keepAlive: true }
@@ -68,6 +79,7 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
     this.#pool.on('error', () => {})
     this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
     this.orm = options.orm(new PrismaPg(this.#pool))
+    this.#begin = (work) => options.begin(this.orm, work, ORM_LIMITS)
   }
 
   /** Opens the pool; connections are made when they are first needed. */
@@ -96,7 +108,7 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
 
   async #attempt<T>(work: (tx: Tx<OrmOf<Client>>) => Promise<T>, options: TransactionOptions): Promise<T> {
     const client = await this.#pool.connect()
-    const session = new OrmSession<OrmOf<Client>>(this.orm, client)
+    const session = new OrmSession(this.#begin, client)
     const notices: (() => void)[] = []
     let broken: Error | undefined
     try {
@@ -142,14 +154,14 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
 
 /** Prisma's part in one transaction: an interactive transaction held open on the same connection until the end. */
 class OrmSession<Orm> {
-  readonly #client: OrmClient
+  readonly #begin: (work: (orm: Orm) => Promise<void>) => Promise<void>
   readonly #connection: pg.PoolClient
   #joining: Promise<Orm> | undefined
   #finish: () => void = () => {}
-  #finished: Promise<unknown> = Promise.resolve()
+  #finished: Promise<void> = Promise.resolve()
 
-  constructor(client: OrmClient, connection: pg.PoolClient) {
-    this.#client = client
+  constructor(begin: (work: (orm: Orm) => Promise<void>) => Promise<void>, connection: pg.PoolClient) {
+    this.#begin = begin
     this.#connection = connection
   }
 
@@ -159,10 +171,10 @@ class OrmSession<Orm> {
         this.#finish = finish
       })
       this.#finished = joinConnection(this.#connection, () =>
-        this.#client.$transaction((orm: Orm) => {
+        this.#begin((orm) => {
           resolve(orm)
           return held
-        }, ORM_TRANSACTION),
+        }),
       )
       this.#finished.catch(reject)
     })

@@ -30,7 +30,9 @@ export class Cursors {
   open(context: unknown, token: string): (string | number)[] {
     try {
       const bytes = Buffer.from(token, 'base64url')
-      const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
       decipher.setAAD(Buffer.from(JSON.stringify(context)))
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
       const text = Buffer.concat([

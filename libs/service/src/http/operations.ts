@@ -32,14 +32,18 @@ export interface RequestContext {
 }
 
 /** Who is asking; operations without a key are asked by nobody in particular. */
-type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 'none' ? unknown : { readonly caller: Caller }
+type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 'none'
+  ? unknown
+  : { readonly caller: Caller }
 
 /** A request that the gateway admitted: who asks, and the validated parts. */
 export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & CallerOf<Id>
 /** One operation's code: a typed request in, the typed document out. It knows nothing of HTTP. */
 export type Handler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id>>
 /** The handlers of a service: complete, or it does not compile. Upgrades are handled at the listener. */
-export type Handlers<S extends ServiceName> = { readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id> }
+export type Handlers<S extends ServiceName> = {
+  readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id>
+}
 
 /** A handler whose types are erased, as the table that dispatches requests holds it. */
 export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
