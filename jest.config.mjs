@@ -1,10 +1,14 @@
 /** One configuration for every package: ES modules, transformed by swc, on real engines. */
 export default {
   rootDir: import.meta.dirname,
-  testMatch: ['<rootDir>/{libs,services}/*/test/**/*.test.ts', '<rootDir>/test-e2e/**/*.test.ts'],
+  testMatch: ['<rootDir>/{libs,services,deploy}/*/test/**/*.test.ts', '<rootDir>/{test-e2e,tools}/**/*.test.ts'],
+  reporters: ['default', '<rootDir>/tools/jest/totals.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
-    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
   },
   modulePathIgnorePatterns: ['<rootDir>/.restante'],
   testTimeout: 30_000,

@@ -1,0 +1,95 @@
+/**
+ * The import rules of the house (docs/architecture.md). A service knows the libs, never another service; a lib knows only
+ * the libs before it in this list, so that each can be read and tested without what stands on it.
+ */
+const libs = ['contracts', 'service', 'messaging', 'jobs', 'mime', 'blobs', 'testkit']
+
+const folderOf = (lib) => `^libs/${lib}/`
+
+const libRules = libs.map((lib, index) => ({
+  name: `lib-order-${lib}`,
+  comment: `${lib} imports only: ${libs.slice(0, index).join(', ') || 'no package of ours'}.`,
+  severity: 'error',
+  from: { path: folderOf(lib) },
+  to: { path: `^(services|deploy|test-e2e|tools)/|^libs/(${libs.slice(index + 1).join('|') || '(?!)'})/` },
+}))
+
+module.exports = {
+  forbidden: [
+    ...libRules,
+    {
+      name: 'service-imports-service',
+      comment: 'A service talks to another over HTTP or Kafka, never by import.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'service-imports-tools',
+      comment: 'What runs in production does not depend on what develops it.',
+      severity: 'error',
+      from: { path: '^services/' },
+      to: { path: '^(deploy|test-e2e|tools)/' },
+    },
+    {
+      name: 'testkit-only-in-tests',
+      comment: 'The testkit is for test suites.',
+      severity: 'error',
+      from: { path: '^(services|libs)/[^/]+/src/', pathNot: folderOf('testkit') },
+      to: { path: folderOf('testkit') },
+    },
+    {
+      name: 'source-imports-test',
+      comment: 'Tests know the source, not the other way round.',
+      severity: 'error',
+      from: { path: '/src/' },
+      to: { path: '^(libs|services)/[^/]+/test/' },
+    },
+    {
+      name: 'front-door',
+      comment: 'A package is imported through its index, so that its inside can change.',
+      severity: 'error',
+      from: { path: '^((?:libs|services|deploy)/[^/]+|test-e2e|tools)/' },
+      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'kafkajs-behind-messaging',
+      comment: 'Only libs/messaging speaks to Kafka, so that the client can be replaced.',
+      severity: 'error',
+      from: { pathNot: '^libs/(messaging|testkit)/' },
+      to: { path: 'node_modules/kafkajs/' },
+    },
+    {
+      name: 'bullmq-behind-jobs',
+      comment: 'Only libs/jobs speaks to the queue.',
+      severity: 'error',
+      from: { pathNot: folderOf('jobs') },
+      to: { path: 'node_modules/bullmq/' },
+    },
+    {
+      name: 'no-circular',
+      comment: 'Two files that need each other are one, or need a third.',
+      severity: 'error',
+      from: { pathNot: '/generated/' },
+      to: { circular: true, pathNot: '/generated/' },
+    },
+    {
+      name: 'not-resolvable',
+      comment: 'An import of something that is not there, or not declared in package.json.',
+      severity: 'error',
+      from: { pathNot: '/generated/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // TypeScript 7 has no JavaScript API; swc reads the syntax instead, type-only imports included.
+    parser: 'swc',
+    doNotFollow: { path: ['node_modules', '/generated/'] },
+    exclude: { path: ['/node_modules/\\.', '\\.restante/'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json'],
+    },
+  },
+}

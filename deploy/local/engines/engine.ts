@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { lastLines, until } from '../processes.ts'
+import { Advice } from '../progress.ts'
+
+export type EngineName = 'postgres' | 'redis' | 'kafka'
+
+/** One native engine: how to see that it answers, start it and stop it. */
+export interface Engine {
+  readonly name: string
+  readonly port: number
+  readonly log: string
+  answers(): Promise<boolean>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts an engine unless it answers already; throws an `Advice` with its last log lines when it does not come up. */
+export async function bring(engine: Engine, patience = 60_000): Promise<'started' | 'was running'> {
+  if (await engine.answers()) return 'was running'
+  await engine.start()
+  if (await until(() => engine.answers(), patience)) return 'started'
+  const log = await readFile(engine.log, 'utf8').catch(() => '(no log)')
+  throw new Advice(
+    `${engine.name} does not answer on port ${engine.port} after ${patience / 1000} s. ${engine.log} ends with:\n${lastLines(log, 15)}`,
+  )
+}

@@ -1,0 +1,110 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { exists, recallProcess, rememberProcess } from '../processes.ts'
+import { say } from '../progress.ts'
+import type { Settings } from '../settings.ts'
+import { findCompose } from './compose.ts'
+import { bring, type Engine, type EngineName } from './engine.ts'
+import { kafka } from './kafka.ts'
+import { ensurePrograms } from './packages.ts'
+import { clusterExists, postgres, removeCluster } from './postgres.ts'
+import { redis } from './redis.ts'
+
+/** Where the engines are. The database is one that may create others. */
+export interface EngineUrls {
+  readonly DATABASE_URL: string
+  readonly REDIS_URL: string
+  readonly KAFKA_BROKERS: string
+}
+
+const native: Record<EngineName, (settings: Settings) => Engine | Promise<Engine>> = { postgres, redis, kafka }
+
+/**
+ * Finds or starts the engines: those named in the environment, else Docker Compose where a Docker engine answers, else
+ * native processes. What the stack runs is kept up until the last process that uses it calls `leaveEngines`.
+ */
+export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Promise<EngineUrls> {
+  const wanted: EngineName[] = []
+  const named = (variable: string, engine: EngineName, ours: string): string => {
+    const url = env[variable]
+    if (!url) wanted.push(engine)
+    return url || ours
+  }
+  const urls: EngineUrls = {
+    DATABASE_URL: named(
+      'DATABASE_URL',
+      'postgres',
+      `postgres://restante@127.0.0.1:${settings.port('postgres')}/postgres`,
+    ),
+    REDIS_URL: named('REDIS_URL', 'redis', `redis://127.0.0.1:${settings.port('redis')}`),
+    KAFKA_BROKERS: named('KAFKA_BROKERS', 'kafka', `127.0.0.1:${settings.port('kafka')}`),
+  }
+  if (wanted.length < 3) say('Engines: those named in the environment are used as they are')
+  if (wanted.length === 0) return urls
+  await rememberProcess(join(usersFolder(settings), String(process.pid)), process.pid)
+  const compose = await findCompose(settings)
+  if (compose) {
+    say('Engines: Docker Compose (fetches images the first time) ...')
+    await compose.start(wanted)
+    say('Engines: ready')
+    return urls
+  }
+  await ensurePrograms(wanted)
+  await Promise.all(wanted.map((name) => startNative(name, settings)))
+  return urls
+}
+
+async function startNative(name: EngineName, settings: Settings): Promise<void> {
+  const engine = await native[name](settings)
+  const outcome = await bring(engine)
+  say(`Engines: ${engine.name} ${outcome} on port ${engine.port}`)
+}
+
+/** Ends this process's use of the engines, and the engines when nobody else uses them and nobody asked to keep them. */
+export async function leaveEngines(settings: Settings): Promise<void> {
+  await rm(join(usersFolder(settings), String(process.pid)), { force: true })
+  if (await exists(keepFile(settings))) return
+  if ((await otherUsers(settings)).length > 0) return
+  await stopEngines(settings)
+}
+
+/** Keeps the engines up when their last user leaves, for work on single tests; `stopEngines` ends that. */
+export async function keepEngines(settings: Settings): Promise<void> {
+  await mkdir(join(settings.state, 'run'), { recursive: true })
+  await writeFile(keepFile(settings), '')
+}
+
+/** Stops every engine that runs on this state directory, whoever uses it. */
+export async function stopEngines(settings: Settings): Promise<void> {
+  await rm(keepFile(settings), { force: true })
+  const compose = await findCompose(settings)
+  await compose?.stop()
+  const engines: (Engine | Promise<Engine>)[] = [redis(settings), kafka(settings)]
+  if (await clusterExists(settings)) engines.push(postgres(settings))
+  await Promise.all(engines.map(async (engine) => (await engine).stop()))
+}
+
+/** Deletes what the engines hold. They must have been stopped. */
+export async function removeEngineData(settings: Settings): Promise<void> {
+  const compose = await findCompose(settings)
+  await compose?.remove()
+  await removeCluster(settings)
+  await rm(join(settings.state, 'redis'), { recursive: true, force: true })
+  await rm(join(settings.state, 'kafka', 'data'), { recursive: true, force: true })
+}
+
+/** Processes other than this one that use the engines. */
+export async function otherUsers(settings: Settings): Promise<number[]> {
+  const folder = usersFolder(settings)
+  const files = (await readdir(folder).catch(() => [])).filter((name) => name !== String(process.pid))
+  const alive = await Promise.all(files.map((name) => recallProcess(join(folder, name))))
+  return alive.filter((pid) => pid !== undefined)
+}
+
+function usersFolder(settings: Settings): string {
+  return join(settings.state, 'run', 'engine-users')
+}
+
+function keepFile(settings: Settings): string {
+  return join(settings.state, 'run', 'engines.kept')
+}

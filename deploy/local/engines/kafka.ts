@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { endProcess, exchange, exists, run, startDetached } from '../processes.ts'
+import { step } from '../progress.ts'
+import type { Settings } from '../settings.ts'
+import type { Engine } from './engine.ts'
+
+const source = join(import.meta.dirname, '../kafka')
+
+/** Apache Kafka in KRaft mode, one process that is broker and controller, from the jars that Maven Central publishes. */
+export function kafka(settings: Settings): Engine {
+  const port = settings.port('kafka')
+  const home = join(settings.state, 'kafka')
+  const properties = join(home, 'server.properties')
+  const pidFile = join(settings.state, 'run', 'kafka.pid')
+  const log = join(settings.logs, 'kafka.log')
+  return {
+    name: 'Kafka',
+    port,
+    log,
+    answers: async () => (await exchange(port, apiVersionsRequest)) !== undefined,
+    async start() {
+      await mkdir(home, { recursive: true })
+      const jars = join(await fetchJars(home), '*')
+      await writeFile(properties, serverProperties(settings, join(home, 'data')))
+      const tool = ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
+      if (!(await exists(join(home, 'data', 'meta.properties')))) {
+        const cluster = randomBytes(16).toString('base64url')
+        await run('java', [...tool, 'kafka.tools.StorageTool', 'format', '-t', cluster, '-c', properties])
+      }
+      const memory = ['-Xms256m', '-Xmx512m', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20', '-XX:+ExitOnOutOfMemoryError']
+      await startDetached('java', [...memory, ...tool, 'kafka.Kafka', properties], { log, pidFile, cwd: home })
+    },
+    stop: () => endProcess(pidFile),
+  }
+}
+
+/** The folder of the jars that pom.xml names, fetched once per content of pom.xml. */
+async function fetchJars(home: string): Promise<string> {
+  const pom = join(source, 'pom.xml')
+  const version = createHash('sha256')
+    .update(await readFile(pom))
+    .digest('hex')
+    .slice(0, 12)
+  const jars = join(home, `jars-${version}`)
+  if (await exists(jars)) return jars
+  return step('Fetching Apache Kafka from Maven Central', async () => {
+    const partial = `${jars}.partial`
+    await rm(partial, { recursive: true, force: true })
+    const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${partial}`]
+    await run('mvn', ['-q', '-B', '-f', pom, ...goal])
+    await rename(partial, jars)
+    return jars
+  })
+}
+
+function serverProperties(settings: Settings, data: string): string {
+  const port = settings.port('kafka')
+  const controller = settings.port('kafka-controller')
+  return Object.entries({
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'log.dirs': data,
+    // Topics are declared in libs/contracts and created by its command, never by accident.
+    'auto.create.topics.enable': false,
+    'message.max.bytes': 2 * 1024 * 1024,
+    'replica.fetch.max.bytes': 2 * 1024 * 1024,
+    // One broker: what defaults to three copies cannot be more than one here.
+    'default.replication.factor': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    // A consumer group starts at once instead of waiting 3 s for members that do not come.
+    'group.initial.rebalance.delay.ms': 0,
+    'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}
+
+/** Size, API 18 (ApiVersions) version 0, correlation id 1, no client id: answered as soon as the broker takes requests. */
+const apiVersionsRequest = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff])

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs'
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { find, run } from '../processes.ts'
+import { Advice, say, step } from '../progress.ts'
+import type { EngineName } from './engine.ts'
+import { postgresIsInstalled } from './postgres.ts'
+
+interface Need {
+  readonly engine: EngineName
+  readonly what: string
+  readonly installed: () => Promise<boolean>
+  /** Debian packages, the first that the archive has is taken. */
+  readonly packages: readonly string[]
+}
+
+const needs: readonly Need[] = [
+  {
+    engine: 'postgres',
+    what: 'PostgreSQL 15 or newer (initdb, pg_ctl)',
+    installed: postgresIsInstalled,
+    packages: ['postgresql'],
+  },
+  {
+    engine: 'redis',
+    what: 'Redis 7 (redis-server)',
+    installed: () => onPath('redis-server'),
+    packages: ['redis-server'],
+  },
+  {
+    engine: 'kafka',
+    what: 'Java 17 or newer (java)',
+    installed: hasJava,
+    packages: ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'],
+  },
+  {
+    engine: 'kafka',
+    what: 'Maven (mvn), which fetches Apache Kafka',
+    installed: () => onPath('mvn'),
+    packages: ['maven'],
+  },
+]
+
+/** Makes sure that the programs of these native engines are there; installs them on Debian as root. */
+export async function ensurePrograms(engines: readonly EngineName[]): Promise<void> {
+  const relevant = needs.filter(({ engine }) => engines.includes(engine))
+  const checked = await Promise.all(relevant.map(async (need) => ({ need, installed: await need.installed() })))
+  const missing = checked.filter(({ installed }) => !installed).map(({ need }) => need)
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0 || !(await onPath('apt-get'))) throw new Advice(advice(missing))
+  await step(`Installing ${missing.map(({ what }) => what).join(', ')}`, () => install(missing))
+}
+
+function advice(missing: readonly Need[]): string {
+  return [
+    'The engines of the local stack cannot run, because this machine lacks:',
+    ...missing.map(({ what }) => `  - ${what}`),
+    '',
+    'Any one of these helps:',
+    '  - start a Docker engine (with `docker compose`), and everything runs in it',
+    `  - Debian, Ubuntu: sudo apt-get install -y ${missing.map(({ packages }) => packages[0]).join(' ')}`,
+    '  - macOS: brew install postgresql@17 redis openjdk@21 maven',
+    '  - name engines that you have: DATABASE_URL (a superuser), REDIS_URL, KAFKA_BROKERS',
+    '',
+    'Then run the command again.',
+  ].join('\n')
+}
+
+async function install(missing: readonly Need[]): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  await run('apt-get', ['update', '-q'], { env }).catch((error) => say(`apt-get update: ${String(error)}`))
+  const chosen = await Promise.all(missing.map(({ packages }) => firstAvailable(packages)))
+  await withoutServices(() => run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...chosen], { env }))
+}
+
+async function firstAvailable(packages: readonly string[]): Promise<string> {
+  for (const name of packages) {
+    const policy = await run('apt-cache', ['policy', name])
+    if (/Candidate: (?!\(none\))/.test(policy)) return name
+  }
+  throw new Advice(`The package archive has none of: ${packages.join(', ')}`)
+}
+
+/** Debian starts what it installs, on the usual ports. The stack wants the programs, not a server of the machine. */
+async function withoutServices<T>(work: () => Promise<T>): Promise<T> {
+  const policy = '/usr/sbin/policy-rc.d'
+  if (existsSync(policy)) return work()
+  await writeFile(policy, '#!/bin/sh\nexit 101\n')
+  await chmod(policy, 0o755)
+  return work().finally(() => rm(policy))
+}
+
+async function onPath(program: string): Promise<boolean> {
+  return (await find(program)) !== undefined
+}
+
+/** macOS has a `java` that only says where to get Java, hence the question for its version. */
+async function hasJava(): Promise<boolean> {
+  const version = await run('java', ['--version']).catch(() => '')
+  const [, major] = /^\S+ (\d+)/.exec(version) ?? []
+  return Number(major) >= 17
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { exists, find, run, succeeds } from '../processes.ts'
+import { Advice } from '../progress.ts'
+import type { Settings } from '../settings.ts'
+import type { Engine } from './engine.ts'
+
+/** Every process has a pool of its own (six by default), and a test run has many processes. */
+const maxConnections = 300
+
+const isRoot = process.getuid?.() === 0
+
+/** PostgreSQL from the system's packages with a cluster of its own: superuser `restante`, loopback only, no password. */
+export async function postgres(settings: Settings): Promise<Engine> {
+  const port = settings.port('postgres')
+  const programs = await postgresPrograms()
+  const data = await prepareDataDirectory(settings)
+  const log = join(data, 'server.log')
+  return {
+    name: 'PostgreSQL',
+    port,
+    log,
+    answers: () => succeeds(run(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])),
+    async start() {
+      if (!(await succeeds(asOwner('test', ['-f', join(data, 'PG_VERSION')])))) {
+        const cluster = ['-D', data, '-U', 'restante', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
+        await asOwner(join(programs, 'initdb'), cluster)
+      }
+      const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=${maxConnections}`
+      await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-l', log, '-o', options, 'start'])
+    },
+    async stop() {
+      if (!(await succeeds(asOwner(join(programs, 'pg_ctl'), ['-D', data, 'status'])))) return
+      await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-m', 'fast', 'stop'])
+    },
+  }
+}
+
+/** Where the cluster lives. Created when missing, and owned by whoever the server runs as. */
+async function prepareDataDirectory(settings: Settings): Promise<string> {
+  await mkdir(settings.state, { recursive: true })
+  const data = await dataDirectory(settings)
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  if (!isRoot) return data
+  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
+  await chown(data, Number(uid), Number(gid))
+  return data
+}
+
+async function dataDirectory(settings: Settings): Promise<string> {
+  const preferred = join(settings.state, 'postgres')
+  if (!isRoot) return preferred
+  // The server refuses to run as root, and its own user cannot reach, say, a clone below /root.
+  if (await succeeds(asOwner('test', ['-x', settings.state]))) return preferred
+  return join('/var/lib/restante', createHash('sha256').update(settings.state).digest('hex').slice(0, 12))
+}
+
+/** Whether there is anything that could run or be deleted. */
+export async function clusterExists(settings: Settings): Promise<boolean> {
+  return exists(await dataDirectory(settings))
+}
+
+/** Deletes the databases. The server must have been stopped. */
+export async function removeCluster(settings: Settings): Promise<void> {
+  await rm(await dataDirectory(settings), { recursive: true, force: true })
+}
+
+/** Whether the server's programs are installed. */
+export function postgresIsInstalled(): Promise<boolean> {
+  return succeeds(postgresPrograms())
+}
+
+/** The folder of the newest installed server programs: Debian keeps them outside PATH, one folder per version. */
+async function postgresPrograms(): Promise<string> {
+  const debian = '/usr/lib/postgresql'
+  const versions = (await readdir(debian).catch(() => [])).sort((a, b) => Number(b) - Number(a))
+  for (const version of versions) {
+    const folder = join(debian, version, 'bin')
+    if (await exists(join(folder, 'initdb'))) return folder
+  }
+  const onPath = await find('initdb')
+  if (onPath) return dirname(onPath)
+  throw new Advice('PostgreSQL (initdb, pg_ctl) is not installed.')
+}
+
+function asOwner(program: string, args: readonly string[]): Promise<string> {
+  if (!isRoot) return run(program, args, { cwd: '/' })
+  return run('runuser', ['-u', 'postgres', '--', program, ...args], { cwd: '/' })
+}

@@ -1,0 +1,21 @@
+const began = performance.now()
+
+/** One line of progress with the seconds since the command began. */
+export function say(text: string): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6)
+  process.stdout.write(`${seconds} s  ${text}\n`)
+}
+
+/** Says what begins, does it, says how long it took. */
+export async function step<T>(text: string, work: () => Promise<T>): Promise<T> {
+  say(`${text} ...`)
+  const start = performance.now()
+  const result = await work()
+  say(`${text}: done in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return result
+}
+
+/** A failure whose message is all that its reader needs: printed without a stack. */
+export class Advice extends Error {
+  override readonly name = 'Advice'
+}

@@ -1,0 +1,95 @@
+// The entry of `npm start`, `npm stop`, `npm run reset` and `npm test`: plain JavaScript without dependencies, because
+// it runs on whatever Node (20 or newer) there is, before anything is installed. It installs the packages, among them
+// the pinned Node, and continues under that one in main.ts.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '../..')
+const node = join(root, 'node_modules/node/bin/node')
+const began = performance.now()
+
+function say(text) {
+  process.stdout.write(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}\n`)
+}
+
+function fail(text) {
+  process.stderr.write(`\n${text}\n`)
+  process.exit(1)
+}
+
+/** Runs a program to its end; prints what it said only when it fails. */
+function run(program, args, env = {}) {
+  const result = spawnSync(program, args, { cwd: root, env: { ...process.env, ...env }, encoding: 'utf8' })
+  if (result.status === 0) return
+  // Ended by Ctrl-C: whoever pressed it knows why.
+  if (result.signal === 'SIGINT' || result.signal === 'SIGTERM') process.exit(130)
+  const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd().split('\n').slice(-30).join('\n')
+  fail(`${program} ${args.join(' ')} failed:\n${output || result.error}`)
+}
+
+/** The packages of the lockfile, installed once per content of the lockfile. */
+function install() {
+  const stamp = join(root, 'node_modules/.restante-lockfile')
+  const lockfile = createHash('sha256')
+    .update(readFileSync(join(root, 'pnpm-lock.yaml')))
+    .digest('hex')
+  if (existsSync(node) && existsSync(stamp) && readFileSync(stamp, 'utf8') === lockfile) return
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const home = join(root, '.restante', packageManager.replace('@', '-'))
+  const pnpm = join(home, 'node_modules/pnpm/bin/pnpm.cjs')
+  if (!existsSync(pnpm)) {
+    say(`Fetching ${packageManager} ...`)
+    mkdirSync(home, { recursive: true })
+    run('npm', [
+      'install',
+      '--prefix',
+      home,
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      packageManager,
+    ])
+  }
+  say('Installing packages ...')
+  // CI=true: pnpm asks nothing.
+  run(process.execPath, [pnpm, 'install', '--frozen-lockfile'], { CI: 'true' })
+  writeFileSync(stamp, lockfile)
+  say('Installing packages: done')
+}
+
+/** The Prisma clients. Turbo skips what has not changed. */
+function generate() {
+  const env = {
+    PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    // `prisma generate` needs no schema engine, but looks for one to download.
+    PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+    CHECKPOINT_DISABLE: '1',
+    TURBO_TELEMETRY_DISABLED: '1',
+  }
+  run(join(root, 'node_modules/.bin/turbo'), ['run', 'generate', '--ui=stream', '--output-logs=errors-only'], env)
+}
+
+/** Continues under the pinned Node, in the same terminal. */
+function continueInMain(args) {
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'main.ts'), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
+  })
+  // Ctrl-C reaches the child through the terminal; this process waits for its end. SIGTERM reaches only this one.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))
+}
+
+const [major] = process.versions.node.split('.')
+if (Number(major) < 20) fail(`Node 20 or newer is needed to begin; this is ${process.version}.`)
+const [command] = process.argv.slice(2)
+if (command === 'start' || command === 'test' || !existsSync(node)) {
+  install()
+  generate()
+}
+continueInMain(process.argv.slice(2))

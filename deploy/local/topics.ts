@@ -1,0 +1,2 @@
+/** Placeholder until libs/messaging exports its command. */
+export async function prepareTopics(_brokers: string): Promise<void> {}

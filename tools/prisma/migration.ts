@@ -1,0 +1,27 @@
+// `npm run migration -- <service> <name>`: writes the SQL that brings the last migration to what schema.prisma says now.
+// Read it and edit it before it is committed: what Prisma cannot say (partial indexes, checks) is written by hand.
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { missingSql, prismaFolder } from './scratch.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+function fail(text: string): never {
+  process.stderr.write(`${text}\n`)
+  process.exit(1)
+}
+
+const [service, name] = process.argv.slice(2)
+if (!service || !name) fail('Usage: npm run migration -- <service> <name>, for example: mail-send add_drafts')
+if (!/^[a-z0-9_]+$/.test(name)) fail(`'${name}': a name has lower-case letters, digits and _ only`)
+const folder = prismaFolder(join(root, 'services', service))
+await access(folder.schema).catch(() => fail(`There is no ${relative(root, folder.schema)}`))
+await mkdir(folder.migrations, { recursive: true })
+
+const sql = await missingSql(folder)
+if (sql === '') fail(`${service}: migrations and schema.prisma agree, there is nothing to write`)
+const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
+const file = join(folder.migrations, `${timestamp}_${name}`, 'migration.sql')
+await mkdir(join(file, '..'), { recursive: true })
+await writeFile(file, `${sql}\n`)
+process.stdout.write(`${relative(root, file)}\n`)

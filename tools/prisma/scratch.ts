@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { migrate } from '@restante/service'
+import pg from 'pg'
+import { sqlFromDatabaseToSchema } from './schema-engine.ts'
+
+/** A service's prisma folder: schema.prisma and migrations/. */
+export interface PrismaFolder {
+  readonly schema: string
+  readonly migrations: string
+}
+
+export function prismaFolder(packageFolder: string): PrismaFolder {
+  const folder = join(packageFolder, 'prisma')
+  return { schema: join(folder, 'schema.prisma'), migrations: join(folder, 'migrations') }
+}
+
+/** The PostgreSQL where scratch databases may be made: `DATABASE_URL`, or the one of the local stack. */
+export const server = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
+
+/**
+ * Applies the migrations to a database that exists only for this, and returns the SQL that is missing for them to agree
+ * with schema.prisma: empty when they do.
+ */
+export async function missingSql(folder: PrismaFolder): Promise<string> {
+  const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`
+  const client = new pg.Client({ connectionString: server, application_name: 'restante-tools' })
+  await client.connect()
+  try {
+    await client.query(`create database ${name}`)
+    const url = new URL(server)
+    url.pathname = `/${name}`
+    await migrate({ url: url.href, directory: folder.migrations })
+    return await sqlFromDatabaseToSchema(url.href, folder.schema)
+  } finally {
+    await client.query(`drop database if exists ${name} with (force)`)
+    await client.end()
+  }
+}
