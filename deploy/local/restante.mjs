@@ -88,8 +88,9 @@ function continueInMain(args) {
 const [major] = process.versions.node.split('.')
 if (Number(major) < 20) fail(`Node 20 or newer is needed to begin; this is ${process.version}.`)
 const [command] = process.argv.slice(2)
-if (command === 'start' || command === 'test' || !existsSync(node)) {
+if (!['stop', 'reset'].includes(command)) {
   install()
   generate()
 }
+if (!existsSync(node)) fail('Nothing is installed here yet, so there is nothing to stop or delete.')
 continueInMain(process.argv.slice(2))
