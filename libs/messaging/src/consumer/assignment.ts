@@ -1,0 +1,135 @@
+import type { Logger } from '@restante/service'
+import type { EachBatchPayload } from 'kafkajs'
+import { within } from '../pause.ts'
+import { Partition, type PartitionOptions } from './partition.ts'
+import { toRecord } from './record.ts'
+
+export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 'onProgress'> {
+  readonly setPaused: (partition: number, paused: boolean) => void
+  readonly onSkipped: () => void
+  readonly log: Logger
+}
+
+/** How long finished work waits for more before its offsets are committed together. */
+const COMMIT_DELAY_MS = 100
+
+type Commit = EachBatchPayload['commitOffsetsIfNecessary']
+
+/**
+ * The partitions that this consumer owns in one generation of its group. It commits their offsets only while that
+ * generation lasts: whatever finishes after it is over belongs to the next owner, who finds the marks.
+ */
+export class Assignment {
+  readonly #options: AssignmentOptions
+  readonly #partitions = new Map<number, Partition>()
+  readonly #committed = new Map<number, number>()
+  #state: 'active' | 'draining' | 'over' = 'active'
+  #topic: string | undefined
+  #commit: Commit | undefined
+  #timer: NodeJS.Timeout | undefined
+  #committing: Promise<void> = Promise.resolve()
+  #ending: Promise<void> | undefined
+
+  constructor(options: AssignmentOptions) {
+    this.#options = options
+  }
+
+  get pausedPartitions(): number {
+    return [...this.#partitions.values()].filter((partition) => partition.paused).length
+  }
+
+  /** When the oldest unfinished record was written; `undefined` when there is none. */
+  get oldest(): number | undefined {
+    const times = [...this.#partitions.values()]
+      .map((partition) => partition.oldest)
+      .filter((time) => time !== undefined)
+    return times.length > 0 ? Math.min(...times) : undefined
+  }
+
+  /** Hands the records to their lanes and returns at once, so that the loop goes on fetching and sending heartbeats. */
+  dispatch(payload: EachBatchPayload): void {
+    if (this.#state !== 'active') return
+    const { batch } = payload
+    this.#topic = batch.topic
+    // This commit is tried once and for this generation only; `consumer.commitOffsets` would try again after a
+    // rebalance, and then speak for partitions that have another owner.
+    this.#commit = payload.commitOffsetsIfNecessary
+    const records = batch.messages.map((message) => toRecord(batch.partition, message))
+    this.#partition(batch.partition).take(records, Number(batch.lastOffset()), this.#options.onSkipped)
+  }
+
+  /**
+   * Ends the assignment: begins nothing more, waits for what is being worked on, but not longer than `ms`, and commits
+   * what is finished by then.
+   */
+  end(ms: number): Promise<void> {
+    this.#ending ??= this.#drain(ms)
+    return this.#ending
+  }
+
+  /** Ends it without a word: the group has moved on already. */
+  abandon(): void {
+    const wasActive = this.#state === 'active'
+    this.#state = 'over'
+    clearTimeout(this.#timer)
+    if (wasActive) for (const partition of this.#partitions.values()) void partition.drain()
+  }
+
+  async #drain(ms: number): Promise<void> {
+    if (this.#state !== 'active') return
+    this.#state = 'draining'
+    const drained = Promise.all([...this.#partitions.values()].map((partition) => partition.drain())).then(() => true)
+    const complete = await within(ms, drained)
+    if (!complete) this.#options.log.warn({ ms }, 'work was not finished in time when partitions were revoked')
+    clearTimeout(this.#timer)
+    await within(
+      ms,
+      this.#committing.then(() => this.#commitNow()),
+    )
+    this.#state = 'over'
+  }
+
+  #partition(id: number): Partition {
+    const existing = this.#partitions.get(id)
+    if (existing) return existing
+    const partition = new Partition({
+      ...this.#options,
+      setPaused: (paused) => this.#options.setPaused(id, paused),
+      onProgress: () => this.#commitSoon(),
+    })
+    this.#partitions.set(id, partition)
+    return partition
+  }
+
+  #commitSoon(): void {
+    if (this.#timer || this.#state !== 'active') return
+    this.#timer = setTimeout(() => {
+      this.#committing = this.#committing.then(() => this.#commitNow())
+      this.#committing.finally(() => {
+        this.#timer = undefined
+        if (this.#uncommitted().length > 0) this.#commitSoon()
+      })
+    }, COMMIT_DELAY_MS)
+  }
+
+  #uncommitted(): { partition: number; offset: number }[] {
+    return [...this.#partitions].flatMap(([partition, { committable }]) =>
+      committable === undefined || committable === this.#committed.get(partition)
+        ? []
+        : [{ partition, offset: committable }],
+    )
+  }
+
+  /** A commit that fails is made up for by the next one; a rebalance shows in the loop's heartbeat. */
+  async #commitNow(): Promise<void> {
+    const offsets = this.#uncommitted()
+    if (this.#state === 'over' || !this.#commit || this.#topic === undefined || offsets.length === 0) return
+    const partitions = offsets.map(({ partition, offset }) => ({ partition, offset: String(offset) }))
+    try {
+      await this.#commit({ topics: [{ topic: this.#topic, partitions }] })
+      for (const { partition, offset } of offsets) this.#committed.set(partition, offset)
+    } catch (error) {
+      this.#options.log.debug({ reason: String(error) }, 'offsets were not committed')
+    }
+  }
+}

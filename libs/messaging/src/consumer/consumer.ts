@@ -1,0 +1,240 @@
+import type { ServiceName, TopicDefinition } from '@restante/contracts'
+import type { Logger, Part } from '@restante/service'
+import type { Consumer as KafkaConsumer } from 'kafkajs'
+import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
+import type { Kafka } from '../kafka.ts'
+import { backoff, pause } from '../pause.ts'
+import { reportConsumer } from '../telemetry.ts'
+import { Assignment } from './assignment.ts'
+import type { Policy } from './attempts.ts'
+import { BatchProcessor } from './batch-processor.ts'
+import { type ConsumerDatabase, EventProcessor } from './event-processor.ts'
+import type { BatchHandler, Handlers } from './handlers.ts'
+import type { Processor } from './processor.ts'
+import type { ConsumedRecord } from './record.ts'
+import { Reporter } from './report.ts'
+import { Slots } from './slots.ts'
+
+interface CommonOptions<T extends TopicDefinition, Orm> {
+  readonly kafka: Kafka
+  readonly db: ConsumerDatabase<Orm>
+  readonly service: ServiceName
+  readonly topic: T
+  /** Lanes that work at the same time, each with at most one transaction. Default 8. */
+  readonly concurrency?: number
+  /** How often an event that fails deterministically is tried before it goes to the dead letters. Default 5. */
+  readonly attempts?: number
+  /** Records that a partition holds before it pauses. Default 1,000; never more than 16 MB of values. */
+  readonly inFlight?: number
+  /** Without a heartbeat for so long the group gives the partitions to others. Default 30 s. */
+  readonly sessionTimeoutMs?: number
+  /** How often the group is asked whether it still stands. Default 3 s. */
+  readonly heartbeatMs?: number
+  /** How long work in progress may take when partitions are revoked, or on stop. Default a third of the session. */
+  readonly drainMs?: number
+  /** First and longest wait while the infrastructure is down. Default 200 ms and 15 s. */
+  readonly infrastructureBackoff?: Policy['infrastructure']
+}
+
+/** One handler per event type, or one for batches of all types. */
+export type ConsumerOptions<T extends TopicDefinition, Orm> = CommonOptions<T, Orm> &
+  ({ readonly handlers: Handlers<T, Orm> } | { readonly batch: BatchHandler<Orm> })
+
+/**
+ * How long a fetch waits for new records; they end the wait, so it does not delay them. It is how long a partition that
+ * goes on after a pause may wait, and how often an idle consumer asks.
+ */
+const FETCH_WAIT_MS = 200
+/** Without a turn of its loop for so long a consumer is not alive, whatever its connections say. */
+const STALLED_MS = 30_000
+const IN_FLIGHT_BYTES = 16 * 1024 * 1024
+
+/** One connection to the group, from joining it until it ends or breaks. */
+interface Session {
+  readonly client: KafkaConsumer
+  readonly end: () => void
+  readonly fail: (error: Error) => void
+}
+
+/**
+ * The consumer of one service on one topic: takes records in the name of the group `<service>.<topic>`, lets handlers
+ * do their effect exactly once, and keeps what fails from blocking what works.
+ */
+export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part {
+  readonly name: string
+  readonly group: string
+  readonly #options: CommonOptions<T, Orm>
+  readonly #kafka: Kafka
+  readonly #log: Logger
+  readonly #processor: Processor
+  readonly #reporter: Reporter
+  readonly #deadLetters: DeadLetters
+  readonly #slots: Slots
+  readonly #stop = new AbortController()
+  #session: Session | undefined
+  #assignment: Assignment | undefined
+  #running: Promise<void> = Promise.resolve()
+  #tickedAt: number | undefined
+  #leaveMetrics: () => void = () => {}
+
+  constructor(options: ConsumerOptions<T, Orm>) {
+    const { kafka, service, topic } = options
+    this.group = consumerGroup(service, topic)
+    this.name = `consumer ${this.group}`
+    this.#options = options
+    this.#kafka = kafka
+    this.#log = kafka.log
+    this.#slots = new Slots(options.concurrency ?? 8)
+    this.#deadLetters = new DeadLetters({ kafka, topic, group: this.group })
+    this.#reporter = new Reporter({ group: this.group, topic: topic.name, log: this.#log })
+    const shared = {
+      topic,
+      db: options.db,
+      deadLetters: this.#deadLetters,
+      reporter: this.#reporter,
+      policy: {
+        group: this.group,
+        attempts: options.attempts ?? 5,
+        deterministic: { first: 50, most: 1_000 },
+        infrastructure: options.infrastructureBackoff ?? { first: 200, most: 15_000 },
+      },
+    }
+    if ('batch' in options) {
+      this.#processor = new BatchProcessor(shared, options.batch)
+      return
+    }
+    this.#processor = new EventProcessor(shared, options.handlers)
+  }
+
+  /** Begins to join the group; `ready` tells when it has. Brokers that are not there yet are waited for. */
+  async start(): Promise<void> {
+    this.#leaveMetrics = reportConsumer({
+      group: this.group,
+      lagSeconds: () => {
+        const oldest = this.#assignment?.oldest
+        return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000
+      },
+      pausedPartitions: () => this.#assignment?.pausedPartitions ?? 0,
+    })
+    this.#running = this.#supervise()
+  }
+
+  /** Rejects until the group is joined, and when the loop has not turned for 30 s. */
+  async ready(): Promise<void> {
+    if (this.#tickedAt === undefined || !this.#assignment) throw new Error(`${this.group} has not joined its group`)
+    const age = Date.now() - this.#tickedAt
+    if (age > STALLED_MS) throw new Error(`${this.group} has not fetched for ${Math.round(age / 1_000)} s`)
+  }
+
+  /** Finishes what is being worked on, commits it, and leaves the group. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#assignment?.end(this.#drainMs)
+    this.#session?.end()
+    await this.#running
+    await this.#deadLetters.close()
+    this.#leaveMetrics()
+  }
+
+  /** Handles one record as if it had just been fetched; for tests of handlers (`deliverTwiceAndSwapped`). */
+  async deliver(record: ConsumedRecord): Promise<void> {
+    if (!this.#processor.accepts(record)) return this.#reporter.skipped()
+    await this.#processor.process([record], { signal: this.#stop.signal, hold: () => () => {} })
+  }
+
+  get #drainMs(): number {
+    return this.#options.drainMs ?? (this.#options.sessionTimeoutMs ?? 30_000) / 3
+  }
+
+  /** kafkajs gives up on some failures and restarts after others; here every end of a session leads to a new one. */
+  async #supervise(): Promise<void> {
+    for (let failures = 0; !this.#stop.signal.aborted; failures++) {
+      const startedAt = Date.now()
+      try {
+        await this.#run()
+      } catch (error) {
+        if (Date.now() - startedAt > 60_000) failures = 0
+        this.#log.warn({ group: this.group, failures, reason: String(error) }, 'the consumer starts again')
+      }
+      this.#assignment?.abandon()
+      this.#assignment = undefined
+      await pause(backoff(failures, 200, 10_000), this.#stop.signal)
+    }
+  }
+
+  /** One session with the brokers: resolves after `stop`, rejects when the session has broken. */
+  async #run(): Promise<void> {
+    const client = this.#kafka.consumer({
+      groupId: this.#kafka.physical(this.group),
+      sessionTimeout: this.#options.sessionTimeoutMs ?? 30_000,
+      rebalanceTimeout: 60_000,
+      heartbeatInterval: this.#options.heartbeatMs ?? 3_000,
+      minBytes: 1,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      retry: { retries: 5, initialRetryTime: 100, restartOnFailure: async () => false },
+    })
+    const broken = this.#follow(client)
+    broken.catch(() => {}) // It may break before it is awaited below.
+    try {
+      await client.connect()
+      await client.subscribe({ topic: this.#kafka.physical(this.#options.topic.name), fromBeginning: true })
+      await client.run({
+        autoCommit: false,
+        eachBatch: async (payload) => {
+          this.#tick()
+          this.#assignment?.dispatch(payload)
+        },
+      })
+      if (!this.#stop.signal.aborted) await broken
+    } finally {
+      this.#session = undefined
+      await client.disconnect().catch(() => {})
+    }
+  }
+
+  /** Keeps the assignment in step with the group. Resolves on stop, rejects when the session breaks. */
+  #follow(client: KafkaConsumer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { GROUP_JOIN, REBALANCING, CRASH, FETCH } = client.events
+      this.#session = { client, end: resolve, fail: reject }
+      client.on(FETCH, () => this.#tick())
+      client.on(REBALANCING, ({ payload }) => {
+        const revoked = this.#assignment
+        // The group waits for its members to join again, so the work in progress can end under its old owner.
+        if (revoked) payload.waitUntil(revoked.end(this.#drainMs))
+      })
+      client.on(GROUP_JOIN, ({ payload }) => {
+        this.#assignment?.abandon()
+        if (this.#stop.signal.aborted) return
+        this.#assignment = this.#assigned(client)
+        this.#tick()
+        this.#log.info({ group: this.group, partitions: Object.values(payload.memberAssignment).flat() }, 'joined')
+      })
+      client.on(CRASH, ({ payload }) => reject(payload.error))
+    })
+  }
+
+  #assigned(client: KafkaConsumer): Assignment {
+    const topic = this.#kafka.physical(this.#options.topic.name)
+    return new Assignment({
+      processor: this.#processor,
+      limits: { records: this.#options.inFlight ?? 1_000, bytes: IN_FLIGHT_BYTES },
+      slots: this.#slots,
+      log: this.#log,
+      onSkipped: () => this.#reporter.skipped(),
+      setPaused: (partition, paused) => {
+        if (this.#session?.client !== client) return
+        if (paused) client.pause([{ topic, partitions: [partition] }])
+        else client.resume([{ topic, partitions: [partition] }])
+      },
+      onDefect: (error) => {
+        this.#log.error({ group: this.group, err: error }, 'a defect in the consumer; its session starts again')
+        this.#session?.fail(new Error('a defect ended the session'))
+      },
+    })
+  }
+
+  #tick(): void {
+    this.#tickedAt = Date.now()
+  }
+}

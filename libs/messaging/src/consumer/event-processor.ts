@@ -1,0 +1,86 @@
+import type { TopicDefinition } from '@restante/contracts'
+import type { Queryable, Tx } from '@restante/service'
+import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
+import { decodeEvent, readEnvelope } from '../envelope.ts'
+import { type Place, type Policy, RevokedError, tryWork } from './attempts.ts'
+import type { AnyHandler } from './handlers.ts'
+import { IS_MARKED, MARK } from './marks.ts'
+import type { Processor } from './processor.ts'
+import type { ConsumedRecord } from './record.ts'
+import type { Report, Reporter } from './report.ts'
+
+/** What of a database a consumer uses. */
+export interface ConsumerDatabase<Orm> extends Queryable {
+  transaction<T>(work: (tx: Tx<Orm>) => Promise<T>): Promise<T>
+}
+
+export interface ProcessorOptions<Orm> {
+  readonly topic: TopicDefinition
+  readonly db: ConsumerDatabase<Orm>
+  readonly deadLetters: DeadLetters
+  readonly policy: Policy
+  readonly reporter: Reporter
+}
+
+/** A replay is for the group that could not handle the record; the others have it, or have it in their own dead letters. */
+export function isForGroup(record: ConsumedRecord, group: string): boolean {
+  const replayFor = record.headers[REPLAY_HEADER]
+  return replayFor === undefined || replayFor === group
+}
+
+/** Handles events one by one: the effect and its mark in one transaction each. */
+export class EventProcessor<Orm> implements Processor {
+  readonly batchSize = 1
+  readonly lanePerKey = true
+  readonly #options: ProcessorOptions<Orm>
+  readonly #handlers = new Map<string, AnyHandler<Orm>>()
+
+  constructor(options: ProcessorOptions<Orm>, handlers: { readonly [type: string]: AnyHandler<Orm> | undefined }) {
+    this.#options = options
+    for (const [type, handler] of Object.entries(handlers)) if (handler) this.#handlers.set(type, handler)
+  }
+
+  /** Records without a readable type are taken, so that they end in the dead letters and not in silence. */
+  accepts(record: ConsumedRecord): boolean {
+    const type = record.headers['ce_type']
+    return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#handlers.has(type))
+  }
+
+  async process(records: readonly ConsumedRecord[], place: Place): Promise<void> {
+    for (const record of records) await this.#options.reporter.one(record, () => this.#handle(record, place))
+  }
+
+  async #handle(record: ConsumedRecord, place: Place): Promise<Report> {
+    const { policy, deadLetters } = this.#options
+    const tried = await tryWork(policy, place, () => this.#perform(record))
+    if (tried.done) return { outcome: tried.value, attempt: tried.attempt }
+    const written = await deadLetters.write(record, tried.error, place.signal)
+    if (written === undefined) throw new RevokedError('revoked')
+    return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
+  }
+
+  async #perform(record: ConsumedRecord): Promise<'handled' | 'duplicate' | 'skipped'> {
+    const { topic, db, policy } = this.#options
+    const envelope = readEnvelope(record)
+    const handler = this.#handlers.get(envelope.type)
+    if (!handler) return 'skipped'
+    const event = decodeEvent(topic, envelope)
+    if ('effect' in handler) {
+      return this.#once(envelope.id, (tx) => handler.effect(tx, event))
+    }
+    const [known] = await db.query(IS_MARKED, policy.group, envelope.id)
+    if (known?.marked) return 'duplicate'
+    const effect = await handler.prepare(event)
+    return this.#once(envelope.id, async (tx) => effect?.(tx))
+  }
+
+  #once(id: string, effect: (tx: Tx<Orm>) => Promise<void>): Promise<'handled' | 'duplicate'> {
+    const { db, policy } = this.#options
+    return db.transaction(async (tx) => {
+      const fresh = await tx.query(MARK, policy.group, [id])
+      if (fresh.length === 0) return 'duplicate'
+      await effect(tx)
+      return 'handled'
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import type { DomainEvent, TopicDefinition } from '@restante/contracts'
+import type { Tx } from '@restante/service'
+import type { z } from 'zod'
+import type { RecordedEvent } from '../envelope.ts'
+
+/**
+ * What one type of event does. It happens in one transaction with the mark that it was done, so it is done exactly
+ * once however often the event arrives. Events may arrive in another order than they were raised: apply by version or
+ * by unique key.
+ */
+export interface EffectHandler<E, Orm = unknown> {
+  effect(tx: Tx<Orm>, event: E): Promise<void>
+}
+
+/**
+ * The same for work that needs something from outside first (a blob, another service's answer): `prepare` runs before
+ * the transaction and gives back what is to be done inside it; nothing back means that there is nothing to do.
+ * `prepare` may run more than once for one event.
+ */
+export interface PreparedHandler<E, Orm = unknown> {
+  prepare(event: E): Promise<((tx: Tx<Orm>) => Promise<void>) | undefined>
+}
+
+export type Handler<E, Orm = unknown> = EffectHandler<E, Orm> | PreparedHandler<E, Orm>
+
+/** Event type to handler; types without one are skipped. */
+export type Handlers<T extends TopicDefinition, Orm = unknown> = {
+  readonly [K in keyof T['events'] & string]?: Handler<DomainEvent<K, z.infer<T['events'][K]['schema']>>, Orm>
+}
+
+/**
+ * Many events in one transaction, for consumers whose work per event is small. The events are fresh (not done before),
+ * in the order of their partition, and unopened: `decodeEvent` opens one. When the batch fails, its events are done
+ * again one by one, so that a bad one goes to the dead letters alone.
+ */
+export interface BatchHandler<Orm = unknown> {
+  effectMany(tx: Tx<Orm>, events: readonly RecordedEvent[]): Promise<void>
+  /** Types to take; the others are skipped. Default: all that the topic defines. */
+  readonly types?: readonly string[]
+  /** Most events in one transaction. Default 200. */
+  readonly batchSize?: number
+}
+
+/** A handler whose event's type is known from the topic only. */
+export type AnyHandler<Orm> = Handler<DomainEvent, Orm>

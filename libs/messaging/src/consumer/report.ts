@@ -1,0 +1,133 @@
+import { type Link, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Logger } from '@restante/service'
+import { traceLinks } from '../envelope.ts'
+import { handled, handlingSeconds } from '../telemetry.ts'
+import type { ConsumedRecord } from './record.ts'
+
+/** How an event ended: its effect is committed now, was committed before, is nobody's here, or went to the dead letters. */
+export type Outcome = 'handled' | 'duplicate' | 'skipped' | 'dead_letter'
+
+export interface Report {
+  readonly outcome: Outcome
+  readonly attempt: number
+  readonly error?: unknown
+}
+
+export interface BatchReport {
+  /** Events of the batch that were not done before. */
+  readonly handled: number
+  readonly attempt: number
+}
+
+const tracer = trace.getTracer('@restante/messaging')
+
+/** Accounts for what happens to records: one span, one line in the log, the metrics. */
+export class Reporter {
+  readonly #group: string
+  readonly #topic: string
+  readonly #log: Logger
+
+  constructor(options: { group: string; topic: string; log: Logger }) {
+    this.#group = options.group
+    this.#topic = options.topic
+    this.#log = options.log
+  }
+
+  skipped(): void {
+    handled.inc({ group: this.#group, outcome: 'skipped' })
+  }
+
+  /** Runs the handling of one record in a span that is linked to its producer's, and reports how it ended. */
+  one(record: ConsumedRecord, handle: () => Promise<Report>): Promise<Report> {
+    const startedAt = performance.now()
+    return this.#traced(
+      traceLinks(record.headers),
+      { 'messaging.message.id': record.headers['ce_id'] ?? '' },
+      async () => {
+        const report = await handle()
+        const ms = performance.now() - startedAt
+        handled.inc({ group: this.#group, outcome: report.outcome })
+        handlingSeconds.observe({ group: this.#group }, ms / 1_000)
+        this.#line(report, {
+          type: record.headers['ce_type'],
+          id: record.headers['ce_id'],
+          partition: record.partition,
+          offset: record.offset,
+          ms: Math.round(ms * 10) / 10,
+          lagMs: Date.now() - record.timestamp,
+        })
+        return report
+      },
+    )
+  }
+
+  /**
+   * The same for a batch that is handled in one transaction: one span, one line, and each event in the metrics.
+   * Nothing is reported when `handle` gives nothing back.
+   */
+  many(records: readonly ConsumedRecord[], handle: () => Promise<BatchReport | undefined>): Promise<boolean> {
+    const startedAt = performance.now()
+    const links = records.flatMap((record) => traceLinks(record.headers))
+    return this.#traced(links, { 'messaging.batch.message_count': records.length }, async () => {
+      const report = await handle()
+      if (!report) return false
+      const [first] = records
+      const ms = performance.now() - startedAt
+      const duplicates = records.length - report.handled
+      handled.inc({ group: this.#group, outcome: 'handled' }, report.handled)
+      handled.inc({ group: this.#group, outcome: 'duplicate' }, duplicates)
+      handlingSeconds.observe({ group: this.#group }, ms / 1_000)
+      this.#line(
+        { outcome: 'handled', attempt: report.attempt },
+        {
+          events: records.length,
+          duplicates,
+          partition: first?.partition,
+          offset: first?.offset,
+          ms: Math.round(ms * 10) / 10,
+          lagMs: Date.now() - (first?.timestamp ?? Date.now()),
+        },
+      )
+      return true
+    })
+  }
+
+  #line(report: Report, fields: object): void {
+    const line = { group: this.#group, topic: this.#topic, outcome: report.outcome, attempt: report.attempt, ...fields }
+    if (report.outcome === 'dead_letter') {
+      this.#log.error({ ...line, error: anonymous(report.error) }, 'event went to the dead letters')
+      return
+    }
+    this.#log.info(line, 'event handled')
+  }
+
+  #traced<T>(links: Link[], attributes: Record<string, string | number>, work: () => Promise<T>): Promise<T> {
+    const options = {
+      kind: SpanKind.CONSUMER,
+      links,
+      attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': this.#topic, ...attributes },
+      root: true,
+    }
+    return tracer.startActiveSpan(`process ${this.#topic}`, options, async (span) => {
+      try {
+        return await work()
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    })
+  }
+}
+
+/** What a log may say of an error whose message could quote a mail: its kind, and where in the code it was thrown. */
+function anonymous(error: unknown): object {
+  if (!(error instanceof Error)) return { name: typeof error }
+  const at = error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 4)
+    .map((line) => line.trim())
+  return { name: error.name, ...('code' in error && { code: error.code }), at }
+}

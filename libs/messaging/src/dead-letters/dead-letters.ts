@@ -1,0 +1,119 @@
+import type { TopicDefinition } from '@restante/contracts'
+import type { Logger } from '@restante/service'
+import kafkajs, { type Producer } from 'kafkajs'
+import type { ConsumedRecord } from '../consumer/record.ts'
+import { InvalidRecordError } from '../envelope.ts'
+import type { Kafka } from '../kafka.ts'
+import { backoff, pause } from '../pause.ts'
+import { deadLettered } from '../telemetry.ts'
+
+/** Headers that a dead letter carries on top of its own. */
+export const DEAD_LETTER = {
+  group: 'restante_dlq_group',
+  reason: 'restante_dlq_reason',
+  error: 'restante_dlq_error',
+  topic: 'restante_dlq_topic',
+  partition: 'restante_dlq_partition',
+  offset: 'restante_dlq_offset',
+  time: 'restante_dlq_time',
+} as const
+
+/** Header of a dead letter that was published again: the one group that is to handle it. */
+export const REPLAY_HEADER = 'restante_replay'
+
+/** `invalid`: no handler could read it; `failed`: the handler threw, again and again. */
+export type DeadLetterReason = 'invalid' | 'failed'
+
+/** The consumer group of a service on a topic; its dead letters lie in `<group>.dlq`. */
+export function consumerGroup(service: string, topic: Pick<TopicDefinition, 'name'>): string {
+  return `${service}.${topic.name}`
+}
+
+export function deadLetterTopic(group: string): string {
+  return `${group}.dlq`
+}
+
+/** Writes what a consumer cannot handle to its dead letters. */
+export class DeadLetters {
+  readonly #kafka: Kafka
+  readonly #topic: TopicDefinition
+  readonly #group: string
+  readonly #log: Logger
+  #producer: Promise<Producer> | undefined
+
+  constructor(options: { kafka: Kafka; topic: TopicDefinition; group: string }) {
+    this.#kafka = options.kafka
+    this.#topic = options.topic
+    this.#group = options.group
+    this.#log = options.kafka.log
+  }
+
+  /**
+   * Resolves when the dead letter is safe in Kafka, however long that takes; a failure to write it is a failure of the
+   * infrastructure. Resolves with `undefined` when the signal is aborted first.
+   */
+  async write(record: ConsumedRecord, error: unknown, signal: AbortSignal): Promise<DeadLetterReason | undefined> {
+    const reason = error instanceof InvalidRecordError ? 'invalid' : 'failed'
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await this.#send(record, reason, error)
+        deadLettered.inc({ group: this.#group, reason })
+        return reason
+      } catch (failure) {
+        failures++
+        this.#log.warn({ group: this.#group, failures, reason: String(failure) }, 'a dead letter cannot be written yet')
+        await pause(backoff(failures, 250, 15_000), signal)
+      }
+    }
+    return undefined
+  }
+
+  async close(): Promise<void> {
+    const producer = this.#producer
+    this.#producer = undefined
+    await (await producer?.catch(() => undefined))?.disconnect().catch(() => {})
+  }
+
+  async #send(record: ConsumedRecord, reason: DeadLetterReason, error: unknown): Promise<void> {
+    this.#producer ??= this.#connect()
+    try {
+      const producer = await this.#producer
+      await producer.send({
+        topic: this.#kafka.physical(deadLetterTopic(this.#group)),
+        acks: -1,
+        compression: kafkajs.CompressionTypes.GZIP,
+        messages: [
+          {
+            key: record.key,
+            value: record.value,
+            headers: {
+              ...record.headers,
+              [DEAD_LETTER.group]: this.#group,
+              [DEAD_LETTER.reason]: reason,
+              [DEAD_LETTER.error]: describe(error),
+              [DEAD_LETTER.topic]: this.#topic.name,
+              [DEAD_LETTER.partition]: String(record.partition),
+              [DEAD_LETTER.offset]: String(record.offset),
+              [DEAD_LETTER.time]: new Date().toISOString(),
+            },
+          },
+        ],
+      })
+    } catch (failure) {
+      await this.close()
+      throw failure
+    }
+  }
+
+  async #connect(): Promise<Producer> {
+    const producer = this.#kafka.producer()
+    await producer.connect()
+    return producer
+  }
+}
+
+/** Name and message, without the stack. It may quote content, so it goes into the dead letter and into no log. */
+function describe(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.slice(0, 1_000)
+}

@@ -1,0 +1,89 @@
+import type { Logger } from '@restante/service'
+import kafkajs, { type Admin, type Consumer, type ConsumerConfig, type Producer, type SASLOptions } from 'kafkajs'
+import { kafkaLogCreator } from './kafka-log.ts'
+
+export interface KafkaOptions {
+  readonly brokers: readonly string[]
+  /** What brokers show for this process: the service's name. */
+  readonly clientId: string
+  readonly ssl?: boolean | undefined
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
+        readonly username: string
+        readonly password: string
+      }
+    | undefined
+  /** In front of every topic and group name, so that several installations or test suites can share one cluster. */
+  readonly topicPrefix?: string | undefined
+  readonly log: Logger
+}
+
+/** Kafka's answer to one record that it takes or refuses; more than this many milliseconds count as no answer. */
+const REQUEST_TIMEOUT_MS = 15_000
+
+/**
+ * The connection settings that producers, consumers and the admin tools of one process share. It holds no socket
+ * itself: each of them opens, and closes, its own.
+ */
+export class Kafka {
+  readonly log: Logger
+  readonly #client: kafkajs.Kafka
+  readonly #prefix: string
+
+  constructor(options: KafkaOptions) {
+    this.log = options.log
+    this.#prefix = options.topicPrefix ?? ''
+    this.#client = new kafkajs.Kafka({
+      brokers: [...options.brokers],
+      clientId: options.clientId,
+      ssl: options.ssl ?? false,
+      ...(options.sasl && { sasl: saslOptions(options.sasl) }),
+      connectionTimeout: 5_000,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      logLevel: kafkajs.logLevel.INFO,
+      logCreator: kafkaLogCreator(options.log),
+    })
+  }
+
+  /** The name that brokers know a topic, or a consumer group, by. */
+  physical(name: string): string {
+    return this.#prefix + name
+  }
+
+  /** The opposite of `physical`; `undefined` when the name belongs to another installation. */
+  logical(name: string): string | undefined {
+    return name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined
+  }
+
+  /** A producer that keeps order and writes nothing twice by itself: idempotent, one request in flight. */
+  producer(): Producer {
+    return this.#client.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      // Longer outages are waited out by the callers, which know what to do with the records in the meantime.
+      retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 },
+    })
+  }
+
+  consumer(options: ConsumerConfig): Consumer {
+    return this.#client.consumer({ allowAutoTopicCreation: false, ...options })
+  }
+
+  admin(): Admin {
+    return this.#client.admin({ retry: { retries: 5, initialRetryTime: 100 } })
+  }
+}
+
+function saslOptions(sasl: NonNullable<KafkaOptions['sasl']>): SASLOptions {
+  const { username, password } = sasl
+  switch (sasl.mechanism) {
+    case 'plain':
+      return { mechanism: 'plain', username, password }
+    case 'scram-sha-256':
+      return { mechanism: 'scram-sha-256', username, password }
+    case 'scram-sha-512':
+      return { mechanism: 'scram-sha-512', username, password }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Database, Statement } from '@restante/service'
+import { CHANNEL } from './notifier.ts'
+import { LEAD } from './statements.ts'
+
+type Connection = Awaited<ReturnType<Database['direct']>>
+
+/** A statement of the relay that takes longer is not answered any more: the connection is given up. */
+const STATEMENT_TIMEOUT_MS = 15_000
+
+// The server notices within about 10 s that a leader's machine is gone, and frees its lock.
+const KEEPALIVE = `set tcp_keepalives_idle = 4; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
+set statement_timeout = ${STATEMENT_TIMEOUT_MS}`
+
+/**
+ * One session on PostgreSQL that is, or may become, the leader. The lock and the work hang on the same connection: a
+ * leader that lost its connection can mark nothing, and whoever holds the lock is the only one that publishes.
+ */
+export class Candidate {
+  readonly #connection: Connection
+  #ended = false
+
+  private constructor(connection: Connection, onNotice: () => void) {
+    this.#connection = connection
+    connection.on('end', () => {
+      this.#ended = true
+      onNotice()
+    })
+    connection.on('notification', onNotice)
+  }
+
+  /** @param onNotice called when events were committed, and when the connection ends. */
+  static async open(db: { direct(): Promise<Connection> }, onNotice: () => void): Promise<Candidate> {
+    const connection = await db.direct()
+    const candidate = new Candidate(connection, onNotice)
+    try {
+      await connection.query(KEEPALIVE)
+      return candidate
+    } catch (error) {
+      candidate.close()
+      throw error
+    }
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Tries to become the leader; when it does, commits of every process are announced from here on. */
+  async lead(): Promise<boolean> {
+    const [answer] = await this.query(LEAD)
+    if (!answer?.leads) return false
+    await this.#connection.query(`listen ${CHANNEL}`)
+    return true
+  }
+
+  async query<Row, Values extends readonly unknown[]>(
+    statement: Statement<Row, Values>,
+    ...values: Values
+  ): Promise<Row[]> {
+    let timer: NodeJS.Timeout | undefined
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.close()
+        reject(new Error('PostgreSQL does not answer'))
+      }, STATEMENT_TIMEOUT_MS + 1_000)
+    })
+    try {
+      const query = { name: statement.name, text: statement.text, values: [...values] }
+      const result = await Promise.race([this.#connection.query<Row & Record<string, unknown>>(query), silence])
+      return result.rows
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Gives up the connection, and with it the lock. */
+  close(): void {
+    this.#ended = true
+    this.#connection.end().catch(() => {})
+  }
+}

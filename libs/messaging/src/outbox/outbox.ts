@@ -1,0 +1,115 @@
+import type { DomainEvent, EventOf, ServiceName, TopicDefinition } from '@restante/contracts'
+import { type Queryable, sql, type Tx } from '@restante/service'
+import { encodeHeaders } from '../envelope.ts'
+import { Notifier } from './notifier.ts'
+
+/** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */
+export const MAX_EVENT_BYTES = 900 * 1024
+
+/** An event that Kafka could not carry, refused before the transaction that raised it commits. */
+export class EventTooLargeError extends Error {
+  override readonly name = 'EventTooLargeError'
+  readonly topic: string
+  readonly type: string
+  readonly bytes: number
+  constructor(topic: string, type: string, bytes: number) {
+    super(`${type} on ${topic} has ${bytes} bytes; an event may have ${MAX_EVENT_BYTES}. Refer to the content instead.`)
+    this.topic = topic
+    this.type = type
+    this.bytes = bytes
+  }
+}
+
+/** An event that does not match its own topic's definition: a defect of the producer. */
+export class InvalidEventError extends Error {
+  override readonly name = 'InvalidEventError'
+}
+
+interface Row {
+  readonly event: DomainEvent
+  readonly headers: string
+  readonly payload: string
+}
+
+// One statement for one event or many, so that there is one plan; the ordinality keeps positions in the caller's order.
+const INSERT = sql<
+  never,
+  [
+    ids: string[],
+    topic: string,
+    keys: string[],
+    types: string[],
+    subjects: string[],
+    times: string[],
+    headers: string[],
+    payloads: string[],
+  ]
+>(`insert into outbox (id, topic, key, type, subject, time, headers, payload)
+select id, $2, key, type, subject, time, headers::jsonb, payload
+  from unnest($1::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
+       with ordinality as event(id, key, type, subject, time, headers, payload, ordinal)
+ order by ordinal`)
+
+/**
+ * The only way to publish: an event is written into the outbox table by the transaction that changes the state it
+ * tells of, so that both happen or neither. The relay carries it to Kafka afterwards.
+ */
+export class Outbox {
+  readonly #source: string
+  readonly #service: ServiceName
+  readonly #notifier: Notifier
+
+  constructor(options: { db: Queryable; service: ServiceName }) {
+    this.#service = options.service
+    this.#source = `/restante/${options.service}`
+    this.#notifier = new Notifier(options.db)
+  }
+
+  /**
+   * Records one event in the transaction.
+   * @throws EventTooLargeError, InvalidEventError: the transaction must not commit.
+   */
+  add<T extends TopicDefinition>(tx: Tx, topic: T, event: EventOf<T>): Promise<void> {
+    return this.addAll(tx, topic, [event])
+  }
+
+  /** Records several events of one topic with one statement; they are published in this order. */
+  async addAll<T extends TopicDefinition>(tx: Tx, topic: T, events: readonly EventOf<T>[]): Promise<void> {
+    if (events.length === 0) return
+    const rows = events.map((event) => this.#row(topic, event))
+    await tx.query(
+      INSERT,
+      rows.map((row) => row.event.id),
+      topic.name,
+      rows.map((row) => row.event.key),
+      rows.map((row) => row.event.type),
+      rows.map((row) => row.event.subject),
+      rows.map((row) => row.event.time.toISOString()),
+      rows.map((row) => row.headers),
+      rows.map((row) => row.payload),
+    )
+    tx.afterCommit(this.#notifier.notify)
+  }
+
+  /** While this process leads the relay, commits ring its bell directly and need no NOTIFY. */
+  attach(ring: () => void): () => void {
+    return this.#notifier.attach(ring)
+  }
+
+  #row(topic: TopicDefinition, event: DomainEvent): Row {
+    if (topic.producer !== this.#service) {
+      throw new InvalidEventError(`only ${topic.producer} publishes to ${topic.name}`)
+    }
+    const definition = topic.events[event.type]
+    if (!definition) throw new InvalidEventError(`the topic ${topic.name} has no type ${event.type}`)
+    const parsed = definition.schema.safeParse(event.payload)
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`)
+      throw new InvalidEventError(`${event.type} on ${topic.name} is not valid: ${problems.join('; ')}`)
+    }
+    const payload = JSON.stringify(parsed.data)
+    const bytes = Buffer.byteLength(payload)
+    if (bytes > MAX_EVENT_BYTES) throw new EventTooLargeError(topic.name, event.type, bytes)
+    return { event, payload, headers: JSON.stringify(encodeHeaders(this.#source, event)) }
+  }
+}

@@ -1,0 +1,140 @@
+import type { Logger } from '@restante/service'
+import kafkajs, { type Producer } from 'kafkajs'
+import type { Kafka } from '../kafka.ts'
+import { backoff } from '../pause.ts'
+import { isRefusal, isTopicFault } from './refusal.ts'
+import type { OutboxRow } from './statements.ts'
+
+export interface Refusal {
+  readonly row: OutboxRow
+  readonly reason: string
+}
+
+/** What became of a batch; rows that are in neither list are still to be published. */
+export interface Result {
+  readonly published: readonly OutboxRow[]
+  readonly refused: readonly Refusal[]
+}
+
+interface Hold {
+  readonly until: number
+  readonly failures: number
+}
+
+/**
+ * Writes batches of outbox rows to Kafka, in order. What cannot be written is kept from blocking the rest: a topic in
+ * trouble (missing, without leader) is held back alone and tried again; a record that Kafka refuses for good is found
+ * by sending its topic's rows one by one, and is handed back as refused.
+ */
+export class Publisher {
+  readonly #kafka: Kafka
+  readonly #log: Logger
+  readonly #holds = new Map<string, Hold>()
+  #producer: Producer | undefined
+
+  constructor(kafka: Kafka) {
+    this.#kafka = kafka
+    this.#log = kafka.log
+  }
+
+  /** Topics that are not to be tried yet. */
+  heldTopics(): string[] {
+    const now = Date.now()
+    return [...this.#holds].filter(([, hold]) => hold.until > now).map(([topic]) => topic)
+  }
+
+  /** @throws when no broker answers; nothing is known to be published then. */
+  async publish(rows: readonly OutboxRow[]): Promise<Result> {
+    try {
+      await this.#send(rows)
+      for (const row of rows) this.#holds.delete(row.topic)
+      return { published: rows, refused: [] }
+    } catch (error) {
+      if (!isTopicFault(error)) throw error
+    }
+    const results: Result[] = []
+    for (const topic of new Set(rows.map((row) => row.topic))) {
+      results.push(
+        await this.#publishTopic(
+          topic,
+          rows.filter((row) => row.topic === topic),
+        ),
+      )
+    }
+    return {
+      published: results.flatMap((result) => result.published),
+      refused: results.flatMap((result) => result.refused),
+    }
+  }
+
+  async close(): Promise<void> {
+    const producer = this.#producer
+    this.#producer = undefined
+    await producer?.disconnect().catch(() => {})
+  }
+
+  async #publishTopic(topic: string, rows: readonly OutboxRow[]): Promise<Result> {
+    const published: OutboxRow[] = []
+    const refused: Refusal[] = []
+    for (const row of rows) {
+      try {
+        await this.#send([row])
+        published.push(row)
+        this.#holds.delete(topic)
+      } catch (error) {
+        if (!isTopicFault(error)) throw error
+        if (!isRefusal(error)) {
+          this.#hold(topic, error)
+          break
+        }
+        refused.push({ row, reason: error instanceof Error ? error.message : String(error) })
+      }
+    }
+    return { published, refused }
+  }
+
+  async #send(rows: readonly OutboxRow[]): Promise<void> {
+    const producer = await this.#connected()
+    try {
+      await producer.sendBatch({
+        acks: -1,
+        compression: kafkajs.CompressionTypes.GZIP,
+        topicMessages: this.#messages(rows),
+      })
+    } catch (error) {
+      // After a failure it is unknown which sequence numbers the brokers have seen. A new producer starts a new
+      // sequence; the worst outcome is a record that is published twice, which every consumer tells by its mark.
+      await this.close()
+      throw error
+    }
+  }
+
+  #messages(rows: readonly OutboxRow[]) {
+    const topics = new Map<string, { key: string; value: string; headers: Record<string, string> }[]>()
+    for (const row of rows) {
+      const messages = topics.get(row.topic) ?? []
+      topics.set(row.topic, messages)
+      messages.push({ key: row.key, value: row.payload, headers: { ...row.headers } })
+    }
+    return [...topics].map(([topic, messages]) => ({ topic: this.#kafka.physical(topic), messages }))
+  }
+
+  async #connected(): Promise<Producer> {
+    if (this.#producer) return this.#producer
+    const producer = this.#kafka.producer()
+    try {
+      await producer.connect()
+    } catch (error) {
+      await producer.disconnect().catch(() => {})
+      throw error
+    }
+    this.#producer = producer
+    return producer
+  }
+
+  #hold(topic: string, error: unknown): void {
+    const failures = (this.#holds.get(topic)?.failures ?? 0) + 1
+    this.#holds.set(topic, { failures, until: Date.now() + backoff(failures, 250, 15_000) })
+    this.#log.warn({ topic, failures, reason: String(error) }, 'events of one topic wait: Kafka does not take them now')
+  }
+}

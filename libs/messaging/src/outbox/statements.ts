@@ -1,0 +1,57 @@
+import { sql } from '@restante/service'
+import type { HeaderMap } from '../envelope.ts'
+
+/** Session-level advisory lock of the leading relay; each service has a database, and so a lock, of its own. */
+const LEADER = 5_291_704_338
+
+export const LEAD = sql<{ leads: boolean }>(`select pg_try_advisory_lock(${LEADER}) as leads`)
+
+export interface OutboxRow {
+  /** bigint, which `pg` gives as text. */
+  readonly position: string
+  readonly id: string
+  readonly topic: string
+  readonly key: string
+  readonly type: string
+  readonly headers: HeaderMap
+  readonly payload: string
+}
+
+/**
+ * The next events in order, until they fill one request. By what is unpublished, never by a watermark: a transaction
+ * that commits late brings a position below ones that are published already.
+ */
+export const NEXT = sql<OutboxRow, [heldTopics: readonly string[], rows: number, bytes: number]>(`
+select position, id, topic, key, type, headers, payload
+  from (select position, id, topic, key, type, headers, payload,
+               sum(octet_length(payload) + 1024) over (order by position) - octet_length(payload) as preceding
+          from (select position, id, topic, key, type, headers, payload
+                  from outbox
+                 where published_at is null and refused is null and topic <> all($1::text[])
+                 order by position
+                 limit $2) as candidate) as sized
+ where preceding <= $3
+ order by position`)
+
+export const PUBLISHED = sql<never, [positions: readonly string[]]>(
+  'update outbox set published_at = now() where position = any($1::bigint[])',
+)
+
+export const REFUSED = sql<never, [position: string, reason: string]>(
+  'update outbox set refused = $2 where position = $1::bigint',
+)
+
+/** Published events stay an hour, for a person who asks what was sent. */
+export const DELETE_OLD = sql<{ position: string }, [rows: number]>(`
+delete from outbox
+ where position in (select position from outbox
+                     where published_at < now() - interval '1 hour'
+                     order by published_at
+                     limit $1)
+returning position`)
+
+export const BACKLOG = sql<{ waiting: number; lag: number }>(`
+select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as lag
+  from (select created_at from outbox
+         where published_at is null and refused is null
+         order by position limit 10000) as unpublished`)

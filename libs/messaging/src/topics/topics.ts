@@ -1,0 +1,136 @@
+import type { Part } from '@restante/service'
+import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
+import type { Kafka } from '../kafka.ts'
+import { type Catalog, type Durability, settingsOf, type TopicSettings } from './settings.ts'
+
+/** Kafka's way to say that a topic, in contrast to a broker or a user, is meant. */
+const TOPIC = kafkajs.ConfigResourceTypes.TOPIC
+
+/**
+ * Creates the topics that are missing and corrects the settings of those that exist. Partition counts and replication
+ * are never changed: the first would break the order of keys, the second moves data; `checkTopics` reports both.
+ * @returns the names of the topics that were created.
+ */
+export function ensureTopics(kafka: Kafka, catalog: Catalog, durability: Durability): Promise<string[]> {
+  return administrate(kafka, async (admin) => {
+    const wanted = settingsOf(catalog, durability)
+    const existing = new Set(await admin.listTopics())
+    const missing = wanted.filter((topic) => !existing.has(kafka.physical(topic.name)))
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map((topic) => ({
+        topic: kafka.physical(topic.name),
+        numPartitions: topic.partitions,
+        replicationFactor: topic.replication,
+        configEntries: entries(topic),
+      })),
+    })
+    const present = wanted.filter((topic) => existing.has(kafka.physical(topic.name)))
+    const differing = (await differences(kafka, admin, present)).filter((difference) => difference.correctable)
+    const names = new Set(differing.map((difference) => difference.topic))
+    if (names.size > 0) {
+      await admin.alterConfigs({
+        validateOnly: false,
+        resources: present
+          .filter((topic) => names.has(topic.name))
+          .map((topic) => ({ type: TOPIC, name: kafka.physical(topic.name), configEntries: entries(topic) })),
+      })
+    }
+    return missing.map((topic) => topic.name)
+  })
+}
+
+/** @returns how the topics in Kafka differ from the catalog, a sentence each; empty when they agree. */
+export function checkTopics(kafka: Kafka, catalog: Catalog, durability: Durability): Promise<string[]> {
+  return administrate(kafka, async (admin) => {
+    const found = await differences(kafka, admin, settingsOf(catalog, durability))
+    return found.map(({ topic, what }) => `${topic}: ${what}`)
+  })
+}
+
+/** Keeps a service from being ready while its topics are not as its code needs them. */
+export class TopicsCheck implements Part {
+  readonly name = 'topics'
+  readonly #check: () => Promise<string[]>
+  #result: { readonly at: number; readonly differences: Promise<string[]> } | undefined
+
+  constructor(kafka: Kafka, catalog: Catalog, durability: Durability) {
+    this.#check = () => checkTopics(kafka, catalog, durability)
+  }
+
+  /** Rejects with the differences; asks Kafka at most once a minute, or every 5 s until they are gone. */
+  async ready(): Promise<void> {
+    if (!this.#result || Date.now() >= this.#result.at) await this.#refresh()
+    const differences = (await this.#result?.differences) ?? []
+    if (differences.length > 0) throw new Error(`run "topics ensure": ${differences.join('; ')}`)
+  }
+
+  async #refresh(): Promise<void> {
+    const differences = this.#check()
+    this.#result = { at: Date.now() + 5_000, differences }
+    if ((await differences).length === 0) this.#result = { at: Date.now() + 60_000, differences }
+  }
+}
+
+interface Difference {
+  readonly topic: string
+  readonly what: string
+  /** Whether `ensureTopics` can mend it. */
+  readonly correctable: boolean
+}
+
+async function administrate<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+async function differences(kafka: Kafka, admin: Admin, wanted: readonly TopicSettings[]): Promise<Difference[]> {
+  const existing = new Set(await admin.listTopics())
+  const present = wanted.filter((topic) => existing.has(kafka.physical(topic.name)))
+  const missing = wanted
+    .filter((topic) => !present.includes(topic))
+    .map((topic) => ({ topic: topic.name, what: 'does not exist', correctable: true }))
+  if (present.length === 0) return missing
+  const [metadata, configs] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: present.map((topic) => kafka.physical(topic.name)) }),
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: present.map((topic) => ({ type: TOPIC, name: kafka.physical(topic.name) })),
+    }),
+  ])
+  const found = present.flatMap((topic) => {
+    const partitions = metadata.topics.find((it) => it.name === kafka.physical(topic.name))?.partitions ?? []
+    const replication = Math.min(...partitions.map((partition) => partition.replicas.length))
+    return [
+      ...(partitions.length === topic.partitions
+        ? []
+        : [{ topic: topic.name, what: `has ${partitions.length} partitions, not ${topic.partitions}`, correctable: false }]),
+      ...(replication >= topic.replication
+        ? []
+        : [{ topic: topic.name, what: `has ${replication} replicas, not ${topic.replication}`, correctable: false }]),
+      ...differingConfig(kafka, topic, configs),
+    ]
+  })
+  return [...missing, ...found]
+}
+
+function differingConfig(kafka: Kafka, topic: TopicSettings, configs: DescribeConfigResponse): Difference[] {
+  const resource = configs.resources.find((it) => it.resourceName === kafka.physical(topic.name))
+  const actual = new Map(resource?.configEntries.map((entry) => [entry.configName, entry.configValue]))
+  return Object.entries(topic.config)
+    .filter(([name, value]) => actual.get(name) !== value)
+    .map(([name, value]) => ({
+      topic: topic.name,
+      what: `${name} is ${actual.get(name) ?? 'not set'}, not ${value}`,
+      correctable: true,
+    }))
+}
+
+function entries(topic: TopicSettings): { name: string; value: string }[] {
+  return Object.entries(topic.config).map(([name, value]) => ({ name, value }))
+}

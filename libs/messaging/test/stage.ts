@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import type { DomainEvent, TopicDefinition } from '@restante/contracts'
+import { createLogger, Database, type OrmClient, sql } from '@restante/service'
+import { z } from 'zod'
+import { ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
+
+export const BROKERS = (process.env['KAFKA_BROKERS'] ?? '127.0.0.1:19092').split(',')
+const DATABASE_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
+const SERVICE = 'mail-ingest'
+
+/** A topic as contracts would declare it, with two types. */
+export const letters = {
+  name: 'letters',
+  producer: SERVICE,
+  key: 'box',
+  partitions: 3,
+  retentionMs: 3_600_000,
+  summary: 'letters for tests',
+  events: {
+    'letter.posted': { schema: z.object({ text: z.string(), number: z.int() }), summary: 'a letter was posted' },
+    'letter.read': { schema: z.object({ number: z.int() }), summary: 'a letter was read' },
+  },
+} as const satisfies TopicDefinition
+
+export type Posted = DomainEvent<'letter.posted', { text: string; number: number }>
+
+export function posted(box: string, number: number, text = `letter ${number}`): Posted {
+  return {
+    id: randomUUID(),
+    type: 'letter.posted',
+    subject: `${box}/${number}`,
+    key: box,
+    time: new Date(),
+    routing: { organizationId: '00000000-0000-4000-8000-000000000001', inboxUid: '00000000-0000-4000-8000-000000000002' },
+    payload: { text, number },
+  }
+}
+
+/** Prisma's place in tests that have no schema of their own. */
+const noOrm: OrmClient = { $transaction: () => Promise.reject(new Error('no Prisma here')), $disconnect: async () => {} }
+
+/** The tables as README.md publishes them, and one that effects write to. */
+const TABLES = `
+create table outbox (
+  position bigserial primary key, id uuid not null, topic text not null, key text not null, type text not null,
+  subject text not null, time timestamptz(3) not null, headers jsonb not null, payload text not null,
+  created_at timestamptz(3) not null default current_timestamp, published_at timestamptz(3), refused text);
+create index outbox_published_at_idx on outbox (published_at);
+create index outbox_unpublished_idx on outbox (position) where published_at is null and refused is null;
+create table consumed (
+  consumer text not null, event_id text not null, consumed_at timestamptz(3) not null default current_timestamp,
+  primary key (consumer, event_id));
+create index consumed_consumed_at_idx on consumed (consumed_at);
+create table effects (id bigserial primary key, key text not null, number int not null, text text not null default '');`
+
+export const EFFECTS = sql<{ key: string; number: number; text: string }>('select key, number, text from effects order by id')
+export const ADD_EFFECT = sql<never, [key: string, number: number, text: string]>(
+  'insert into effects (key, number, text) values ($1, $2, $3)',
+)
+
+/** A database, a topic prefix and a relay of its own for one suite, on the engines that run. */
+export class Stage {
+  readonly prefix = `test-${randomUUID().slice(0, 8)}-`
+  readonly log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
+  readonly kafka: Kafka
+  readonly db: Database
+  readonly outbox: Outbox
+  readonly #name: string
+  readonly #closers: (() => Promise<void>)[] = []
+
+  private constructor(name: string) {
+    this.#name = name
+    this.kafka = this.connection('test')
+    this.db = openDatabase(name)
+    this.outbox = new Outbox({ db: this.db, service: SERVICE })
+  }
+
+  static async open(topics: readonly TopicDefinition[] = [letters]): Promise<Stage> {
+    const name = `messaging_${randomUUID().slice(0, 8)}`
+    await administer(`create database ${name}`)
+    const stage = new Stage(name)
+    const client = await stage.db.direct()
+    await client.query(TABLES)
+    await client.end()
+    const consumers = topics.map((topic) => ({ service: SERVICE, topic }) as const)
+    await ensureTopics(stage.kafka, { topics, consumers }, { replication: 1, minInsyncReplicas: 1 })
+    return stage
+  }
+
+  get databaseUrl(): string {
+    return urlOf(this.#name)
+  }
+
+  connection(clientId: string): Kafka {
+    return new Kafka({ brokers: BROKERS, clientId, topicPrefix: this.prefix, log: this.log })
+  }
+
+  /** A pool of another process. */
+  database(): Database {
+    const db = openDatabase(this.#name)
+    this.onClose(() => db.stop())
+    return db
+  }
+
+  async relay(db: Database = this.db, outbox: Outbox = this.outbox): Promise<Relay> {
+    const relay = new Relay({ kafka: this.kafka, db, outbox, standbyMs: 50 })
+    await this.started(relay)
+    return relay
+  }
+
+  /** Starts a part, waits until it is ready, and stops it with the stage. */
+  async started<P extends { start(): Promise<void>; ready(): Promise<void>; stop(): Promise<void> }>(part: P): Promise<P> {
+    await part.start()
+    this.onClose(() => part.stop())
+    await until(() => part.ready().then(() => true, () => false))
+    return part
+  }
+
+  onClose(close: () => Promise<void>): void {
+    this.#closers.unshift(close)
+  }
+
+  post(...events: Posted[]): Promise<void> {
+    return this.db.transaction((tx) => this.outbox.addAll(tx, letters, events))
+  }
+
+  /** Writes records to a topic past the outbox: what a defective or hostile producer would do. */
+  async produce(topic: string, messages: { key: string; value: string; headers: Record<string, string> }[]): Promise<void> {
+    const producer = this.kafka.producer()
+    await producer.connect()
+    await producer.send({ topic: this.kafka.physical(topic), messages })
+    await producer.disconnect()
+  }
+
+  /** How many records a topic holds, over all partitions. */
+  async count(topic: string): Promise<number> {
+    const admin = this.kafka.admin()
+    await admin.connect()
+    const offsets = await admin.fetchTopicOffsets(this.kafka.physical(topic))
+    await admin.disconnect()
+    return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
+  }
+
+  async committed(group: string, topic: string): Promise<Map<number, number>> {
+    const admin = this.kafka.admin()
+    await admin.connect()
+    const [found] = await admin.fetchOffsets({ groupId: this.kafka.physical(group), topics: [this.kafka.physical(topic)] })
+    await admin.disconnect()
+    return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]))
+  }
+
+  effects(): Promise<{ key: string; number: number; text: string }[]> {
+    return this.db.query(EFFECTS)
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers) await close()
+    const admin = this.kafka.admin()
+    await admin.connect()
+    const own = (await admin.listTopics()).filter((topic) => topic.startsWith(this.prefix))
+    await admin.deleteTopics({ topics: own })
+    await admin.disconnect()
+    await this.db.stop()
+    await administer(`drop database if exists ${this.#name} with (force)`)
+  }
+}
+
+/** Waits for a condition; fails after `ms` with the last value seen. */
+export async function until<T>(probe: () => T | Promise<T>, ms = 20_000): Promise<T> {
+  const deadline = Date.now() + ms
+  for (;;) {
+    const value = await probe()
+    if (value) return value
+    if (Date.now() > deadline) throw new Error('the condition was not met in time')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(DATABASE_URL)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+export function openDatabase(nameOrUrl: string): Database {
+  const url = nameOrUrl.includes('://') ? nameOrUrl : urlOf(nameOrUrl)
+  return Database.open({ url, applicationName: 'messaging-test', orm: () => noOrm })
+}
+
+async function administer(statement: string): Promise<void> {
+  const server = openDatabase(DATABASE_URL)
+  const client = await server.direct()
+  await client.query(statement)
+  await client.end()
+  await server.stop()
+}
