@@ -14,26 +14,16 @@ export type Authentication = 'key' | 'none'
 /** A body that is not JSON: bytes are streamed through untouched. */
 export const BINARY = Symbol('binary body')
 
-/** Success is a switch of protocol: the socket is handed over, there is no body. */
+/** Success is a switch of protocol: the socket is handed over, there is no body and no ordinary handler. */
 export const UPGRADE = Symbol('protocol upgrade')
 
-export interface OperationDefinition {
+/** What of a request and its answer is the same for public operations and calls between services. */
+export interface RequestContract {
   /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
   readonly id: string
   readonly method: HttpMethod
   /** Path below the scope prefix, parameters in braces: `/threads/{thread_id}`. */
   readonly path: string
-  /** Prefixes that offer it: `/v0`, `/v0/pods/{pod_id}`, `/v0/inboxes/{inbox_id}`. */
-  readonly prefixes: readonly Tier[]
-  /** Tiers of credential that may call it at all. */
-  readonly tiers: readonly Tier[]
-  /**
-   * The permission that the gateway demands. `any`: every valid credential. Permissions that depend on the body are
-   * named in `alsoNeeds` and enforced by the owning service.
-   */
-  readonly permission: Permission | InternalPermission | 'any'
-  readonly alsoNeeds?: readonly Permission[]
-  readonly authentication: Authentication
   readonly service: ServiceName
   readonly summary: string
   readonly params: z.ZodObject
@@ -46,6 +36,30 @@ export interface OperationDefinition {
   readonly idempotencyKey: boolean
   /** Largest accepted body in bytes, and how its excess is answered. */
   readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
+}
+
+/** One operation of the public API. */
+export interface OperationDefinition extends RequestContract {
+  /** Prefixes that offer it: `/v0`, `/v0/pods/{pod_id}`, `/v0/inboxes/{inbox_id}`. */
+  readonly prefixes: readonly Tier[]
+  /** Tiers of credential that may call it at all. */
+  readonly tiers: readonly Tier[]
+  /**
+   * The permission that the gateway demands. `any`: every valid credential. Permissions that depend on the body are
+   * named in `alsoNeeds` and enforced by the owning service.
+   */
+  readonly permission: Permission | InternalPermission | 'any'
+  readonly alsoNeeds?: readonly Permission[]
+  readonly authentication: Authentication
+}
+
+/** A call between services: never offered by the gateway, and only to the services it lists. */
+export interface InternalOperationDefinition extends RequestContract {
+  readonly method: 'POST'
+  readonly callers: readonly ServiceName[]
+  readonly body: z.ZodType
+  readonly response: z.ZodType
+  readonly idempotencyKey: false
 }
 
 /** Scope part of a path in front of an operation's own path. */

@@ -29,7 +29,7 @@ export const operations = {
 export type OperationId = keyof typeof operations
 export type Operation<Id extends OperationId> = (typeof operations)[Id]
 
-/** Operations that one service owns, and so must handle. */
+/** Operations that one service owns. */
 export type OperationIdsOf<S extends ServiceName> = {
   [Id in OperationId]: Operation<Id>['service'] extends S ? Id : never
 }[OperationId]
@@ -54,7 +54,7 @@ type Answer<R> = R extends z.ZodType ? z.input<R> : R extends typeof BINARY ? Bi
 /** What a handler returns: the response document, bytes, or nothing (204, 101). */
 export type ResponseOf<Id extends OperationId> = Answer<Operation<Id>['response']>
 
-/** An operation whose success is a switch of protocol; it has no ordinary handler. */
+/** Operations whose success is a switch of protocol; they have no ordinary handler. */
 export type UpgradeOperationId = {
   [Id in OperationId]: Operation<Id>['response'] extends typeof UPGRADE ? Id : never
 }[OperationId]

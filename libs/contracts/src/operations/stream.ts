@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { UPGRADE } from '../operation.ts'
 import { BASE, define, group } from './define.ts'
 
-/** The live stream (events 6). Its frames are in `stream.ts`. */
+/** The live stream (events 6). Its frames are in `schemas/stream.ts`. */
 export const streamOperations = group({
   'stream.connect': define({
     ...BASE,

@@ -1,39 +1,14 @@
 import { z } from 'zod'
-import { EVENT_TYPES, type EventType, isEventType } from '../event-types.ts'
 import { LIMITS } from '../limits.ts'
 import { TIERS } from '../operation.ts'
 import { PAGE } from '../resources/page.ts'
 import { webhook } from '../resources/webhook.ts'
+import { eventTypeList, filterIds } from '../schemas/event-filter.ts'
 import { headerMap } from '../schemas/header-map.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
 import { isHttpUrl } from '../schemas/send.ts'
 import { clientId } from '../schemas/text.ts'
-import { onWire } from '../schemas/wire.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
-
-/** Types to subscribe to, in request order, each once; an unknown one is named at its index (events 7.3). */
-const eventTypes = onWire(
-  z
-    .array(z.string())
-    .min(1, { error: 'Must name at least one event type' })
-    .transform((names, context): EventType[] => {
-      for (const [index, name] of names.entries()) {
-        if (!isEventType(name))
-          context.addIssue({ code: 'custom', path: [index], message: `Unknown event type: ${name}` })
-      }
-      return [...new Set(names.filter(isEventType))]
-    }),
-  { type: 'array', minItems: 1, items: { enum: EVENT_TYPES } },
-)
-
-/** Ids of a filter, folded as inbox ids are and each once. */
-export const filterIds = onWire(
-  z
-    .array(z.string().min(1))
-    .max(LIMITS.event.filterIds)
-    .transform((ids) => [...new Set(ids.map((id) => id.toLowerCase()))]),
-  { type: 'array', maxItems: LIMITS.event.filterIds, items: { type: 'string' } },
-)
 
 /** Names that would break the signature or the framing of a delivery (events 7.3). */
 const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i
@@ -76,7 +51,7 @@ export const webhookOperations = group({
     summary: 'Create a webhook; restricted event types need their permission',
     body: z.object({
       url,
-      event_types: eventTypes,
+      event_types: eventTypeList.refine((types) => types.length > 0, { error: 'Must name at least one event type' }),
       client_id: clientId.optional(),
       inbox_ids: filterIds.optional(),
       pod_ids: filterIds.optional(),

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts'
 import { instantInput } from './text.ts'
 import { onWire } from './wire.ts'
 
-/** Query of a request after `decodeQuery`: a list only where a name was repeated. */
+/** Query of a request after `decodeQuery`: a list where a name was repeated or written `k[]`. */
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 
 /** Names whose empty value is a fault; elsewhere `name=` is as if absent (identity 1.3). */
@@ -14,17 +14,15 @@ const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
  * vanish where they have no meaning.
  */
 export function decodeQuery(search: string | URLSearchParams): RawQuery {
-  const found = new Map<string, string[]>()
+  const found = new Map<string, string | readonly string[]>()
   for (const [spelling, value] of new URLSearchParams(search)) {
     const name = spelling.replace(/\[\d*\]$/, '')
     if (value === '' && !MEANINGFUL_EMPTY.has(name)) continue
-    const values = found.get(name)
-    if (values) values.push(value)
-    else found.set(name, [value])
+    const before = found.get(name)
+    if (before === undefined) found.set(name, name === spelling ? value : [value])
+    else found.set(name, [before, value].flat())
   }
-  return Object.fromEntries(
-    [...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
-  )
+  return Object.fromEntries(found)
 }
 
 const raw = z.union([z.string(), z.array(z.string())])

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { mailScope, sentCopy } from '../schemas/sent-copy.ts'
+import { BOUNCE_SUB_TYPES, BOUNCE_TYPES } from './public.ts'
+
+const delivery = { ...mailScope, message_id: z.string(), thread_id: z.guid(), timestamp: z.iso.datetime() }
+const recipients = z.array(z.string()).meta({ description: 'Bare addresses that this fact is about.' })
+const diagnostic = z.string().optional().meta({ description: 'Answer of the remote server, for operators.' })
+
+/** Events of the topic `mail.deliveries`: what became of a sent mail; the mailbox turns them into labels and public events. */
+export const mailDeliveriesEvents = {
+  'message.accepted': { schema: sentCopy, summary: 'A send was accepted: the mailbox holds its copy from now on.' },
+  'delivery.handed_over': {
+    schema: z.object({ ...delivery, recipients }),
+    summary: 'The mail left: at most once per message, with all its recipients.',
+  },
+  'delivery.delivered': {
+    schema: z.object({ ...delivery, recipients, remote: z.string().optional() }),
+    summary: 'A remote server, or an inbox here, took the mail for these recipients.',
+  },
+  'delivery.delayed': {
+    schema: z.object({ ...delivery, recipients, diagnostic }),
+    summary: 'A first retry failed too; delivery goes on.',
+  },
+  'delivery.bounced': {
+    schema: z.object({
+      ...delivery,
+      recipients,
+      type: z.enum(BOUNCE_TYPES),
+      sub_type: z.enum(BOUNCE_SUB_TYPES),
+      diagnostic,
+    }),
+    summary: 'These recipients were refused for good, or retries were used up.',
+  },
+  'delivery.complained': {
+    schema: z.object({ ...delivery, recipients, type: z.string().min(1), sub_type: z.string().min(1) }),
+    summary: 'A complaint report was matched to this mail.',
+  },
+  'delivery.rejected': {
+    schema: z.object({ ...delivery, reason: z.string() }),
+    summary: 'The mail was refused after acceptance and before it left.',
+  },
+} as const

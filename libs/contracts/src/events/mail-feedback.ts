@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+const report = {
+  return_path: z.string().meta({ description: 'Address that the report came to; it names the delivery.' }),
+  message_id: z.string().optional().meta({ description: 'Of the original, where the report quotes it.' }),
+  received_at: z.iso.datetime(),
+}
+
+/** Events of the topic `mail.feedback`: reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). */
+export const mailFeedbackEvents = {
+  'bounce.reported': {
+    schema: z.object({
+      ...report,
+      recipients: z.array(
+        z.object({
+          address: z.string().optional(),
+          action: z.enum(['failed', 'delayed', 'delivered', 'relayed', 'expanded']),
+          status: z.string().optional().meta({ description: 'Enhanced status code: `5.1.1`.' }),
+          diagnostic: z.string().optional(),
+        }),
+      ),
+    }),
+    summary: 'A delivery status notification came to a return path.',
+  },
+  'complaint.reported': {
+    schema: z.object({
+      ...report,
+      feedback_type: z.string().meta({ description: '`abuse`, `fraud`, `virus`, `other`, `not-spam`.' }),
+      recipients: z.array(z.string()),
+    }),
+    summary: 'A feedback report about a mail came in.',
+  },
+} as const

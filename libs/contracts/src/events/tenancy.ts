@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { TIERS } from '../operation.ts'
+import { PERMISSIONS } from '../permissions.ts'
+
+const version = z.int().meta({ description: 'Grows with each change of the entity; only a newer one is applied.' })
+const at = z.iso.datetime()
+const times = { created_at: at, updated_at: at }
+
+/** Full state of an organization; who its human is stays with the owner. */
+export const organizationState = z.object({
+  organization_id: z.guid(),
+  version,
+  status: z.enum(['active', 'suspended']),
+  authentication_type: z.enum(['agent_unverified', 'agent_verified']).optional(),
+  ...times,
+})
+export type OrganizationState = z.infer<typeof organizationState>
+
+export const podState = z.object({
+  organization_id: z.guid(),
+  pod_id: z.guid(),
+  version,
+  name: z.string(),
+  client_id: z.string().optional(),
+  ...times,
+})
+export type PodState = z.infer<typeof podState>
+
+export const inboxState = z.object({
+  organization_id: z.guid(),
+  pod_id: z.guid(),
+  inbox_uid: z.guid(),
+  version,
+  address: z.string(),
+  display_name: z.string().optional(),
+  client_id: z.string().optional(),
+  status: z.enum(['active', 'paused']),
+  ...times,
+})
+export type InboxState = z.infer<typeof inboxState>
+
+/** Full state of a credential; never the secret, nor its hash. */
+export const credentialState = z.object({
+  organization_id: z.guid(),
+  credential_id: z.guid(),
+  version,
+  type: z.enum(['bearer', 'public_key']),
+  tier: z.enum(TIERS),
+  pod_id: z.guid().optional(),
+  inbox_uid: z.guid().optional(),
+  name: z.string(),
+  prefix: z.string(),
+  permissions: z.array(z.enum(PERMISSIONS)).optional().meta({ description: 'Absent: unrestricted.' }),
+  app_connect: z.boolean(),
+  provisional: z.boolean(),
+  expires_at: at.optional(),
+  ...times,
+})
+export type CredentialState = z.infer<typeof credentialState>
+
+const gone = { organization_id: z.guid(), version, deleted_at: at }
+
+/** Events of the topic `tenancy`: full state at each change, and tombstones. */
+export const tenancyEvents = {
+  'organization.changed': { schema: organizationState, summary: 'An organization was created or changed.' },
+  'organization.deleted': { schema: z.object(gone), summary: 'An organization is gone, with everything in it.' },
+  'pod.changed': { schema: podState, summary: 'A pod was created or changed.' },
+  'pod.deleted': { schema: z.object({ ...gone, pod_id: z.guid() }), summary: 'A pod is gone.' },
+  'inbox.changed': { schema: inboxState, summary: 'An inbox was created, changed, paused or resumed.' },
+  'inbox.deleted': {
+    schema: z.object({ ...gone, pod_id: z.guid(), inbox_uid: z.guid(), address: z.string() }),
+    summary: 'An inbox is gone; whoever holds something of it purges that.',
+  },
+  'credential.changed': { schema: credentialState, summary: 'A key was created or changed.' },
+  'credential.deleted': {
+    schema: z.object({ ...gone, credential_id: z.guid() }),
+    summary: 'A key stopped working; streams opened with it close.',
+  },
+} as const
+
+/** One live entity as a snapshot lists it: the event that its last change made. */
+export const tenancyEntity = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('organization.changed'), payload: organizationState }),
+  z.object({ type: z.literal('pod.changed'), payload: podState }),
+  z.object({ type: z.literal('inbox.changed'), payload: inboxState }),
+  z.object({ type: z.literal('credential.changed'), payload: credentialState }),
+])
+export type TenancyEntity = z.infer<typeof tenancyEntity>

@@ -1,0 +1,28 @@
+import { LIMITS } from '../limits.ts'
+import type { InternalOperationDefinition } from '../operation.ts'
+import { NOTHING } from '../operations/define.ts'
+
+/**
+ * Checks one internal operation and keeps its literal types. Its schemas hold plain JSON, without transforms, so that
+ * what a caller passes is what the handler gets.
+ */
+export function defineInternal<const D extends InternalOperationDefinition>(definition: D): D {
+  return definition
+}
+
+/** A group of internal operations whose keys are their ids. */
+export function internalGroup<
+  const G extends { readonly [Id in keyof G]: InternalOperationDefinition & { readonly id: Id } },
+>(operations: G): G {
+  return operations
+}
+
+/** What every call between services is. Spread first. */
+export const INTERNAL = {
+  method: 'POST',
+  params: NOTHING,
+  query: NOTHING,
+  status: 200,
+  idempotencyKey: false,
+  bodyLimit: { bytes: LIMITS.request.body, answer: 'payload_too_large' },
+} as const

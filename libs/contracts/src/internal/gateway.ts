@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { tenancyEntity } from '../events/tenancy.ts'
+import { mailScope } from '../schemas/sent-copy.ts'
+import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+
+const hosted = { given: z.string(), ...mailScope, address: z.string() }
+
+/** Answer about one recipient: `given` is the address as asked, `address` the inbox's own, without a plus tag. */
+export const recipientAnswer = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('deliver'), ...hosted }),
+  z.object({ status: z.literal('paused'), ...hosted }),
+  z.object({ status: z.literal('unknown'), given: z.string() }),
+])
+export type RecipientAnswer = z.infer<typeof recipientAnswer>
+
+/** What other services ask the owner of organizations, pods, inboxes and keys. */
+export const gatewayInternalOperations = internalGroup({
+  /** SMTP asks about each recipient before it answers RCPT; mail-send asks which recipients live here. From rows, not caches. */
+  'gateway.resolveRecipients': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.resolveRecipients',
+    path: '/internal/recipients/resolve',
+    service: 'gateway',
+    callers: ['mail-ingest', 'mail-send'],
+    summary: 'Tell for each address whether an inbox takes its mail; answers in the order asked',
+    body: z.object({ addresses: z.array(z.string()).min(1).max(100) }),
+    response: z.object({ recipients: z.array(recipientAnswer) }),
+  }),
+  /** A projection of `tenancy` starts here and reconciles against it daily; `after` is the `next` of the page before. */
+  'gateway.snapshotTenancy': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.snapshotTenancy',
+    path: '/internal/tenancy/snapshot',
+    service: 'gateway',
+    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    summary: 'Page through every live organization, pod, inbox and credential; no `next` on the last page',
+    body: z.object({ after: z.string().optional(), limit: z.int().min(1).max(1000) }),
+    response: z.object({ entities: z.array(tenancyEntity), next: z.string().optional() }),
+  }),
+  /** Filters of webhooks and subscriptions name inboxes by address or client_id, pods by id or client_id. */
+  'gateway.lookupInboxes': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.lookupInboxes',
+    path: '/internal/inboxes/lookup',
+    service: 'gateway',
+    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    summary: 'Find live inboxes and pods within a scope; what is not found is left out',
+    body: z.object({
+      organization_id: z.guid(),
+      pod_id: z.guid().optional().meta({ description: 'Narrows the scope to a pod.' }),
+      inbox_uid: z.guid().optional().meta({ description: 'Narrows the scope to one inbox.' }),
+      inboxes: z.array(z.string()).max(100).meta({ description: 'Address, client_id or uid.' }),
+      pods: z.array(z.string()).max(100).meta({ description: 'Id or client_id.' }),
+    }),
+    response: z.object({
+      inboxes: z.array(z.object({ given: z.string(), inbox_uid: z.guid(), pod_id: z.guid(), address: z.string() })),
+      pods: z.array(z.object({ given: z.string(), pod_id: z.guid() })),
+    }),
+  }),
+  /** The fan-out closes the streams of keys that are gone, within a second of the deletion. */
+  'gateway.verifyCredentials': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.verifyCredentials',
+    path: '/internal/credentials/verify',
+    service: 'gateway',
+    callers: ['websocket-fanout'],
+    summary: 'Tell which of these credentials still authenticate: neither deleted nor expired',
+    body: z.object({ credential_ids: z.array(z.guid()).max(1000) }),
+    response: z.object({ live: z.array(z.guid()) }),
+  }),
+})

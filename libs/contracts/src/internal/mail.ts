@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.ts'
+import { NOTHING } from '../operations/define.ts'
+import { RESTRICTED_LABELS } from '../schemas/labels.ts'
+import { blobReference, mailScope, sentCopy } from '../schemas/sent-copy.ts'
+import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+
+/** The message that is replied to: what recipients, subject, threading headers and quote are made from (mail 8.3). */
+export const replySource = z.object({
+  message_id: z.string(),
+  thread_id: z.guid(),
+  sent: z.boolean().meta({ description: "The inbox's own sent message." }),
+  timestamp: z.iso.datetime(),
+  from: z.string(),
+  to: z.array(z.string()),
+  cc: z.array(z.string()).optional(),
+  reply_to: z.array(z.string()).optional(),
+  subject: z.string().optional(),
+  references: z.array(z.string()),
+  text: z.string().optional(),
+  html: z.string().optional(),
+})
+export type ReplySource = z.infer<typeof replySource>
+
+/** What mail-send asks the owner of the mailbox. */
+export const mailIngestInternalOperations = internalGroup({
+  'mail-ingest.getReplySource': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.getReplySource',
+    path: '/internal/messages/reply-source',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Read a message to reply to; without `source` it is unknown, or hidden from the caller',
+    body: z.object({
+      inbox_uid: z.guid(),
+      message_id: z.string(),
+      visible_labels: z
+        .array(z.enum(RESTRICTED_LABELS))
+        .meta({ description: "What the caller's key may see (mail 4.4)." }),
+    }),
+    response: z.object({ source: replySource.optional() }),
+  }),
+  /** Makes the sender read its own write; the event does the same when this call fails. Twice has one effect. */
+  'mail-ingest.placeSent': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.placeSent',
+    path: '/internal/messages/place-sent',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Put the copy of a sent message into its mailbox',
+    body: sentCopy,
+    response: NOTHING,
+  }),
+  /** The same rows as SMTP makes, with the verdict `internal`. Repeating a delivery answers the first outcome. */
+  'mail-ingest.acceptInbound': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptInbound',
+    path: '/internal/inbound/accept',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Hand over a mail for an inbox hosted here',
+    body: z.object({
+      delivery_id: z.guid(),
+      ...mailScope,
+      recipient: z.string(),
+      mail_from: z.string(),
+      blob: blobReference.meta({ description: 'The raw message; the mailbox keeps a copy of its own.' }),
+    }),
+    response: z.object({ outcome: z.enum(['accepted', 'paused', 'unknown']) }),
+  }),
+})
+
+/** What the mailbox asks the owner of sending. */
+export const mailSendInternalOperations = internalGroup({
+  /** An answer may overtake the event of the mail it answers: then threading needs the sent copy now. */
+  'mail-send.getSentCopy': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.getSentCopy',
+    path: '/internal/sent-copies/get',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: 'Find the first of these messages that the inbox sent; without `copy` there is none',
+    body: z.object({ inbox_uid: z.guid(), message_ids: z.array(z.string()).min(1).max(100) }),
+    response: z.object({ copy: sentCopy.optional() }),
+  }),
+})
+
+/** What the edge asks the owner of the live streams. */
+export const websocketFanoutInternalOperations = internalGroup({
+  /** An edge that is going away names the sockets it pipes, so that their clients come back elsewhere, not all at once. */
+  'websocket-fanout.drainConnections': defineInternal({
+    ...INTERNAL,
+    id: 'websocket-fanout.drainConnections',
+    path: '/internal/connections/drain',
+    service: 'websocket-fanout',
+    callers: ['gateway'],
+    summary: 'Close these connections with 1012, spread over the given time; unknown ones are passed over',
+    body: z.object({
+      request_ids: z
+        .array(z.string())
+        .max(LIMITS.stream.connectionsPerOrganization * 100)
+        .meta({ description: '`X-Request-Id` of each handshake.' }),
+      over_ms: z.int().min(0).max(20_000),
+    }),
+    response: NOTHING,
+  }),
+})

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { EVENT_TYPES } from '../event-types.ts'
+import { organizationId } from '../ids.ts'
+import { eventTypeList, filterIds } from './event-filter.ts'
+
+/** Frame by which a client asks for events; absent, null or empty types stand for the default set (events 6.2). */
+export const subscribeFrame = z
+  .object({
+    type: z.literal('subscribe'),
+    event_types: eventTypeList.nullable().optional(),
+    inbox_ids: filterIds.nullable().optional(),
+    pod_ids: filterIds.nullable().optional(),
+  })
+  .meta({ id: 'SubscribeFrame' })
+export type SubscribeFrame = z.output<typeof subscribeFrame>
+
+/** Frame that ends subscriptions: those of the ids, or without ids the bare one to the whole scope. */
+export const unsubscribeFrame = z
+  .object({
+    type: z.literal('unsubscribe'),
+    inbox_ids: filterIds.nullable().optional(),
+    pod_ids: filterIds.nullable().optional(),
+  })
+  .meta({ id: 'UnsubscribeFrame' })
+export type UnsubscribeFrame = z.output<typeof unsubscribeFrame>
+
+const echoedIds = { inbox_ids: z.array(z.string()).optional(), pod_ids: z.array(z.string()).optional() }
+
+/** Answer to `subscribe`: what was given, and whose events these are (events 6.3). */
+export const subscribedFrame = z
+  .object({
+    type: z.literal('subscribed'),
+    organization_id: organizationId,
+    event_types: z.array(z.enum(EVENT_TYPES)).optional(),
+    ...echoedIds,
+  })
+  .meta({ id: 'SubscribedFrame' })
+export type SubscribedFrame = z.output<typeof subscribedFrame>
+
+export const unsubscribedFrame = z
+  .object({ type: z.literal('unsubscribed'), organization_id: organizationId, ...echoedIds })
+  .meta({ id: 'UnsubscribedFrame' })
+export type UnsubscribedFrame = z.output<typeof unsubscribedFrame>
+
+/** Answer to a frame that is no JSON object of a known type; it has no `type` itself (events 6.3). */
+export const FORBIDDEN_FRAME = { message: 'Forbidden' } as const
