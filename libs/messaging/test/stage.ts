@@ -37,7 +37,7 @@ export function posted(box: string, number: number, text = `letter ${number}`): 
 }
 
 /** Prisma's place in tests that have no schema of their own. */
-const noOrm: OrmClient = { $transaction: () => Promise.reject(new Error('no Prisma here')), $disconnect: async () => {} }
+const noOrm: OrmClient = { $disconnect: async () => {} }
 
 /** The tables as README.md publishes them, and one that effects write to. */
 const TABLES = `
@@ -184,7 +184,7 @@ function urlOf(database: string): string {
 
 export function openDatabase(nameOrUrl: string): Database {
   const url = nameOrUrl.includes('://') ? nameOrUrl : urlOf(nameOrUrl)
-  return Database.open({ url, applicationName: 'messaging-test', orm: () => noOrm })
+  return Database.open({ url, applicationName: 'messaging-test', orm: () => noOrm, begin: () => Promise.reject(new Error('no Prisma here')) })
 }
 
 async function administer(statement: string): Promise<void> {
