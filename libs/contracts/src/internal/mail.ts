@@ -68,6 +68,17 @@ export const mailIngestInternalOperations = internalGroup({
     }),
     response: z.object({ outcome: z.enum(['accepted', 'paused', 'unknown']) }),
   }),
+  /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
+  'mail-ingest.hasReceivedMail': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.hasReceivedMail',
+    path: '/internal/inbound/exists',
+    service: 'mail-ingest',
+    callers: ['gateway'],
+    summary: 'Tell whether any mail was ever accepted for an organization',
+    body: z.object({ organization_id: z.guid() }),
+    response: z.object({ received: z.boolean() }),
+  }),
 })
 
 /** What the mailbox asks the owner of sending. */
@@ -82,6 +93,22 @@ export const mailSendInternalOperations = internalGroup({
     summary: 'Find the first of these messages that the inbox sent; without `copy` there is none',
     body: z.object({ inbox_uid: z.guid(), message_ids: z.array(z.string()).min(1).max(100) }),
     response: z.object({ copy: sentCopy.optional() }),
+  }),
+  /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
+  'mail-send.sendSystemMail': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.sendSystemMail',
+    path: '/internal/system-mail/send',
+    service: 'mail-send',
+    callers: ['gateway'],
+    summary: 'Mail a text to one address; a repeated id is the same mail',
+    body: z.object({
+      id: z.guid().meta({ description: 'Names the mail; repeating the call with it sends nothing twice.' }),
+      to: z.string(),
+      subject: z.string(),
+      text: z.string(),
+    }),
+    response: NOTHING,
   }),
 })
 
