@@ -19,7 +19,19 @@ export { type Queryable, type Statement, sql } from './database/statement.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, HttpListener, type ListenerOptions, sendJson } from './http/listener.ts'
+export {
+  type AnyHandler,
+  answer,
+  type Handler,
+  type Handlers,
+  type InternalHandler,
+  type InternalHandlers,
+  type OperationRequest,
+  type RequestContext,
+} from './http/operations.ts'
 export { type Match, Router } from './http/router.ts'
+export { PeerRefused, ServiceClient, type ServiceClientOptions } from './http/service-client.ts'
+export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/service-server.ts'
 export {
   CALLER_HEADER,
   SERVICE_HEADER,

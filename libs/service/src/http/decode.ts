@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type FieldError, type OperationDefinition, validate } from '@restante/contracts'
+import { type FieldError, type RequestContract, validate } from '@restante/contracts'
 import express from 'express'
 import type { z } from 'zod'
 import { ApiError } from './api-error.ts'
@@ -24,7 +24,7 @@ function readerFor(limit: number): ReturnType<typeof express.raw> {
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limit: OperationDefinition['bodyLimit'],
+  limit: RequestContract['bodyLimit'],
 ): Promise<Buffer> {
   const failure = await new Promise<unknown>((resolve) => {
     readerFor(limit.bytes)(request, response, resolve)
@@ -34,7 +34,7 @@ export async function readBody(
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-function bodyFailure(failure: Error, limit: OperationDefinition['bodyLimit']): Error {
+function bodyFailure(failure: Error, limit: RequestContract['bodyLimit']): Error {
   const kind = 'type' in failure ? failure.type : undefined
   if (kind === 'entity.too.large') {
     if (limit.answer === 'infrastructure') return new RequestTooLarge()

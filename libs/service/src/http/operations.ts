@@ -6,10 +6,14 @@ import {
   type Caller,
   decodeQuery,
   type FieldError,
+  type InternalOperationId,
+  type InternalOperationIdsOf,
+  type InternalRequestOf,
+  type InternalResponseOf,
   type Operation,
-  type OperationDefinition,
   type OperationId,
   type OperationIdsOf,
+  type RequestContract,
   type RequestOf,
   type ResponseOf,
   type ServiceName,
@@ -45,6 +49,15 @@ export type Handlers<S extends ServiceName> = {
   readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id>
 }
 
+/** An internal operation's code: it knows which service asks. */
+export type InternalHandler<Id extends InternalOperationId> = (
+  request: RequestContext & { readonly body: InternalRequestOf<Id>; readonly from: ServiceName },
+) => Promise<InternalResponseOf<Id>>
+/** The internal handlers of a service: complete, or it does not compile. */
+export type InternalHandlers<S extends ServiceName> = {
+  readonly [Id in InternalOperationIdsOf<S>]: InternalHandler<Id>
+}
+
 /** A handler whose types are erased, as the table that dispatches requests holds it. */
 export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
 
@@ -53,7 +66,7 @@ export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
  * @throws ApiError 400 with every problem of path, query, header and body at once.
  */
 export async function answer(
-  operation: OperationDefinition,
+  operation: RequestContract,
   handler: AnyHandler,
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
@@ -89,7 +102,7 @@ function peerOf(exchange: Exchange): string {
   return typeof named === 'string' ? named : (exchange.request.socket.remoteAddress ?? '')
 }
 
-async function send(operation: OperationDefinition, result: unknown, { response, request }: Exchange): Promise<void> {
+async function send(operation: RequestContract, result: unknown, { response, request }: Exchange): Promise<void> {
   if (operation.response === undefined) {
     response.statusCode = 204
     response.setHeader('cache-control', 'no-store')

@@ -4,6 +4,7 @@ import {
   type OperationDefinition,
   operationsOf,
   type ServiceName,
+  UPGRADE,
 } from '@restante/contracts'
 import { CALLER_HEADER, SERVICE_HEADER, TokenRefused, verifyCaller, verifyService } from '../identity/tokens.ts'
 import { ApiError } from './api-error.ts'
@@ -11,14 +12,25 @@ import type { Exchange } from './listener.ts'
 import { type AnyHandler, answer, type Handlers, type InternalHandlers } from './operations.ts'
 import { Router } from './router.ts'
 
-export interface ServiceRoutesOptions<S extends ServiceName> {
-  readonly service: S
-  readonly handlers: Handlers<S>
-  readonly internal: InternalHandlers<S>
+/** What a service needs to tell a genuine token from any other. */
+interface TokenKeys {
+  readonly service: ServiceName
   /** Key of the caller tokens that the gateway mints for this service. */
   readonly callerKey: string
   /** The key that each peer shares with this service. */
   readonly peerKeys: Readonly<Partial<Record<ServiceName, string>>>
+}
+
+export interface ServiceRoutesOptions<S extends ServiceName> extends TokenKeys {
+  readonly service: S
+  readonly handlers: Handlers<S>
+  readonly internal: InternalHandlers<S>
+}
+
+export interface ServiceRoutesOptions<S extends ServiceName> extends TokenKeys {
+  readonly service: S
+  readonly handlers: Handlers<S>
+  readonly internal: InternalHandlers<S>
 }
 
 type Route =
@@ -35,7 +47,7 @@ export function serviceRoutes<S extends ServiceName>(
   options: ServiceRoutesOptions<S>,
 ): (exchange: Exchange) => Promise<void> {
   const router = new Router<Route>()
-  const own = operationsOf(options.service)
+  const own = operationsOf(options.service).filter((operation) => operation.response !== UPGRADE)
   const internal = internalOperationsOf(options.service)
   const handlers = handlerTable(
     options.handlers,
@@ -46,7 +58,6 @@ export function serviceRoutes<S extends ServiceName>(
     internal.map((operation) => operation.id),
   )
   for (const operation of own) {
-    if (operation.kind === 'upgrade') continue
     router.add(operation.method, operation.path, { kind: 'public', operation, handler: handlers(operation.id) })
   }
   for (const operation of internal) {
@@ -89,7 +100,7 @@ export function handlerTable(handlers: object, ids: readonly string[]): (id: str
 async function callerOf(
   operation: OperationDefinition,
   exchange: Exchange,
-  options: ServiceRoutesOptions<ServiceName>,
+  options: TokenKeys,
 ): Promise<Record<string, unknown>> {
   if (operation.authentication === 'none') return {}
   const caller = await admit(() =>
@@ -104,7 +115,7 @@ async function callerOf(
 async function peerOf(
   operation: InternalOperationDefinition,
   exchange: Exchange,
-  options: ServiceRoutesOptions<ServiceName>,
+  options: TokenKeys,
 ): Promise<Record<string, unknown>> {
   const peer = await admit(() =>
     verifyService(headerOf(exchange, SERVICE_HEADER), options.peerKeys, options.service, operation.id),
