@@ -1,0 +1,181 @@
+import { type Caller, LIMITS } from '@restante/contracts'
+import { ApiError, type Logger } from '@restante/service'
+import type { WebSocket } from 'ws'
+import { readFrame } from '../subscriptions/frames.ts'
+import { demandEventTypes, type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
+
+/** Why the server closes a stream. Never 1000: clients take it as final and do not come back (events 6.4). */
+export const CLOSE = {
+  goingAway: 1001,
+  policy: 1008,
+  internal: 1011,
+  restart: 1012,
+  overload: 1013,
+} as const
+
+/** Resolves the ids of a frame within what the caller may see. @throws ApiError `not_found` */
+export type ResolveScopes = (
+  caller: Caller,
+  ids: { inboxIds: readonly string[]; podIds: readonly string[] },
+) => Promise<Scope[]>
+
+export interface ConnectionOptions {
+  readonly socket: WebSocket
+  readonly caller: Caller
+  /** `X-Request-Id` of the handshake: how the edge names the stream. */
+  readonly requestId: string
+  readonly log: Logger
+  readonly docsUrl: string
+  readonly resolve: ResolveScopes
+}
+
+/** One open stream: its subscriptions, its limits, and what it still has to be sent. */
+export class Connection {
+  readonly caller: Caller
+  readonly requestId: string
+  readonly #socket: WebSocket
+  readonly #options: ConnectionOptions
+  readonly #subscriptions: Subscriptions
+  /** Frames are answered in the order in which they came. */
+  #answering: Promise<void> = Promise.resolve()
+  #waitingFrames = 0
+  #waitingEvents = 0
+  #window = { second: 0, frames: 0 }
+  #unansweredPings = 0
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#socket = options.socket
+    this.caller = options.caller
+    this.requestId = options.requestId
+    this.#subscriptions = new Subscriptions(options.caller.credential)
+    this.#socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : data.toString()))
+    this.#socket.on('pong', () => {
+      this.#unansweredPings = 0
+    })
+    this.#socket.on('error', (error) => options.log.debug({ reason: error.message }, 'stream failed'))
+  }
+
+  /** Sends an event if a subscription covers it. `payload` is the document as every subscriber gets it. */
+  deliver(event: StreamEvent, payload: string): boolean {
+    if (!this.#subscriptions.matches(event)) return false
+    if (this.#overloaded()) return false
+    this.#waitingEvents++
+    this.#socket.send(payload, () => {
+      this.#waitingEvents--
+    })
+    return true
+  }
+
+  /** Asks for a sign of life, and ends a connection that has given none for two rounds. */
+  ping(): void {
+    if (this.#unansweredPings >= LIMITS.stream.unansweredPings) {
+      this.#socket.terminate()
+      return
+    }
+    this.#unansweredPings++
+    this.#socket.ping()
+  }
+
+  /** Closes with a code and reason; a peer that does not answer is cut off by the library after 30 s. */
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  /** Ends the connection without a close handshake. */
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** Bounded memory: a reader that does not keep up is told to reconcile over REST (events 6.4). */
+  #overloaded(): boolean {
+    const { waitingBytes, waitingEvents } = LIMITS.stream
+    if (this.#socket.bufferedAmount <= waitingBytes && this.#waitingEvents < waitingEvents) return false
+    this.close(CLOSE.overload, 'Reading too slowly')
+    return true
+  }
+
+  #receive(text: string): void {
+    if (this.#tooFast()) {
+      this.close(CLOSE.policy, 'Too many frames')
+      return
+    }
+    this.#waitingFrames++
+    this.#answering = this.#answering
+      .then(() => this.#answer(text))
+      .finally(() => {
+        this.#waitingFrames--
+      })
+  }
+
+  #tooFast(): boolean {
+    const second = Math.floor(Date.now() / 1000)
+    if (this.#window.second !== second) this.#window = { second, frames: 0 }
+    this.#window.frames++
+    const { framesPerSecond } = LIMITS.stream
+    return this.#window.frames > framesPerSecond || this.#waitingFrames >= framesPerSecond
+  }
+
+  async #answer(text: string): Promise<void> {
+    try {
+      const frame = readFrame(text)
+      if (frame.type === 'foreign') {
+        this.#send({ message: 'Forbidden' })
+        return
+      }
+      const { inboxIds, podIds } = frame
+      const echo = {
+        organization_id: this.caller.organization_id,
+        ...(inboxIds && { inbox_ids: inboxIds }),
+        ...(podIds && { pod_ids: podIds }),
+      }
+      if (frame.type === 'unsubscribe') {
+        this.#subscriptions.remove(await this.#known(inboxIds, podIds))
+        this.#send({ type: 'unsubscribed', ...echo })
+        return
+      }
+      if (frame.eventTypes) demandEventTypes(this.caller.credential, frame.eventTypes)
+      this.#subscriptions.add(await this.#scopes(inboxIds, podIds), frame.eventTypes)
+      this.#send({ type: 'subscribed', ...echo, ...(frame.eventTypes && { event_types: frame.eventTypes }) })
+    } catch (error) {
+      this.#refuse(error)
+    }
+  }
+
+  async #scopes(inboxIds: readonly string[] | undefined, podIds: readonly string[] | undefined): Promise<Scope[]> {
+    if (!inboxIds && !podIds) return [{ kind: 'all' }]
+    if (podIds && this.caller.credential.tier === 'inbox') {
+      throw new ApiError('forbidden', { fix: 'A key of an inbox can name its own inbox only.' })
+    }
+    return this.#options.resolve(this.caller, { inboxIds: inboxIds ?? [], podIds: podIds ?? [] })
+  }
+
+  /** What `unsubscribe` names; scopes that do not exist (any more) are ignored one by one. */
+  async #known(inboxIds: readonly string[] | undefined, podIds: readonly string[] | undefined): Promise<Scope[]> {
+    if (!inboxIds && !podIds) return [{ kind: 'all' }]
+    const single = [
+      ...(inboxIds ?? []).map((id) => ({ inboxIds: [id], podIds: [] })),
+      ...(podIds ?? []).map((id) => ({ inboxIds: [], podIds: [id] })),
+    ]
+    const found = await Promise.all(
+      single.map((ids) =>
+        this.#options.resolve(this.caller, ids).catch((error: unknown): Scope[] => {
+          if (error instanceof ApiError && error.code === 'not_found') return []
+          throw error
+        }),
+      ),
+    )
+    return found.flat()
+  }
+
+  /** The connection stays open after any error, so that the client can correct itself (events 6.3). */
+  #refuse(error: unknown): void {
+    const refusal = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
+    if (refusal.status >= 500) this.#options.log.error({ err: error }, 'frame failed')
+    this.#send({ type: 'error', ...refusal.body(this.#options.docsUrl) })
+  }
+
+  #send(frame: Record<string, unknown>): void {
+    this.#socket.send(JSON.stringify(frame), () => {})
+  }
+}

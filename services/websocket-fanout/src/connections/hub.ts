@@ -1,0 +1,154 @@
+import { LIMITS } from '@restante/contracts'
+import type { Logger, Part } from '@restante/service'
+import { Counter, Gauge } from 'prom-client'
+import type { LogEntry } from '../log/store.ts'
+import { CLOSE, type Connection } from './connection.ts'
+
+const openStreams = new Gauge({ name: 'stream_connections', help: 'Open streams of this instance' })
+const framesTotal = new Counter({ name: 'stream_events_sent_total', help: 'Event frames handed to sockets' })
+
+/** How long peers may take to answer the last close frame. */
+const CLOSING_MS = 2_000
+
+interface Member {
+  readonly connection: Connection
+  readonly timers: readonly NodeJS.Timeout[]
+}
+
+/** Every open stream of this instance, by organization; delivers what the log says and ends what must end. */
+export class Hub implements Part {
+  readonly name = 'streams'
+  readonly #log: Logger
+  readonly #drainMs: number
+  readonly #byOrganization = new Map<string, Map<Connection, Member>>()
+  #pinging: NodeJS.Timeout | undefined
+
+  constructor(options: { log: Logger; drainMs: number }) {
+    this.#log = options.log
+    this.#drainMs = options.drainMs
+  }
+
+  async start(): Promise<void> {
+    this.#pinging = setInterval(() => {
+      for (const connection of this.#all()) connection.ping()
+    }, LIMITS.stream.ping)
+  }
+
+  /** Tells every stream to move, spread over the drain window so that their successors are not stormed. */
+  async stop(): Promise<void> {
+    clearInterval(this.#pinging)
+    await this.#closeSpread([...this.#all()], this.#drainMs)
+    const deadline = Date.now() + CLOSING_MS
+    while (this.#byOrganization.size > 0 && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const connection of [...this.#all()]) connection.terminate()
+  }
+
+  async #closeSpread(connections: readonly Connection[], overMs: number): Promise<void> {
+    const step = overMs / Math.max(connections.length, 1)
+    for (const [index, connection] of connections.entries()) {
+      if (index > 0) await new Promise((resolve) => setTimeout(resolve, step))
+      connection.close(CLOSE.restart, 'Restarting')
+    }
+  }
+
+  /** Adds a stream until `remove`; it ends by itself at its highest age or when its key expires. */
+  add(connection: Connection): void {
+    const { organization_id, credential } = connection.caller
+    const members = this.#byOrganization.get(organization_id) ?? new Map<Connection, Member>()
+    this.#byOrganization.set(organization_id, members)
+    const timers = [setTimeout(() => connection.close(CLOSE.goingAway, 'Maximum age reached'), LIMITS.stream.age)]
+    if (credential.expires_at !== undefined) {
+      const left = Date.parse(credential.expires_at) - Date.now()
+      // A key that outlives the stream's highest age needs no timer, and setTimeout could not hold it.
+      if (left < LIMITS.stream.age)
+        timers.push(setTimeout(() => connection.close(CLOSE.policy, 'API key expired'), left))
+    }
+    members.set(connection, { connection, timers })
+    openStreams.inc()
+  }
+
+  remove(connection: Connection): void {
+    const members = this.#byOrganization.get(connection.caller.organization_id)
+    const member = members?.get(connection)
+    if (!members || !member) return
+    for (const timer of member.timers) clearTimeout(timer)
+    members.delete(connection)
+    if (members.size === 0) this.#byOrganization.delete(connection.caller.organization_id)
+    openStreams.dec()
+  }
+
+  /** Closes the streams that an edge pipes and gives up, by the request ids of their handshakes, over a time. */
+  async move(requestIds: readonly string[], overMs: number): Promise<void> {
+    const named = new Set(requestIds)
+    const leaving = [...this.#all()].filter((connection) => named.has(connection.requestId))
+    await this.#closeSpread(leaving, overMs)
+  }
+
+  /** Open streams of one organization on this instance. */
+  count(organizationId: string): number {
+    return this.#byOrganization.get(organizationId)?.size ?? 0
+  }
+
+  /** Does for the streams of this instance what one entry of the log says. */
+  readonly deliver = (entry: LogEntry): void => {
+    const members = this.#byOrganization.get(entry.organization_id)
+    if (!members) return
+    switch (entry.kind) {
+      case 'event':
+        this.#deliverEvent(entry, members.keys())
+        return
+      case 'credential_ended':
+        this.#end(members.keys(), (connection) => connection.caller.credential.id === entry.credential_id)
+        return
+      case 'inbox_deleted':
+        this.#end(
+          members.keys(),
+          ({ caller }) => caller.credential.tier === 'inbox' && caller.inbox?.uid === entry.inbox_uid,
+        )
+        return
+      case 'organization_deleted':
+        this.#end(members.keys(), () => true)
+        return
+    }
+  }
+
+  #deliverEvent(entry: LogEntry, connections: Iterable<Connection>): void {
+    const event = {
+      type: entry.type ?? '',
+      podId: entry.pod_id ?? undefined,
+      inboxUid: entry.inbox_uid ?? undefined,
+      restricted: entry.restricted,
+    }
+    for (const connection of connections) {
+      if (withinScope(connection, event) && connection.deliver(event, entry.payload)) framesTotal.inc()
+    }
+  }
+
+  #end(connections: Iterable<Connection>, ended: (connection: Connection) => boolean): void {
+    for (const connection of connections) {
+      if (!ended(connection)) continue
+      this.#log.info({ credential_id: connection.caller.credential.id }, 'stream closed: its key has ended')
+      connection.close(CLOSE.policy, 'API key revoked')
+    }
+  }
+
+  *#all(): Iterable<Connection> {
+    for (const members of this.#byOrganization.values()) yield* members.keys()
+  }
+}
+
+/** A subscription never reaches further than the key that opened the stream. */
+function withinScope(
+  { caller }: Connection,
+  event: { podId: string | undefined; inboxUid: string | undefined },
+): boolean {
+  switch (caller.credential.tier) {
+    case 'organization':
+      return true
+    case 'pod':
+      return event.podId === caller.pod_id
+    case 'inbox':
+      return event.inboxUid === caller.inbox?.uid
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Caller, LIMITS } from '@restante/contracts'
+import { CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restante/service'
+import { WebSocketServer } from 'ws'
+import { Connection, type ResolveScopes } from './connection.ts'
+import type { Hub } from './hub.ts'
+import type { StreamQuota } from './quota.ts'
+
+export interface UpgradeOptions {
+  readonly callerKey: string
+  readonly docsUrl: string
+  readonly hub: Hub
+  readonly quota: StreamQuota
+  readonly resolve: ResolveScopes
+  readonly log: Logger
+}
+
+/** Opens streams that the gateway has admitted: each upgrade carries a caller token for `stream.connect`. */
+export function streamUpgrade(
+  options: UpgradeOptions,
+): (request: IncomingMessage, socket: Socket, head: Buffer) => void {
+  const server = new WebSocketServer({ noServer: true, maxPayload: LIMITS.stream.frame, perMessageDeflate: false })
+  return (request, socket, head) => {
+    open(server, options, request, socket, head).catch((error: unknown) => {
+      options.log.error({ err: error }, 'stream was not opened')
+      refuse(socket, 500)
+    })
+  }
+}
+
+async function open(
+  server: WebSocketServer,
+  options: UpgradeOptions,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  const { hub, quota, log } = options
+  // A socket that fails before the handshake is done has nobody else to listen to it.
+  socket.on('error', (error) => log.debug({ reason: error.message }, 'stream socket failed'))
+  const caller = await admit(request, options.callerKey)
+  if (!caller) return refuse(socket, 403)
+  const requestId = headerOf(request, 'x-request-id') ?? randomUUID()
+  const connectionId = randomUUID()
+  if (!(await quota.acquire(caller.organization_id, connectionId, hub.count(caller.organization_id)))) {
+    return refuse(socket, 429, { 'retry-after': '5' })
+  }
+  socket.once('close', () => void quota.release(connectionId))
+  if (socket.destroyed) return quota.release(connectionId)
+  const facts = { request_id: requestId, organization_id: caller.organization_id, credential_id: caller.credential.id }
+  server.handleUpgrade(request, socket, head, (webSocket) => {
+    const begun = Date.now()
+    const connection = new Connection({
+      socket: webSocket,
+      caller,
+      requestId,
+      log: log.child(facts),
+      docsUrl: options.docsUrl,
+      resolve: options.resolve,
+    })
+    hub.add(connection)
+    webSocket.once('close', (code) => {
+      hub.remove(connection)
+      log.info({ ...facts, code, ms: Date.now() - begun }, 'stream ended')
+    })
+  })
+}
+
+async function admit(request: IncomingMessage, callerKey: string): Promise<Caller | undefined> {
+  try {
+    return await verifyCaller(headerOf(request, CALLER_HEADER) ?? '', callerKey, 'websocket-fanout', 'stream.connect')
+  } catch (error) {
+    if (error instanceof TokenRefused) return undefined
+    throw error
+  }
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Refuses a handshake in the form that clients know (events 6.1). */
+function refuse(socket: Socket, status: number, headers: Record<string, string> = {}): void {
+  const body = JSON.stringify({ message: STATUS_CODES[status] ?? 'Refused' })
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

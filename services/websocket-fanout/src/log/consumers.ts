@@ -1,0 +1,83 @@
+import { isEventType, type Topic, topics } from '@restante/contracts'
+import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
+import type { Db, Orm } from '../database.ts'
+import type { Announcer } from './announcer.ts'
+import { append, type NewEntry } from './store.ts'
+
+interface ConsumerDeps {
+  readonly kafka: Kafka
+  readonly db: Db
+  readonly announcer: Announcer
+}
+
+/** Public documents go into the log unopened; the topic's internal events are not for streams. */
+export function messageConsumer({ kafka, db, announcer }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
+  return new Consumer({
+    kafka,
+    db,
+    service: 'websocket-fanout',
+    topic: topics['mail.messages'],
+    batch: {
+      types: Object.keys(topics['mail.messages'].events).filter(isEventType),
+      effectMany: async (tx, events) => {
+        await append(tx, events.map(publicEntry))
+        tx.afterCommit(announcer.announce)
+      },
+    },
+  })
+}
+
+/** Ends of keys and inboxes become entries too, so that every instance closes what it holds of them. */
+export function tenancyConsumer({ kafka, db, announcer }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
+  return new Consumer({
+    kafka,
+    db,
+    service: 'websocket-fanout',
+    topic: topics.tenancy,
+    batch: {
+      types: ['credential.deleted', 'inbox.deleted', 'organization.deleted'],
+      effectMany: async (tx, events) => {
+        await append(tx, events.flatMap(endEntry))
+        tx.afterCommit(announcer.announce)
+      },
+    },
+  })
+}
+
+function publicEntry(event: RecordedEvent): NewEntry {
+  return {
+    event_id: event.id,
+    kind: 'event',
+    type: event.type,
+    organization_id: event.routing.organizationId,
+    pod_id: event.routing.podId ?? null,
+    inbox_uid: event.routing.inboxUid ?? null,
+    credential_id: null,
+    restricted: [...(event.routing.restricted ?? [])],
+    payload: event.value.toString(),
+  }
+}
+
+function endEntry(recorded: RecordedEvent): NewEntry[] {
+  const event = decodeEvent(topics.tenancy, recorded)
+  const entry = {
+    event_id: event.id,
+    type: null,
+    organization_id: event.payload.organization_id,
+    pod_id: null,
+    inbox_uid: null,
+    credential_id: null,
+    restricted: [],
+    payload: '',
+  }
+  switch (event.type) {
+    case 'credential.deleted':
+      return [{ ...entry, kind: 'credential_ended', credential_id: event.payload.credential_id }]
+    case 'inbox.deleted':
+      return [{ ...entry, kind: 'inbox_deleted', inbox_uid: event.payload.inbox_uid }]
+    case 'organization.deleted':
+      return [{ ...entry, kind: 'organization_deleted' }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,70 @@
+import { type Queryable, sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+
+/** What an instance must tell its connections. */
+export interface LogEntry {
+  readonly position: string
+  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'organization_deleted'
+  readonly type: string | null
+  readonly organization_id: string
+  readonly pod_id: string | null
+  readonly inbox_uid: string | null
+  readonly credential_id: string | null
+  readonly restricted: string[]
+  readonly payload: string
+}
+
+export type NewEntry = Omit<LogEntry, 'position'> & { readonly event_id: string }
+
+/**
+ * Positions are given out before commits happen. Appending under one lock makes them commit in their order, so that a
+ * reader that has seen position n has seen everything before n.
+ */
+const LOCK = 4_802_117_333
+const lockAppend = sql<unknown, [lock: number]>('select pg_advisory_xact_lock($1)')
+
+const insertEntries = sql<unknown, [entries: string]>(
+  `insert into stream_log (event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload)
+   select event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
+   from jsonb_to_recordset($1::jsonb) as entry(event_id uuid, kind text, type text, organization_id uuid, pod_id uuid,
+     inbox_uid uuid, credential_id uuid, restricted text[], payload text)
+   on conflict (event_id, kind) do nothing`,
+)
+
+const selectAfter = sql<LogEntry, [position: string, limit: number]>(
+  `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
+   from stream_log where position > $1 order by position limit $2`,
+)
+
+const selectLast = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
+
+const deleteOld = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
+  `with gone as (
+     delete from stream_log where position in (
+       select position from stream_log where created_at < $1 order by created_at limit $2) returning 1)
+   select count(*)::int as deleted from gone`,
+)
+
+/** Appends entries; an event that is there already is left as it is. */
+export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  await tx.query(lockAppend, LOCK)
+  await tx.query(insertEntries, JSON.stringify(entries))
+}
+
+/** The next entries after a position, in order. */
+export function entriesAfter(db: Queryable, position: string, limit: number): Promise<LogEntry[]> {
+  return db.query(selectAfter, position, limit)
+}
+
+/** The position behind which nothing lies yet. */
+export async function lastPosition(db: Queryable): Promise<string> {
+  const [row] = await db.query(selectLast)
+  return row?.position ?? '0'
+}
+
+/** Deletes at most `limit` entries that are older than a moment. @returns how many. */
+export async function deleteEntriesBefore(db: Queryable, moment: Date, limit: number): Promise<number> {
+  const [row] = await db.query(deleteOld, moment, limit)
+  return row?.deleted ?? 0
+}

@@ -1,0 +1,56 @@
+import { Kafka, MarkSweeper } from '@restante/messaging'
+import { HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
+import { type Config, configure, environment } from './config.ts'
+import { Hub } from './connections/hub.ts'
+import { StreamQuota } from './connections/quota.ts'
+import { streamUpgrade } from './connections/upgrade.ts'
+import { openDatabase } from './database.ts'
+import { Announcer } from './log/announcer.ts'
+import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
+import { LogSweeper } from './log/sweeper.ts'
+import { LogTail } from './log/tail.ts'
+import { scopeResolver } from './subscriptions/resolve.ts'
+
+const name = 'websocket-fanout'
+
+/** Live event streams: topics into a log of a day, the log to every instance, each instance to its sockets. */
+export function create(config: Config, log: Logger): Service {
+  const service = new Service({ name, log })
+  const db = service.use(openDatabase(config))
+  const kafka = new Kafka({ ...config.kafka, clientId: name, log })
+  const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
+  const quota = service.use(new StreamQuota({ ...config.redis, log }))
+  const announcer = new Announcer(db)
+  const hub = new Hub({ log, drainMs: config.streamDrainMs })
+
+  service.use(new LogSweeper({ db, log }))
+  service.use(new MarkSweeper({ db, log }))
+  service.use(messageConsumer({ kafka, db, announcer }))
+  service.use(tenancyConsumer({ kafka, db, announcer }))
+  const listener = new HttpListener({
+    ...config.http,
+    log,
+    docsUrl: config.docsUrl,
+    problems: () => service.problems(),
+    handle: serviceRoutes({
+      service: name,
+      handlers: {},
+      internal: {
+        'websocket-fanout.drainConnections': async ({ body }) => {
+          await hub.move(body.request_ids, body.over_ms)
+          return {}
+        },
+      },
+      callerKey: config.callerKey,
+      peerKeys: { gateway: config.gateway.key },
+    }),
+    upgrade: streamUpgrade({ ...config, hub, quota, resolve: scopeResolver(gateway), log }),
+  })
+  service.use(listener)
+  // Streams go on being fed while they are closed one after another: they stop before what they stand on.
+  service.use(new LogTail({ db, log, deliver: hub.deliver }))
+  service.use(hub)
+  return service
+}
+
+if (import.meta.main) await run({ name, environment, configure, create })
