@@ -1,0 +1,143 @@
+import { buffer } from 'node:stream/consumers'
+import DKIM from 'nodemailer/lib/dkim'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import { type Address, hasControlCharacter } from '../addresses/address.ts'
+import { headerProblem, isServiceOwnedHeader } from './headers.ts'
+
+/** One file of a mail to be composed. */
+export interface OutgoingAttachment {
+  readonly content: Buffer
+  readonly filename?: string
+  /** Default: by the file name, else `application/octet-stream`. */
+  readonly contentType?: string
+  /** Default `inline` with a content id, else `attachment` (mail 16). */
+  readonly disposition?: 'inline' | 'attachment'
+  /** Without brackets; html refers to it as `cid:...`. */
+  readonly contentId?: string
+}
+
+/** The key that signs for the sending domain (RFC 6376, rsa-sha256). */
+export interface DkimKey {
+  readonly domain: string
+  readonly selector: string
+  /** PEM. */
+  readonly privateKey: string
+}
+
+/** A mail to be composed. There is no Bcc: blind recipients belong to the envelope only (mail 6.6). */
+export interface OutgoingMail {
+  readonly from: Address
+  readonly to: readonly Address[]
+  readonly cc?: readonly Address[]
+  readonly replyTo?: readonly Address[]
+  readonly subject?: string
+  readonly text?: string
+  readonly html?: string
+  readonly attachments?: readonly OutgoingAttachment[]
+  /** The caller's headers; those that the service owns are ignored (mail 8.2). */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The service's own extra headers, such as List-Unsubscribe; they replace the caller's of the same name. */
+  readonly serviceHeaders?: Readonly<Record<string, string>>
+  /** With angle brackets, like the ids below. */
+  readonly messageId: string
+  readonly inReplyTo?: string
+  /** Oldest first. */
+  readonly references?: readonly string[]
+  readonly date: Date
+  readonly dkim?: DkimKey
+}
+
+/** A finished RFC 5322 message. */
+export interface ComposedMail {
+  readonly raw: Buffer
+  readonly messageId: string
+}
+
+/** A value that must not get into a header was given: the caller did not validate it. Names the field, not the value. */
+export class UnsafeMailError extends Error {
+  readonly field: string
+
+  constructor(field: string) {
+    super(`The ${field} of the mail contains characters that a header cannot hold`)
+    this.name = 'UnsafeMailError'
+    this.field = field
+  }
+}
+
+/**
+ * Composes a message: UTF-8 throughout, long References folded, inline files in multipart/related beside the html,
+ * signed when a key is given. The same input gives the same header and bodies (MIME boundaries differ).
+ * @throws UnsafeMailError when a header value could break out of its line
+ */
+export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
+  refuseUnsafe(mail)
+  const composer = new MailComposer({
+    from: toMailbox(mail.from),
+    to: mail.to.map(toMailbox),
+    cc: (mail.cc ?? []).map(toMailbox),
+    replyTo: (mail.replyTo ?? []).map(toMailbox),
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    attachments: (mail.attachments ?? []).map(toAttachment),
+    headers: extraHeaders(mail),
+    messageId: mail.messageId,
+    inReplyTo: mail.inReplyTo,
+    references: mail.references === undefined ? undefined : [...mail.references],
+    date: mail.date,
+    textEncoding: 'quoted-printable',
+    normalizeHeaderKey: (key) => key,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  const raw = await composer.compile().build()
+  return { raw: mail.dkim === undefined ? raw : await sign(raw, mail.dkim), messageId: mail.messageId }
+}
+
+function sign(raw: Buffer, key: DkimKey): Promise<Buffer> {
+  const signer = new DKIM({ domainName: key.domain, keySelector: key.selector, privateKey: key.privateKey })
+  return buffer(signer.sign(raw))
+}
+
+function toMailbox({ name, address }: Address): { name: string; address: string } {
+  return { name: name ?? '', address }
+}
+
+function toAttachment(file: OutgoingAttachment) {
+  return {
+    content: file.content,
+    filename: file.filename ?? (false as const),
+    contentType: file.contentType,
+    contentDisposition: file.disposition ?? (file.contentId === undefined ? 'attachment' : 'inline'),
+    cid: file.contentId,
+  }
+}
+
+function extraHeaders(mail: OutgoingMail): { key: string; value: string }[] {
+  const own = Object.entries(mail.serviceHeaders ?? {})
+  const taken = new Set(own.map(([name]) => name.toLowerCase()))
+  if ((mail.replyTo ?? []).length > 0) taken.add('reply-to')
+  const custom = Object.entries(mail.headers ?? {}).filter(
+    ([name]) => !isServiceOwnedHeader(name) && !taken.has(name.toLowerCase()),
+  )
+  return [...custom, ...own].map(([key, value]) => ({ key, value }))
+}
+
+function refuseUnsafe(mail: OutgoingMail): void {
+  const refuse = (field: string, values: readonly (string | undefined)[]): void => {
+    if (values.some((value) => value !== undefined && hasControlCharacter(value))) throw new UnsafeMailError(field)
+  }
+  refuse('subject', [mail.subject])
+  for (const field of ['to', 'cc', 'replyTo'] as const) {
+    refuse(
+      field,
+      (mail[field] ?? []).flatMap(({ name, address }) => [name, address]),
+    )
+  }
+  refuse('from', [mail.from.name, mail.from.address])
+  refuse('messageId', [mail.messageId, mail.inReplyTo, ...(mail.references ?? [])])
+  for (const file of mail.attachments ?? []) refuse('attachments', [file.filename, file.contentType, file.contentId])
+  for (const [name, value] of Object.entries({ ...mail.headers, ...mail.serviceHeaders })) {
+    if (headerProblem(name, value) !== undefined) throw new UnsafeMailError('headers')
+  }
+}

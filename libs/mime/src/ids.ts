@@ -1,0 +1,36 @@
+import { createHash, randomUUID } from 'node:crypto'
+
+/** A longer id than a header line (RFC 5322 2.1.1) is none: it could not be sent back, nor indexed. */
+const MAX_ID = 998
+
+/** A new Message-ID with angle brackets, unique by its UUID (mail 2). */
+export function makeMessageId(domain: string): string {
+  return `<${randomUUID()}@${domain}>`
+}
+
+/**
+ * The Message-ID of a mail that has none: derived from its raw bytes, so that a repeated copy gets the same one
+ * (mail 2). The domain is reserved (RFC 2606), so no sender can own such an id.
+ */
+export function messageIdFromBytes(raw: Uint8Array): string {
+  return `<${createHash('sha256').update(raw).digest('hex')}@sha256.invalid>`
+}
+
+/**
+ * The Message-IDs of a Message-ID, In-Reply-To or References header, with brackets, in the order written. An id
+ * without brackets is taken when it is the only word; comments and phrases are passed over.
+ */
+export function messageIdsIn(value: string): string[] {
+  const word = value.trim()
+  const found = value.match(/<[^<>]+>/g) ?? (/^[^\s<>]+$/.test(word) ? [`<${word}>`] : [])
+  return found.map((id) => `<${id.slice(1, -1).trim()}>`).filter((id) => id !== '<>' && Buffer.byteLength(id) <= MAX_ID)
+}
+
+/**
+ * The ids under which the thread of a mail is looked for, best first: `In-Reply-To`, then `References` from last to
+ * first (mail 13.1).
+ */
+export function candidateIds(inReplyTo: string | undefined, references: readonly string[]): string[] {
+  const ids = inReplyTo === undefined ? references.toReversed() : [inReplyTo, ...references.toReversed()]
+  return [...new Set(ids)]
+}

@@ -1,0 +1,73 @@
+export {
+  type Address,
+  type AddressesResult,
+  type AddressResult,
+  hasControlCharacter,
+  isValidAddress,
+  normalizeAddress,
+  parseAddress,
+  parseAddresses,
+  sameAddress,
+} from './addresses/address.ts'
+export { formatAddress } from './addresses/format.ts'
+export { bareAddress } from './addresses/mailboxes.ts'
+export {
+  type ComposedMail,
+  compose,
+  type DkimKey,
+  type OutgoingAttachment,
+  type OutgoingMail,
+  UnsafeMailError,
+} from './compose/compose.ts'
+export { headerProblem, isServiceOwnedHeader } from './compose/headers.ts'
+export { extractReplyHtml } from './extract/html.ts'
+export { extractReply } from './extract/text.ts'
+export { escapeHtml } from './html/escape.ts'
+export { htmlToText } from './html/render.ts'
+export { candidateIds, makeMessageId, messageIdFromBytes, messageIdsIn } from './ids.ts'
+export { DEFAULT_LIMITS, type ParseLimits } from './parse/limits.ts'
+export {
+  type Attachment,
+  type AttachmentInfo,
+  type Automation,
+  type MailHeader,
+  type ParsedMail,
+  parse,
+  parseHeadersOnly,
+  readAttachment,
+} from './parse/parse.ts'
+export { preview } from './preview.ts'
+export {
+  attribution,
+  forwardSubject,
+  replyBodies,
+  replyHtml,
+  replySubject,
+  replyText,
+  textAsHtml,
+} from './reply/quote.ts'
+export {
+  type ReplySource,
+  replyAllRecipients,
+  replyRecipients,
+  threadingHeaders,
+} from './reply/recipients.ts'
+export {
+  type BounceClass,
+  type BounceSubType,
+  type BounceType,
+  type ComplaintClass,
+  classifyBounce,
+  classifyComplaint,
+  enhancedStatusIn,
+} from './reports/classify.ts'
+export {
+  type DeliveryReport,
+  type FeedbackReport,
+  type RecipientStatus,
+  type Report,
+  readReport,
+} from './reports/report.ts'
+export { ReturnPath } from './reports/return-path.ts'
+export { createParserPool, ParserDied, type ParserPool, type ParserPoolOptions, ParserTimedOut } from './worker/pool.ts'
+export { type ReadMail, readMail } from './worker/read-mail.ts'

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { readMailboxes } from '../addresses/mailboxes.ts'
+import { messageIdsIn } from '../ids.ts'
+import { chooseBodies } from './bodies.ts'
+import { decodeCharset } from './charset.ts'
+import { parseDate } from './date.ts'
+import { decodeWords } from './encoded-words.ts'
+import { allValues, firstValue, type HeaderField, oneLine, readHeaderBlock } from './header-block.ts'
+import { type Budget, newBudget, type ParseLimits } from './limits.ts'
+import { contentOf, leavesOf, type Part, readStructure } from './structure.ts'
+import { unflow } from './transfer.ts'
+
+/** What tells that no person wrote this mail, for those who answer automatically (RFC 3834). */
+export interface Automation {
+  /** `auto-generated`, `auto-replied`, ... of Auto-Submitted; absent for `no` and when the header is missing. */
+  readonly autoSubmitted?: string
+  /** `bulk`, `list` or `junk` of Precedence. */
+  readonly precedence?: string
+  /** From a mailing list or newsletter (RFC 2369, RFC 2919). */
+  readonly list: boolean
+}
+
+/** The header of a mail, decoded. */
+export interface MailHeader {
+  /** Field name as written to decoded value; repeated fields joined with a newline (mail 5.1). */
+  readonly headers: Record<string, string>
+  readonly from?: string
+  readonly to: string[]
+  readonly cc: string[]
+  readonly bcc: string[]
+  readonly replyTo: string[]
+  readonly subject?: string
+  /** With angle brackets; absent when the mail has none. */
+  readonly messageId?: string
+  readonly inReplyTo?: string
+  /** Oldest first. */
+  readonly references: string[]
+  readonly date?: Date
+  readonly automation: Automation
+  /** A limit was met: something of the mail is missing here. */
+  readonly truncated: boolean
+}
+
+/** One MIME leaf that is not a body. Its bytes stay in the raw mail: see `readAttachment`. */
+export interface AttachmentInfo {
+  /** Key for `readAttachment`: the same bytes always have the same parts. */
+  readonly partIndex: number
+  readonly filename?: string
+  readonly contentType: string
+  readonly disposition?: 'inline' | 'attachment'
+  /** Without brackets. */
+  readonly contentId?: string
+  /** Decoded bytes. */
+  readonly size: number
+}
+
+export interface ParsedMail extends MailHeader {
+  readonly text?: string
+  readonly html?: string
+  readonly attachments: AttachmentInfo[]
+  /** SHA-256 (hex) over the decoded bodies and attachments; the same for copies that took different ways here. */
+  readonly digest: string
+}
+
+/** The bytes of one attachment with what is needed to serve them. */
+export interface Attachment extends AttachmentInfo {
+  readonly content: Buffer
+}
+
+/** Reads a mail. Takes any bytes, in time linear to their number, and never throws for what is in them. */
+export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {
+  const budget = newBudget(limits)
+  return parseStructure(raw, readStructure(raw, budget), budget)
+}
+
+/** `parse` for a caller that has already read the structure. */
+export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedMail {
+  const bodies = chooseBodies(root)
+  const text = bodies.text && readBody(raw, bodies.text, budget)
+  const html = bodies.html && readBody(raw, bodies.html, budget)
+  const digest = createHash('sha256').update(`${text?.trimEnd() ?? ''}\0${html?.trimEnd() ?? ''}`)
+  const attachments: AttachmentInfo[] = []
+  for (const leaf of leavesOf(root)) {
+    if (leaf === bodies.text || leaf === bodies.html) continue
+    const content = contentOf(raw, leaf)
+    digest.update(`\0${leaf.type}\0${content.length}\0`).update(content)
+    attachments.push(describe(leaf, content.length))
+  }
+  const header = describeHeader(root.fields, budget)
+  return {
+    ...header,
+    ...(text !== undefined && { text }),
+    ...(html !== undefined && { html }),
+    attachments,
+    digest: digest.digest('hex'),
+    truncated: budget.truncated,
+  }
+}
+
+/** Reads the header alone, for mail that is stored unparsed. Never throws. */
+export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): MailHeader {
+  const budget = newBudget(limits)
+  const { fields } = readHeaderBlock(raw, 0, raw.length, budget)
+  return describeHeader(fields, budget)
+}
+
+/** The attachment that `parse` of the same bytes and limits listed under this index, decoded; undefined if there is none. */
+export function readAttachment(raw: Buffer, partIndex: number, limits?: Partial<ParseLimits>): Attachment | undefined {
+  const leaf = leavesOf(readStructure(raw, newBudget(limits))).find((part) => part.index === partIndex)
+  if (leaf === undefined) return undefined
+  const content = contentOf(raw, leaf)
+  return { ...describe(leaf, content.length), content }
+}
+
+function describeHeader(fields: readonly HeaderField[], budget: Budget): MailHeader {
+  const addresses = (name: string): string[] => {
+    const list = readMailboxes(allValues(fields, name).join(', '), budget.limits.addresses)
+    if (list.truncated) budget.truncated = true
+    return list.displays
+  }
+  const [from] = addresses('from')
+  const subject = oneLine(decodeWords(firstValue(fields, 'subject') ?? ''))
+  const [messageId] = messageIdsIn(firstValue(fields, 'message-id') ?? '')
+  const [inReplyTo] = messageIdsIn(firstValue(fields, 'in-reply-to') ?? '')
+  const references = messageIdsIn(allValues(fields, 'references').join(' '))
+  if (references.length > budget.limits.references) budget.truncated = true
+  const date = parseDate(firstValue(fields, 'date') ?? '')
+  return {
+    headers: headerMap(fields),
+    ...(from !== undefined && { from }),
+    to: addresses('to'),
+    cc: addresses('cc'),
+    bcc: addresses('bcc'),
+    replyTo: addresses('reply-to'),
+    ...(subject !== '' && { subject }),
+    ...(messageId !== undefined && { messageId }),
+    ...(inReplyTo !== undefined && { inReplyTo }),
+    references: references.slice(-budget.limits.references),
+    ...(date !== undefined && { date }),
+    automation: automationOf(fields),
+    truncated: budget.truncated,
+  }
+}
+
+function headerMap(fields: readonly HeaderField[]): Record<string, string> {
+  const values = new Map<string, { name: string; values: string[] }>()
+  for (const { name, value } of fields) {
+    const key = name.toLowerCase()
+    const entry = values.get(key) ?? { name, values: [] }
+    entry.values.push(oneLine(decodeWords(value)))
+    values.set(key, entry)
+  }
+  return Object.fromEntries([...values.values()].map((entry) => [entry.name, entry.values.join('\n')]))
+}
+
+function automationOf(fields: readonly HeaderField[]): Automation {
+  const word = (name: string): string =>
+    firstValue(fields, name)
+      ?.split(/[;\s(]/, 1)[0]
+      ?.toLowerCase() ?? ''
+  const autoSubmitted = word('auto-submitted')
+  const precedence = word('precedence')
+  const list = fields.some((field) => /^list-(?:id|unsubscribe|post)$/i.test(field.name))
+  return {
+    ...(autoSubmitted !== '' && autoSubmitted !== 'no' && { autoSubmitted }),
+    ...(['bulk', 'list', 'junk'].includes(precedence) && { precedence }),
+    list,
+  }
+}
+
+function readBody(raw: Buffer, part: Part, budget: Budget): string {
+  const decoded = contentOf(raw, part)
+  const max = budget.limits.bodyBytes
+  if (decoded.length > max) budget.truncated = true
+  const text = decodeCharset(decoded.subarray(0, max), part.parameters.get('charset')).replace(/\r\n?/g, '\n')
+  if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return text
+  return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
+}
+
+function describe(leaf: Part, size: number): AttachmentInfo {
+  const filename = fileName(leaf)
+  const disposition = leaf.disposition?.value === 'inline' ? 'inline' : leaf.disposition && 'attachment'
+  const contentId = messageIdsIn(firstValue(leaf.fields, 'content-id') ?? '')[0]?.slice(1, -1)
+  return {
+    partIndex: leaf.index,
+    ...(filename !== '' && { filename }),
+    contentType: leaf.type,
+    ...(disposition !== undefined && { disposition }),
+    ...(contentId !== undefined && { contentId }),
+    size,
+  }
+}
+
+/** The last path segment of the given name: a sender does not choose directories. */
+function fileName(leaf: Part): string {
+  const given = leaf.disposition?.parameters.get('filename') ?? leaf.parameters.get('name') ?? ''
+  return oneLine(given).split(/[/\\]/).at(-1)?.slice(0, 255).toWellFormed().trim() ?? ''
+}

@@ -1,0 +1,79 @@
+import { bareAddress } from '../addresses/mailboxes.ts'
+import { escapeHtml } from '../html/escape.ts'
+import { htmlToText } from '../html/render.ts'
+import type { ReplySource } from './recipients.ts'
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const QUOTE_STYLE = 'margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex'
+
+type Quoted = Pick<ReplySource, 'from' | 'timestamp' | 'text' | 'html'>
+
+/** `Re: ` before the subject, once (mail 8.3). */
+export function replySubject(subject: string | undefined): string {
+  const text = subject ?? ''
+  return /^re:/i.test(text) ? text : `Re: ${text}`.trim()
+}
+
+/** `Fwd: ` before the subject, unless it says `Fwd:` or `Fw:` already (mail 8.3). */
+export function forwardSubject(subject: string | undefined): string {
+  const text = subject ?? ''
+  return /^fwd?:/i.test(text) ? text : `Fwd: ${text}`.trim()
+}
+
+/**
+ * The bodies of an answer: the caller's words with the source quoted below, in the form or forms the caller gave
+ * (mail 8.3). A caller without any body gets none.
+ */
+export function replyBodies(own: { text?: string; html?: string }, source: Quoted): { text?: string; html?: string } {
+  return {
+    ...(own.text !== undefined && { text: replyText(own.text, source) }),
+    ...(own.html !== undefined && { html: replyHtml(own.html, source) }),
+  }
+}
+
+/** The caller's text, the attribution line, and the source with `> ` on each line, a blank line between them. */
+export function replyText(text: string, source: Quoted): string {
+  const words = source.text ?? (source.html === undefined ? '' : htmlToText(source.html))
+  const lines = words.replace(/\r\n?/g, '\n').replace(/\n+$/, '').split('\n')
+  const quote = lines.map((line) => `> ${line}`).join('\n')
+  return `${text.replace(/\n+$/, '')}\n\n${attribution(source)}\n\n${quote}`
+}
+
+/** The caller's html with the source in the quote container that every reply extractor knows. */
+export function replyHtml(html: string, source: Quoted): string {
+  const words = source.html === undefined ? textAsHtml(source.text ?? '') : bodyContent(source.html)
+  const quote =
+    `<br><div class="gmail_quote"><div dir="ltr" class="gmail_attr">${escapeHtml(attribution(source))}<br></div>` +
+    `<blockquote class="gmail_quote" style="${QUOTE_STYLE}">${words}</blockquote></div>`
+  const end = closingTag(html)
+  return html.slice(0, end) + quote + html.slice(end)
+}
+
+/** Plain text as html: escaped, its line breaks kept. */
+export function textAsHtml(text: string): string {
+  return `<div>${escapeHtml(text).replace(/\r\n?|\n/g, '<br>\n')}</div>`
+}
+
+/** `On Mon, Aug 24, 2026 at 2:46 PM UTC sender@host wrote:` */
+export function attribution(source: Pick<ReplySource, 'from' | 'timestamp'>): string {
+  const at = source.timestamp
+  const day = `${DAYS[at.getUTCDay()]}, ${MONTHS[at.getUTCMonth()]} ${at.getUTCDate()}, ${at.getUTCFullYear()}`
+  const hour = at.getUTCHours()
+  const time = `${hour % 12 || 12}:${String(at.getUTCMinutes()).padStart(2, '0')} ${hour < 12 ? 'AM' : 'PM'}`
+  return `On ${day} at ${time} UTC ${bareAddress(source.from)} wrote:`
+}
+
+/** Where the quote goes in: ahead of the closing tags of a whole document, else at the end. */
+function closingTag(html: string): number {
+  const tags = [...html.matchAll(/<\/(body|html)\s*>/gi)]
+  const body = tags.findLast((tag) => tag[1]?.toLowerCase() === 'body')
+  return (body ?? tags.at(-1))?.index ?? html.length
+}
+
+/** What stands between the body tags, because a document cannot hold another one. */
+function bodyContent(html: string): string {
+  const open = html.search(/<body[\s>]/i)
+  const start = open < 0 ? 0 : html.indexOf('>', open) + 1
+  return html.slice(start, Math.max(start, closingTag(html)))
+}

@@ -1,0 +1,54 @@
+import { normalizeAddress } from '../addresses/address.ts'
+import { bareAddress } from '../addresses/mailboxes.ts'
+
+/** What a reply needs to know of the message it answers. Addresses are display strings. */
+export interface ReplySource {
+  readonly messageId: string
+  readonly from: string
+  readonly replyTo: readonly string[]
+  readonly to: readonly string[]
+  readonly cc: readonly string[]
+  /** Oldest first. */
+  readonly references: readonly string[]
+  readonly subject?: string
+  readonly text?: string
+  readonly html?: string
+  readonly timestamp: Date
+  /** Whether the replying inbox sent it: then an answer goes to those it was sent to. */
+  readonly sentByInbox: boolean
+}
+
+/** `to` of a reply without recipients of its own: Reply-To, else From; for a message of one's own its `to` (mail 8.3). */
+export function replyRecipients(source: Pick<ReplySource, 'from' | 'replyTo' | 'to' | 'sentByInbox'>): string[] {
+  return source.sentByInbox ? [...source.to] : answerTo(source)
+}
+
+/**
+ * `to` and `cc` of a reply to all: everyone the source was sent to and who sent it, each once, never the replying
+ * inbox itself (mail 8.3). Both are empty when nobody else was involved.
+ */
+export function replyAllRecipients(
+  source: Pick<ReplySource, 'from' | 'replyTo' | 'to' | 'cc'>,
+  ownAddress: string,
+): { to: string[]; cc: string[] } {
+  const seen = new Set([normalizeAddress(ownAddress)])
+  const fresh = (display: string): boolean => {
+    const key = normalizeAddress(bareAddress(display))
+    return !seen.has(key) && seen.add(key).size > 0
+  }
+  const to = [...source.to, ...answerTo(source)].filter(fresh)
+  return { to, cc: source.cc.filter(fresh) }
+}
+
+/** `In-Reply-To` and `References` of an answer (mail 8.3, RFC 5322 3.6.4). */
+export function threadingHeaders(source: Pick<ReplySource, 'messageId' | 'references'>): {
+  inReplyTo: string
+  references: string[]
+} {
+  const earlier = source.references.filter((id) => id !== source.messageId)
+  return { inReplyTo: source.messageId, references: [...earlier, source.messageId] }
+}
+
+function answerTo(source: Pick<ReplySource, 'from' | 'replyTo'>): string[] {
+  return source.replyTo.length > 0 ? [...source.replyTo] : [source.from]
+}

@@ -1,0 +1,49 @@
+import { extractReplyHtml } from '../extract/html.ts'
+import { extractReply } from '../extract/text.ts'
+import { htmlToText } from '../html/render.ts'
+import { newBudget, type ParseLimits } from '../parse/limits.ts'
+import { type ParsedMail, parseStructure } from '../parse/parse.ts'
+import { readStructure } from '../parse/structure.ts'
+import { preview } from '../preview.ts'
+import { type Report, reportIn } from '../reports/report.ts'
+
+/** Everything the mailbox stores about a received mail besides its raw bytes. */
+export interface ReadMail extends ParsedMail {
+  /** Present with `text`. */
+  readonly extractedText?: string
+  /** Present with `html`. */
+  readonly extractedHtml?: string
+  /** Present with `text`. */
+  readonly preview?: string
+  /** What search finds the mail by: extracted text, else text, else the text of the html (mail 17). */
+  readonly searchText: string
+  /** When the mail is a delivery or abuse report. */
+  readonly report?: Report
+}
+
+/** Parses a mail and derives everything from it, reading its structure once. */
+export function readMail(raw: Buffer, limits?: Partial<ParseLimits>): ReadMail {
+  const budget = newBudget(limits)
+  const root = readStructure(raw, budget)
+  const mail = parseStructure(raw, root, budget)
+  const report = reportIn(raw, root, budget)
+  const { text, html } = mail
+  const extractedText = text === undefined ? undefined : orWhole(extractReply, text)
+  return {
+    ...mail,
+    ...(extractedText !== undefined && { extractedText }),
+    ...(text !== undefined && { preview: preview(text) }),
+    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html) }),
+    searchText: extractedText || text?.trim() || htmlToText(html ?? ''),
+    ...(report !== undefined && { report }),
+  }
+}
+
+/** Extraction must never fail the message (mail 14). */
+function orWhole(extract: (body: string) => string, body: string): string {
+  try {
+    return extract(body)
+  } catch {
+    return body
+  }
+}
