@@ -13,6 +13,9 @@ export interface EventRouting {
   readonly restricted?: readonly string[]
 }
 
+/** Routing of a fact whose organization its producer cannot know: a report names a delivery, and only mail-send its owner. */
+export const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000'
+
 /** One event as a producer hands it to the outbox, or a consumer gets it from the topic. */
 export interface DomainEvent<Type extends string = string, Payload = unknown> {
   /** UUID; for a public event the `event_id` of its document. The key of every deduplication. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
 import type { InternalPermission, Permission } from './permissions.ts'
 import type { ServiceName } from './services.ts'
 
@@ -51,6 +52,8 @@ export interface OperationDefinition extends RequestContract {
   readonly permission: Permission | InternalPermission | 'any'
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication
+  /** Codes it can answer besides those that follow from its shape (`errorCodesOf`). */
+  readonly errors?: readonly ErrorCode[]
 }
 
 /** A call between services: never offered by the gateway, and only to the services it lists. */

@@ -39,7 +39,7 @@ export const topics = {
     ...COMMON,
     name: 'mail.feedback',
     producer: 'mail-ingest',
-    key: 'message_id of the original; the return path when the report does not quote it',
+    key: 'delivery_id',
     summary: 'Bounce and complaint reports about sent mail, found in inbound mail.',
     events: mailFeedbackEvents,
   },

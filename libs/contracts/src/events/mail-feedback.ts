@@ -1,12 +1,15 @@
 import { z } from 'zod'
 
 const report = {
-  return_path: z.string().meta({ description: 'Address that the report came to; it names the delivery.' }),
+  delivery_id: z.guid().meta({ description: 'Named by the return path that the report came to.' }),
   message_id: z.string().optional().meta({ description: 'Of the original, where the report quotes it.' }),
   received_at: z.iso.datetime(),
 }
 
-/** Events of the topic `mail.feedback`: reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). */
+/**
+ * Events of the topic `mail.feedback`: reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965).
+ * Whose delivery it is only mail-send knows: their routing carries `NO_ORGANIZATION`.
+ */
 export const mailFeedbackEvents = {
   'bounce.reported': {
     schema: z.object({

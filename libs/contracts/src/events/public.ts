@@ -9,7 +9,9 @@ function envelope<const Type extends string>(type: Type) {
   return { type: z.literal('event'), event_type: z.literal(type), event_id: z.guid() }
 }
 
-const receivedMessage = message.extend({ from_: z.string().meta({ description: 'Copy of `from`, in events only.' }) })
+const receivedMessage = message
+  .extend({ from_: z.string().meta({ description: 'Copy of `from`, in events only.' }) })
+  .meta({ id: 'ReceivedMessage' })
 
 function received<const Type extends string>(type: Type) {
   return z.object({ ...envelope(type), message: receivedMessage, thread: threadItem })

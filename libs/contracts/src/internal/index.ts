@@ -32,3 +32,14 @@ export function internalOperationsOf(service: ServiceName): readonly InternalOpe
     (operation) => operation.service === service,
   )
 }
+
+const responses: { readonly [Id in InternalOperationId]: { readonly response: z.ZodType<InternalResponseOf<Id>> } } =
+  internalOperations
+
+/** Checks what a peer answered. @throws ZodError when it is not what the operation promises. */
+export function parseInternalResponse<Id extends InternalOperationId>(
+  id: Id,
+  document: unknown,
+): InternalResponseOf<Id> {
+  return responses[id].response.parse(document)
+}

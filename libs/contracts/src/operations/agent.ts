@@ -25,6 +25,7 @@ export const agentOperations = group({
     authentication: 'none',
     service: 'gateway',
     summary: 'Create an organization, an inbox and an API key in one call',
+    errors: ['already_exists', 'resource_taken'],
     body: z.object({
       username,
       human_email: humanEmail.optional(),
@@ -43,6 +44,7 @@ export const agentOperations = group({
     permission: 'agent_verify',
     service: 'gateway',
     summary: "Verify the organization with the code mailed to the agent's human",
+    errors: ['unprocessable', 'limit_exceeded'],
     body: z.object({ otp_code: z.string().trim().regex(OTP_CODE, { error: 'Must be exactly 6 digits' }) }),
     response: z.object({ verified: z.literal(true) }),
   }),
@@ -56,6 +58,7 @@ export const agentOperations = group({
     permission: 'agent_verify',
     service: 'gateway',
     summary: 'Attach or replace the human of an unverified organization',
+    errors: ['already_exists', 'limit_exceeded'],
     body: z.object({ human_email: humanEmail }),
     response: z.object({ human_email: z.string(), instructions: z.string() }),
   }),

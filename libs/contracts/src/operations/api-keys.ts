@@ -56,6 +56,7 @@ export const apiKeyOperations = group({
     path: '/api-keys',
     permission: 'api_key_create',
     summary: 'Create a key; its secret is shown only in this answer',
+    errors: ['permission_escalation', 'unrestricted_key_required', 'limit_exceeded'],
     body: z.object({
       name: name.optional(),
       permissions,
@@ -86,6 +87,7 @@ export const apiKeyOperations = group({
     path: '/api-keys/{api_key_id}',
     permission: 'api_key_update',
     summary: 'Rename a key or change its permissions',
+    errors: ['permission_escalation', 'unrestricted_key_required'],
     params,
     body: z
       .object({

@@ -30,6 +30,16 @@ export const inboxOperations = group({
     tiers: ['organization', 'pod'],
     permission: 'inbox_create',
     summary: 'Create an inbox; every member is optional',
+    errors: [
+      'not_found',
+      'unprocessable',
+      'domain_not_verified',
+      'already_exists',
+      'resource_taken',
+      'resource_deleting',
+      'limit_exceeded',
+      'conflict',
+    ],
     body: z.object({
       username: username.optional(),
       domain: line({ min: 1, max: 253 }).toLowerCase().optional(),

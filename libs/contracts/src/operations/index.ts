@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ERRORS, type ErrorCode } from '../errors.ts'
 import { type BINARY, type OperationDefinition, PREFIX, type Tier, type UPGRADE } from '../operation.ts'
 import type { ServiceName } from '../services.ts'
 import { agentOperations } from './agent.ts'
@@ -82,3 +83,42 @@ export function pathsOf(operation: OperationDefinition): { readonly tier: Tier; 
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '')
 }
+
+/** Codes that an operation can answer, by status and in the order of the table: those of its shape, and its own. */
+export function errorCodesOf(operation: OperationDefinition): ErrorCode[] {
+  const possible = new Set<ErrorCode>([...shapeErrors(operation), ...(operation.errors ?? [])])
+  return errorCodes.filter((code) => possible.has(code))
+}
+
+const errorCodes = Object.keys(ERRORS).filter(isErrorCode)
+
+function isErrorCode(name: string): name is ErrorCode {
+  return Object.hasOwn(ERRORS, name)
+}
+
+function shapeErrors(operation: OperationDefinition): ErrorCode[] {
+  const takesInput = operation.body !== undefined || Object.keys(operation.query.shape).length > 0
+  const named =
+    Object.keys(operation.params.shape).length > 0 || operation.prefixes.some((tier) => tier !== 'organization')
+  return [
+    ...(takesInput || Object.keys(operation.params.shape).includes('thread_id') ? ['validation_error' as const] : []),
+    ...(operation.authentication === 'key' ? KEY_ERRORS : []),
+    ...(operation.authentication === 'key' && operation.permission !== 'any' ? ['missing_permission' as const] : []),
+    ...(operation.authentication === 'key' && operation.prefixes.includes('pod') ? ['forbidden' as const] : []),
+    ...(named ? ['not_found' as const] : []),
+    ...(operation.body !== undefined && operation.bodyLimit.answer === 'payload_too_large'
+      ? ['payload_too_large' as const]
+      : []),
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ]
+}
+
+const KEY_ERRORS = [
+  'missing_authorization',
+  'invalid_token_type',
+  'unknown_api_key',
+  'api_key_expired',
+  'unauthorized',
+] as const satisfies readonly ErrorCode[]

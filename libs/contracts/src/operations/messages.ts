@@ -76,6 +76,7 @@ export const messageOperations = group({
     path: '/messages/{message_id}',
     permission: 'message_update',
     summary: 'Add and remove labels',
+    errors: ['race_condition'],
     params,
     body: labelChange,
     response: updatedMessage,
@@ -103,6 +104,7 @@ export const messageOperations = group({
     authentication: 'none',
     service: 'mail-ingest',
     summary: 'Download what a signed link names; an expired or altered link is 403',
+    errors: ['forbidden'],
     params: z.object({ token: idParam }),
   }),
 })

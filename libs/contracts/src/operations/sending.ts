@@ -14,6 +14,7 @@ const SEND = {
   idempotencyKey: true,
   bodyLimit: MAIL_BODY,
   response: sentMessage,
+  errors: ['message_rejected', 'inbox_paused', 'domain_not_verified', 'conflict', 'unprocessable'],
 } as const
 
 /** Sending (mail 8, 9). */

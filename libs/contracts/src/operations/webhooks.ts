@@ -49,6 +49,7 @@ export const webhookOperations = group({
     permission: 'webhook_create',
     alsoNeeds: ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'],
     summary: 'Create a webhook; restricted event types need their permission',
+    errors: ['not_found', 'forbidden', 'limit_exceeded', 'conflict'],
     body: z.object({
       url,
       event_types: eventTypeList.refine((types) => types.length > 0, { error: 'Must name at least one event type' }),

@@ -25,7 +25,7 @@ export function headerMap(rules: HeaderRules) {
         else if (typeof value === 'string') accepted.set(name, value)
         seen.add(name.toLowerCase())
       }
-      const total = sizeProblem(accepted, rules)
+      const total = sizeProblem(seen.size, accepted, rules)
       if (total !== undefined) context.addIssue({ code: 'custom', message: total })
       return Object.fromEntries(accepted)
     }),
@@ -43,9 +43,9 @@ function problemOf(name: string, value: unknown, rules: HeaderRules, seen: Reado
   return undefined
 }
 
-function sizeProblem(headers: ReadonlyMap<string, string>, rules: HeaderRules): string | undefined {
-  if (headers.size < rules.min) return `Must have at least ${rules.min} entry`
-  if (headers.size > rules.max) return `Must have at most ${rules.max} entries`
+function sizeProblem(names: number, headers: ReadonlyMap<string, string>, rules: HeaderRules): string | undefined {
+  if (names < rules.min) return `Must have at least ${rules.min} entry`
+  if (names > rules.max) return `Must have at most ${rules.max} entries`
   const bytes = [...headers].reduce((sum, [name, value]) => sum + name.length + utf8.encode(value).length, 0)
   return bytes > rules.bytes ? `Must be at most ${rules.bytes} bytes together` : undefined
 }

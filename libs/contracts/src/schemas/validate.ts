@@ -43,7 +43,8 @@ function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
 function typeMessage(expected: string, input: unknown): string {
   if (input === undefined) return 'Required'
   if (input === null) return 'Must not be null'
-  return `Must be ${expected === 'array' || expected === 'object' || expected === 'int' ? 'an' : 'a'} ${expected}`
+  const kind = expected === 'record' ? 'object' : expected
+  return `Must be ${/^[aio]/.test(kind) ? 'an' : 'a'} ${kind}`
 }
 
 function verb(origin: string): string {

@@ -1,0 +1,16 @@
+/** First line of each generated page. */
+export const NOTICE = '<!-- Generated from libs/contracts by `npm run generate:docs`; changes here are lost. -->'
+
+/** A Markdown table; a pipe inside a cell is escaped. */
+export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n')
+}
+
+/** Fragment of a heading, as the common renderers make it. */
+export function anchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-')
+}

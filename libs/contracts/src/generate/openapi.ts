@@ -1,0 +1,160 @@
+import type { z } from 'zod'
+import { ERRORS, errorEnvelope, infrastructureError } from '../errors.ts'
+import { publicEvent } from '../events/public.ts'
+import { BINARY, type OperationDefinition, type Tier, UPGRADE } from '../operation.ts'
+import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/index.ts'
+import { Components, type Json, member, strings } from './components.ts'
+
+const TAGS: Readonly<Record<string, string>> = {
+  agent: 'An agent signs up by itself',
+  auth: 'Who am I',
+  organizations: 'The organization of the credential',
+  apiKeys: 'API keys',
+  pods: 'Groups of inboxes',
+  inboxes: 'Inboxes',
+  threads: 'Conversations of an inbox',
+  messages: 'Messages: reading, sending, labels',
+  files: 'Signed downloads',
+  webhooks: 'Events, delivered',
+  stream: 'Events, live',
+}
+
+const PREFIX_PARAMETER: Readonly<Record<string, string>> = {
+  pod_id: 'Id or client_id of the pod.',
+  inbox_id: 'Address or client_id of the inbox.',
+}
+
+/** The OpenAPI 3.1 document of the public API. */
+export function openapi(): Json {
+  const components = new Components()
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const operation of Object.values<OperationDefinition>(operations)) {
+    for (const { tier, path } of pathsOf(operation)) {
+      const item = paths[path] ?? {}
+      item[operation.method.toLowerCase()] = operationObject(operation, tier, path, components)
+      paths[path] = item
+    }
+  }
+  const event = components.convert(publicEvent, 'output')
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Restante',
+      version: '0.1.0',
+      description: 'Real e-mail inboxes for software agents. Branch on the `code` of an error, never on its text.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:3000', description: 'Local stack' }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks: {
+      event: {
+        post: {
+          summary: 'One event, signed (svix-id, svix-timestamp, svix-signature). Any 2xx within 15 s acknowledges it.',
+          requestBody: { content: { 'application/json': { schema: event } } },
+          responses: { '2XX': { description: 'Acknowledged' } },
+        },
+      },
+    },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key; it starts with `am_`.' } },
+      schemas: components.all(),
+    },
+  }
+}
+
+function operationObject(operation: OperationDefinition, tier: Tier, path: string, components: Components): Json {
+  const { authentication, permission, alsoNeeds, tiers } = operation
+  return {
+    operationId: tier === operation.prefixes[0] ? operation.id : `${operation.id}.${tier}`,
+    tags: [operation.id.split('.')[0]],
+    summary: operation.summary,
+    ...(authentication === 'none' ? { security: [] } : {}),
+    ...(authentication === 'key' ? { 'x-permission': permission, 'x-tiers': tiers } : {}),
+    ...(alsoNeeds === undefined ? {} : { 'x-also-needs': alsoNeeds }),
+    parameters: parameters(operation, path, components),
+    ...requestBody(operation.body, components),
+    responses: { [operation.status]: success(operation, components), ...errors(operation, components) },
+  }
+}
+
+function parameters(operation: OperationDefinition, path: string, components: Components): Json[] {
+  const own = member(components.convert(operation.params, 'input'), 'properties')
+  const inPath = pathParameters(path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...(PREFIX_PARAMETER[name] === undefined ? {} : { description: PREFIX_PARAMETER[name] }),
+    schema: Object.hasOwn(own, name) ? own[name] : { type: 'string' },
+  }))
+  const query = components.convert(operation.query, 'input')
+  const required = strings(query, 'required')
+  const properties = member(query, 'properties')
+  const inQuery = Object.keys(properties).map((name) => {
+    const { description, ...schema } = member(properties, name)
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+    }
+  })
+  return [...inPath, ...inQuery, ...(operation.idempotencyKey ? [IDEMPOTENCY_KEY] : [])]
+}
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Repeating the request with the same key has one effect and one answer, for 24 hours.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9\\-._~]{1,256}$' },
+}
+
+function requestBody(body: z.ZodType | undefined, components: Components): Json {
+  if (body === undefined) return {}
+  const required = !body.safeParse({}).success
+  return { requestBody: { required, content: { 'application/json': { schema: components.convert(body, 'input') } } } }
+}
+
+function success(operation: OperationDefinition, components: Components): Json {
+  if (operation.response === undefined) return { description: 'Done' }
+  if (operation.response === UPGRADE) return { description: 'Switched to WebSocket; see asyncapi.yaml for the frames' }
+  if (operation.response === BINARY) {
+    return { description: 'The bytes', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
+  }
+  return {
+    description: 'Success',
+    content: { 'application/json': { schema: components.convert(operation.response, 'output') } },
+  }
+}
+
+/** One response per status; its description names the codes that a caller can branch on. */
+function errors(operation: OperationDefinition, components: Components): Json {
+  if (operation.response === UPGRADE) return upgradeErrors(components)
+  const codes = errorCodesOf(operation)
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
+  const envelope = { 'application/json': { schema: components.convert(errorEnvelope, 'output') } }
+  const responses = statuses.map((status) => {
+    const own = codes.filter((code) => ERRORS[code].status === status)
+    return [status, { description: own.map((code) => `\`${code}\``).join(', '), content: envelope }] as const
+  })
+  const bare =
+    operation.bodyLimit.answer === 'infrastructure'
+      ? [[413, infrastructure(components, 'Body over 6 MB')] as const]
+      : []
+  return Object.fromEntries([...responses, ...bare])
+}
+
+function upgradeErrors(components: Components): Json {
+  return {
+    403: infrastructure(components, 'Missing, unknown, expired or provisional key'),
+    426: infrastructure(components, 'Not a WebSocket upgrade'),
+    429: infrastructure(components, 'Too many connections; see Retry-After'),
+  }
+}
+
+function infrastructure(components: Components, description: string): Json {
+  return { description, content: { 'application/json': { schema: components.convert(infrastructureError, 'output') } } }
+}

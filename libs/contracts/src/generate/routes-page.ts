@@ -1,0 +1,75 @@
+import { internalOperations } from '../internal/index.ts'
+import { type InternalOperationDefinition, type OperationDefinition, PREFIX, TIERS, type Tier } from '../operation.ts'
+import { operations } from '../operations/index.ts'
+import { INTERNAL_PERMISSIONS, PERMISSIONS, tiersOfPermission } from '../permissions.ts'
+import { NOTICE, table } from './markdown.ts'
+
+/** The route table, and who can use which permission. */
+export function routesPage(): string {
+  const all = Object.values<OperationDefinition>(operations)
+  return [
+    '# Routes and permissions',
+    NOTICE,
+    `A path stands below each prefix that its row names: ${TIERS.map((tier) => `\`${PREFIX[tier]}\` (${tier})`).join(', ')}. Tiers are the credentials that may call it at all; a credential acts within its own scope on every prefix. Permissions marked \\* cannot be granted.`,
+    table(
+      ['Method', 'Path', 'Prefixes', 'Operation', 'Permission', 'Tiers', 'Success', 'Idempotency-Key', 'Service'],
+      all.map(routeRow),
+    ),
+    '## Permissions by tier',
+    'A key may store a permission that its tier cannot use; it has no effect.',
+    table(
+      ['Permission', ...TIERS, 'Demanded by'],
+      [...PERMISSIONS, ...INTERNAL_PERMISSIONS].map((name) => permissionRow(name, all)),
+    ),
+    '## Calls between services',
+    'Never offered by the gateway; each needs the token of a service that is listed.',
+    table(
+      ['Operation', 'Path', 'Callers', 'What'],
+      Object.values<InternalOperationDefinition>(internalOperations).map((operation) => [
+        `\`${operation.id}\``,
+        `\`${operation.path}\``,
+        operation.callers.join(', '),
+        operation.summary,
+      ]),
+    ),
+    '',
+  ].join('\n\n')
+}
+
+function routeRow(operation: OperationDefinition): string[] {
+  return [
+    operation.method,
+    `\`${operation.path || '(the prefix itself)'}\``,
+    operation.prefixes.join(', '),
+    `\`${operation.id}\`: ${operation.summary}`,
+    permissionText(operation),
+    operation.tiers.join(', '),
+    String(operation.status),
+    operation.idempotencyKey ? 'yes' : '',
+    operation.service,
+  ]
+}
+
+function permissionText({ authentication, permission, alsoNeeds = [] }: OperationDefinition): string {
+  if (authentication === 'none') return 'none'
+  if (permission === 'any') return 'any credential'
+  const mark = INTERNAL_PERMISSIONS.some((name) => name === permission) ? '\\*' : ''
+  const also = alsoNeeds.length === 0 ? '' : `; by content also ${alsoNeeds.map((name) => `\`${name}\``).join(', ')}`
+  return `\`${permission}\`${mark}${also}`
+}
+
+function permissionRow(
+  name: (typeof PERMISSIONS)[number] | (typeof INTERNAL_PERMISSIONS)[number],
+  all: readonly OperationDefinition[],
+): string[] {
+  const usable = tiersOfPermission(name)
+  const demanding = all.filter(
+    ({ permission, alsoNeeds = [] }) => permission === name || alsoNeeds.some((also) => also === name),
+  )
+  const mark = INTERNAL_PERMISSIONS.some((internal) => internal === name) ? '\\*' : ''
+  return [
+    `\`${name}\`${mark}`,
+    ...TIERS.map((tier: Tier) => (usable.includes(tier) ? 'yes' : '')),
+    demanding.map(({ id }) => `\`${id}\``).join(', '),
+  ]
+}
