@@ -1,0 +1,57 @@
+import type { BlobStore } from '@restante/blobs'
+import { type Logger, type Part, sql } from '@restante/service'
+import type { Db } from '../database.ts'
+import { Ticker } from '../housekeeping/ticker.ts'
+
+/** A reservation is older than this only if its process died: no SMTP session lasts so long. */
+const UNUSED = sql<{ blob: string }, [rows: number]>(`
+select blob from raw_mails
+ where refs = 0 and (size > 0 or updated_at < now() - interval '6 hours')
+ order by updated_at
+ limit $1
+   for update skip locked`)
+
+const FORGET = sql<never, [blobs: readonly string[]]>('delete from raw_mails where blob = any($1)')
+
+const BATCH = 50
+const EVERY_MS = 5_000
+
+/** Deletes raw mails that nothing refers to. The row goes after the blob, so a crash in between repeats the deletion. */
+export class RawMailSweeper implements Part {
+  readonly name = 'raw mail sweeper'
+  readonly #db: Db
+  readonly #blobs: BlobStore
+  readonly #ticker: Ticker
+
+  constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
+    this.#db = options.db
+    this.#blobs = options.blobs
+    this.#ticker = new Ticker({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
+  }
+
+  async start(): Promise<void> {
+    this.#ticker.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop()
+  }
+
+  /** @returns how many blobs were deleted. */
+  async sweep(): Promise<number> {
+    for (let deleted = 0; ; ) {
+      const batch = await this.#sweepBatch()
+      deleted += batch
+      if (batch < BATCH) return deleted
+    }
+  }
+
+  #sweepBatch(): Promise<number> {
+    return this.#db.transaction(async (tx) => {
+      const unused = (await tx.query(UNUSED, BATCH)).map((row) => row.blob)
+      await Promise.all(unused.map((blob) => this.#blobs.delete(blob)))
+      await tx.query(FORGET, unused)
+      return unused.length
+    })
+  }
+}

@@ -1,0 +1,61 @@
+/** A mail that cannot be what its sender's server sent: bytes that two servers would read as different mails. */
+export class SmugglingAttempt extends Error {
+  override readonly name = 'SmugglingAttempt'
+}
+
+const CR = 0x0d
+const LF = 0x0a
+const DOT = 0x2e
+
+/**
+ * Refuses what SMTP smuggling is made of (RFC 5321 2.3.8: lines end with CR LF and neither may occur alone): a bare CR,
+ * a bare LF, and a line that is a dot with invisible bytes around it. Some servers take such a line for the end of the
+ * mail, and what follows for commands; a mail is therefore refused whole wherever readings could differ.
+ *
+ * Feed it the content of DATA in chunks of any size, then call `end`.
+ */
+export class LineGuard {
+  #afterCr = false
+  /** Since the last CR LF: dots and invisible bytes seen; undefined once the line has anything else. */
+  #suspect: { dots: number; invisible: number } | undefined = { dots: 0, invisible: 0 }
+
+  /** @throws SmugglingAttempt */
+  check(chunk: Uint8Array): void {
+    for (const byte of chunk) {
+      if (this.#afterCr) {
+        if (byte !== LF) throw new SmugglingAttempt('bare CR')
+        this.#endOfLine()
+        continue
+      }
+      if (byte === LF) throw new SmugglingAttempt('bare LF')
+      if (byte === CR) this.#afterCr = true
+      else this.#inLine(byte)
+    }
+  }
+
+  /** @throws SmugglingAttempt when the content ends inside a line break. */
+  end(): void {
+    if (this.#afterCr) throw new SmugglingAttempt('bare CR')
+  }
+
+  #endOfLine(): void {
+    if (this.#suspect && this.#suspect.dots === 1 && this.#suspect.invisible > 0) {
+      throw new SmugglingAttempt('disguised end of data')
+    }
+    this.#afterCr = false
+    this.#suspect = { dots: 0, invisible: 0 }
+  }
+
+  #inLine(byte: number): void {
+    if (!this.#suspect) return
+    if (byte === DOT) this.#suspect.dots++
+    else if (isInvisible(byte)) this.#suspect.invisible++
+    else this.#suspect = undefined
+    if (this.#suspect && this.#suspect.dots > 1) this.#suspect = undefined
+  }
+}
+
+/** Control characters and blanks that a terminal or a lenient parser drops around a dot. */
+function isInvisible(byte: number): boolean {
+  return byte < 0x21 || byte === 0x7f
+}

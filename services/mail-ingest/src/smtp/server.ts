@@ -1,0 +1,234 @@
+import { Readable } from 'node:stream'
+import type { BlobStore } from '@restante/blobs'
+import { LIMITS } from '@restante/contracts'
+import { isInfrastructureError, type Logger, type Part } from '@restante/service'
+import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { Acceptance } from '../inbound/acceptance.ts'
+import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
+import { checkedContent, drain, MailTooLarge } from './content.ts'
+import { SmugglingAttempt } from './line-guard.ts'
+import { PeerLimit } from './peer-limit.ts'
+import type { RecipientLookup } from './recipients.ts'
+import { Refusal } from './refusal.ts'
+import { destinationsOf, envelopeOf, type Session } from './session.ts'
+import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
+
+export interface SmtpEdgeOptions {
+  readonly host: string
+  readonly port: number
+  readonly hostname: string
+  readonly certificate: CertificateFiles | undefined
+  readonly maxConnections: number
+  readonly peerConnections: number
+  readonly maxRecipients: number
+  readonly idleTimeoutMs: number
+  readonly recipients: RecipientLookup
+  readonly acceptance: Acceptance
+  readonly blobs: BlobStore
+  readonly log: Logger
+}
+
+/** A connection ends after this, whatever it does. */
+const LIFETIME_MS = 3_600_000
+/** Unknown recipients of one connection before it is closed. */
+const REFUSED_RECIPIENTS = 20
+/** What is read of a mail after it was refused; a peer that sends more is disconnected. */
+const DRAIN_BYTES = 2 * LIMITS.inbound.bytes
+const CERTIFICATE_CHECK_MS = 60_000
+const CLOSE_MS = 10_000
+/** RFC 5321 4.5.3.1.4 asks for 512; SMTPUTF8 and parameters need more. */
+const COMMAND_BYTES = 4_096
+
+/**
+ * The SMTP server that the world delivers to: EHLO with STARTTLS, SIZE, PIPELINING, 8BITMIME and SMTPUTF8, no AUTH.
+ * It keeps smtp-server's 100 ms of silence before the greeting: who speaks in it is a bot, and is refused; real
+ * servers pay it once per connection, not per mail.
+ */
+export class SmtpEdge implements Part {
+  readonly name = 'smtp'
+  readonly #options: SmtpEdgeOptions
+  readonly #log: Logger
+  readonly #peers: PeerLimit
+  readonly #sessions = new Map<string, Session>()
+  #server: SMTPServer | undefined
+  #certificateTimer: NodeJS.Timeout | undefined
+
+  constructor(options: SmtpEdgeOptions) {
+    this.#options = options
+    this.#log = options.log
+    this.#peers = new PeerLimit(options.peerConnections)
+  }
+
+  /** The port it listens on; differs from the configured one when that was 0. */
+  get port(): number {
+    const address = this.#server?.server.address()
+    if (typeof address !== 'object' || address === null) throw new Error('The SMTP server is not listening')
+    return address.port
+  }
+
+  async start(): Promise<void> {
+    const { host, port, certificate, hostname } = this.#options
+    const server = this.#create(certificate ? await readCertificate(certificate) : await selfSigned(hostname))
+    this.#server = server
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    server.on('error', (error) => this.#log.debug({ err: error }, 'a peer connection failed'))
+    if (certificate) this.#followCertificate(server, certificate)
+  }
+
+  async ready(): Promise<void> {
+    if (!this.#server?.server.listening) throw new Error('the SMTP server is not listening')
+  }
+
+  /** Takes no new connections and gives those in the middle of a mail 10 s to finish it. */
+  async stop(): Promise<void> {
+    clearInterval(this.#certificateTimer)
+    await new Promise<void>((resolve) => {
+      if (!this.#server) return resolve()
+      this.#server.close(resolve)
+    })
+    for (const session of this.#sessions.values()) clearTimeout(session.lifetime)
+  }
+
+  #create(certificate: { cert: string; key: string }): SMTPServer {
+    const { hostname, maxConnections, maxRecipients, idleTimeoutMs } = this.#options
+    return new SMTPServer({
+      ...certificate,
+      name: hostname,
+      heloResponse: '%s at your service',
+      size: LIMITS.inbound.bytes,
+      rejectOversized: true,
+      maxClients: maxConnections,
+      maxRecipients,
+      maxCommandLength: COMMAND_BYTES,
+      socketTimeout: idleTimeoutMs,
+      closeTimeout: CLOSE_MS,
+      disabledCommands: ['AUTH', 'VRFY', 'HELP', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
+      hideENHANCEDSTATUSCODES: false,
+      // PTR records say nothing that the pipeline uses, and asking for them would hold up the greeting.
+      disableReverseLookup: true,
+      logger: false,
+      onConnect: (session, callback) => callback(this.#connect(session)),
+      onMailFrom: (_address, session, callback) => {
+        this.#sessions.get(session.id)?.recipients.clear()
+        callback()
+      },
+      onRcptTo: (address, session, callback) => void this.#recipient(address, session).then(callback, callback),
+      onData: (stream, session, callback) =>
+        void this.#data(stream, session).then((id) => callback(null, `OK: queued as ${id}`), callback),
+      onClose: (session) => this.#disconnect(session),
+    })
+  }
+
+  #connect(session: SMTPServerSession): Refusal | null {
+    const peer = session.remoteAddress
+    if (!this.#peers.enter(peer)) return new Refusal(421, 'Too many connections from your address, try again later')
+    const lifetime = setTimeout(() => this.#close(session.id, 'Session too long'), LIFETIME_MS)
+    lifetime.unref()
+    this.#sessions.set(session.id, { peer, recipients: new Map(), refused: 0, lifetime })
+    smtpConnections.inc()
+    return null
+  }
+
+  #disconnect({ id }: SMTPServerSession): void {
+    const session = this.#sessions.get(id)
+    if (!session) return
+    this.#sessions.delete(id)
+    this.#peers.leave(session.peer)
+    clearTimeout(session.lifetime)
+    smtpConnections.dec()
+  }
+
+  #close(id: string, reason: string): void {
+    for (const connection of this.#server?.connections ?? []) if (connection.id === id) connection.send(421, reason)
+  }
+
+  /** Resolves to the refusal of a recipient, or to nothing when it is taken. */
+  async #recipient({ address }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
+    const session = this.#sessions.get(id)
+    if (!session) return new Refusal(421, 'Session closed')
+    try {
+      const recipient = await this.#options.recipients.find(address)
+      smtpRecipients.inc({ outcome: recipient.kind === 'inbox' ? recipient.answer.status : recipient.kind })
+      if (recipient.kind !== 'unknown') {
+        session.recipients.set(address.toLowerCase(), recipient)
+        return null
+      }
+      session.refused++
+      if (session.refused >= REFUSED_RECIPIENTS) return new Refusal(421, 'Too many unknown recipients')
+      return new Refusal(550, 'No such mailbox here')
+    } catch (error) {
+      smtpRecipients.inc({ outcome: 'deferred' })
+      this.#log.warn({ err: error }, 'a recipient could not be looked up')
+      return new Refusal(451, 'Recipient cannot be checked now, try again later')
+    }
+  }
+
+  /** Resolves when the mail is ours for good: the id for the 250. */
+  async #data(stream: SMTPServerDataStream, smtp: SMTPServerSession): Promise<string> {
+    const begun = performance.now()
+    const { recipients, peer } = this.#sessions.get(smtp.id) ?? { recipients: new Map(), peer: smtp.remoteAddress }
+    const accepted = smtp.envelope.rcptTo.flatMap(({ address }) => recipients.get(address.toLowerCase()) ?? [])
+    const to = destinationsOf(accepted)
+    const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
+    const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
+    try {
+      const id = await this.#receive(stream, smtp, to)
+      smtpMails.inc({ outcome: 'accepted' })
+      this.#log.info({ ...fields, mail: id, size: stream.byteLength, ms: elapsed() }, 'mail accepted')
+      return id
+    } catch (error) {
+      const refusal = refusalFor(error)
+      smtpMails.inc({ outcome: refusal.outcome })
+      const level = refusal.outcome === 'deferred' ? 'error' : 'info'
+      this.#log[level]({ ...fields, err: error, code: refusal.responseCode, ms: elapsed() }, 'mail refused')
+      if (!(await drain(stream, DRAIN_BYTES).catch(() => true))) this.#close(smtp.id, 'Too much data')
+      throw refusal
+    }
+  }
+
+  async #receive(
+    stream: SMTPServerDataStream,
+    smtp: SMTPServerSession,
+    to: ReturnType<typeof destinationsOf>,
+  ): Promise<string> {
+    const { acceptance, blobs } = this.#options
+    const content = () => Readable.from(checkedContent(stream, LIMITS.inbound.bytes), { objectMode: false })
+    if (to.rows.length > 0) return acceptance.accept(envelopeOf(smtp), to, (blob) => blobs.put(blob, content()))
+    for await (const _ of content());
+    await acceptance.swallow(stream.byteLength, to.paused)
+    return smtp.id
+  }
+
+  /** Certificates are replaced while the process runs; open sessions keep the one they began with. */
+  #followCertificate(server: SMTPServer, files: CertificateFiles): void {
+    let current = certificateVersion(files)
+    this.#certificateTimer = setInterval(async () => {
+      try {
+        const version = await certificateVersion(files)
+        if (version === (await current)) return
+        server.updateSecureContext(await readCertificate(files))
+        current = Promise.resolve(version)
+        this.#log.info('the TLS certificate was replaced')
+      } catch (error) {
+        this.#log.error({ err: error }, 'the TLS certificate cannot be read; the old one stays in use')
+      }
+    }, CERTIFICATE_CHECK_MS)
+    this.#certificateTimer.unref()
+  }
+}
+
+/** What the peer is told; a failure that is not the mail's is a 451, so that the peer keeps it. */
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof SmugglingAttempt) {
+    return new Refusal(554, `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`, 'smuggling')
+  }
+  if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
+  const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'
+  return new Refusal(451, 'Mail cannot be stored now, try again later', outcome)
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import type { SMTPServerSession } from 'smtp-server'
+import type { Destinations } from '../inbound/acceptance.ts'
+import type { SmtpEnvelope } from '../inbound/envelope.ts'
+import type { InboxScope } from '../inbound/store.ts'
+import type { Recipient } from './recipients.ts'
+
+/** What we remember of one SMTP connection. */
+export interface Session {
+  readonly peer: string
+  /** Answers of the current transaction by the address as given, lower case. */
+  readonly recipients: Map<string, Recipient>
+  /** Recipients that were refused: a peer that guesses addresses is sent away. */
+  refused: number
+  readonly lifetime: NodeJS.Timeout
+}
+
+/** Rows and swallowing inboxes for the accepted recipients: one copy per inbox, however often it was named. */
+export function destinationsOf(recipients: Iterable<Recipient>): Destinations {
+  const rows: Destinations['rows'][number][] = []
+  const paused: InboxScope[] = []
+  const seen = new Set<string>()
+  for (const recipient of recipients) {
+    if (recipient.kind === 'unknown') continue
+    const target = recipient.kind === 'report' ? recipient.deliveryId : recipient.answer.inbox_uid
+    if (seen.has(target)) continue
+    seen.add(target)
+    if (recipient.kind === 'report') {
+      rows.push({ id: randomUUID(), kind: 'report', recipient: recipient.given, deliveryId: target })
+      continue
+    }
+    const { status, given: _, ...inbox } = recipient.answer
+    if (status === 'paused') paused.push(inbox)
+    else rows.push({ id: randomUUID(), kind: 'mail', recipient: recipient.given, inbox })
+  }
+  return { rows, paused }
+}
+
+/** What SMTP said about the mail that is being received. */
+export function envelopeOf(session: SMTPServerSession): SmtpEnvelope {
+  const { envelope, tlsOptions } = session
+  return {
+    via: 'smtp',
+    mail_from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+    peer: session.remoteAddress,
+    helo: session.hostNameAppearsAs,
+    protocol: session.transmissionType,
+    ...(tlsOptions !== false && { tls: `${tlsOptions.version} ${tlsOptions.name}` }),
+    smtputf8: envelope.smtpUtf8 ?? false,
+  }
+}

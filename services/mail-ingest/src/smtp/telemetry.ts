@@ -1,0 +1,16 @@
+import { Counter, Gauge } from 'prom-client'
+
+export const smtpConnections = new Gauge({
+  name: 'restante_smtp_connections',
+  help: 'Open SMTP connections',
+})
+export const smtpMails = new Counter({
+  name: 'restante_smtp_mails_total',
+  help: 'Mails by how DATA was answered: accepted, deferred (infrastructure), failed (defect), smuggling, too_large',
+  labelNames: ['outcome'],
+})
+export const smtpRecipients = new Counter({
+  name: 'restante_smtp_recipients_total',
+  help: 'Recipients by how RCPT was answered: deliver, paused, report, unknown, deferred',
+  labelNames: ['outcome'],
+})
