@@ -71,6 +71,8 @@ export class UnsafeMailError extends Error {
  */
 export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
   refuseUnsafe(mail)
+  const headers = extraHeaders(mail)
+  const written = new Map(headers.map(({ key }) => [key.toLowerCase(), key]))
   const composer = new MailComposer({
     from: toMailbox(mail.from),
     to: mail.to.map(toMailbox),
@@ -80,13 +82,14 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     text: mail.text,
     html: mail.html,
     attachments: (mail.attachments ?? []).map(toAttachment),
-    headers: extraHeaders(mail),
+    headers,
     messageId: mail.messageId,
     inReplyTo: mail.inReplyTo,
     references: mail.references === undefined ? undefined : [...mail.references],
     date: mail.date,
     textEncoding: 'quoted-printable',
-    normalizeHeaderKey: (key) => key,
+    // Keeps the caller's spelling, which the composer has changed by now.
+    normalizeHeaderKey: (key) => written.get(key.toLowerCase()) ?? key,
     disableFileAccess: true,
     disableUrlAccess: true,
   })

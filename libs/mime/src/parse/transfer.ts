@@ -2,11 +2,44 @@ const EQUALS = 0x3d
 const LF = 0x0a
 const CR = 0x0d
 
+/** Where so many bytes from the first padding on hold no code, the code has ended. */
+const MAX_PADDING = 16
+
+const BASE64 = new Int8Array(256).fill(-1)
+for (const [value, char] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
+  BASE64[char.charCodeAt(0)] = value
+}
+
 /** Bytes of a part's body without its Content-Transfer-Encoding (RFC 2045 6). Never fails: what is no code stays as it is. */
 export function decodeTransfer(body: Buffer, encoding: string): Buffer {
-  if (encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64')
+  if (encoding === 'base64') return decodeBase64(body)
   if (encoding === 'quoted-printable') return decodeQuotedPrintable(body)
   return body
+}
+
+function decodeBase64(body: Buffer): Buffer {
+  const padding = body.indexOf(EQUALS)
+  const ends = padding < 0 || !/[\w+/-]/.test(body.toString('latin1', padding, padding + MAX_PADDING))
+  return ends ? Buffer.from(body.toString('latin1'), 'base64') : decodePaddedRuns(body)
+}
+
+/** Base64 with padding in the middle, as clients write that encode a file piece by piece. The native decoder stops there. */
+function decodePaddedRuns(body: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(Math.ceil((body.length * 3) / 4))
+  let length = 0
+  let bits = 0
+  let held = 0
+  for (const byte of body) {
+    if (byte === EQUALS) held = 0
+    const value = BASE64[byte] ?? -1
+    if (value < 0) continue
+    bits = ((bits << 6) | value) & 0xffffff
+    held += 6
+    if (held < 8) continue
+    held -= 8
+    out[length++] = (bits >> held) & 0xff
+  }
+  return out.subarray(0, length)
 }
 
 /** RFC 2045 6.7, and the Q encoding of RFC 2047 4.2 when `underscoreIsSpace`. */

@@ -1,0 +1,142 @@
+import { readMailboxes } from '../src/addresses/mailboxes.ts'
+import {
+  bareAddress,
+  formatAddress,
+  isValidAddress,
+  normalizeAddress,
+  parseAddress,
+  parseAddresses,
+  sameAddress,
+} from '../src/index.ts'
+
+describe('parseAddress', () => {
+  it.each([
+    ['a@b.co', { address: 'a@b.co' }],
+    ['  a@b.co ', { address: 'a@b.co' }],
+    ['<a@b.co>', { address: 'a@b.co' }],
+    ['Ada Ray <a@b.co>', { name: 'Ada Ray', address: 'a@b.co' }],
+    ['"Ray, Ada" <a@b.co>', { name: 'Ray, Ada', address: 'a@b.co' }],
+    ['"Ada \\"A\\" Ray" <a@b.co>', { name: 'Ada "A" Ray', address: 'a@b.co' }],
+    ['Ada (Sales) R. <a@b.co>', { name: 'Ada (Sales) R.', address: 'a@b.co' }],
+    ['Zoë <zoë@bücher.example>', { name: 'Zoë', address: 'zoë@bücher.example' }],
+    ["o'neil+tag@sub.b.co", { address: "o'neil+tag@sub.b.co" }],
+  ])('accepts %s', (input, address) => {
+    expect(parseAddress(input)).toEqual({ ok: true, address })
+  })
+
+  it.each([
+    '',
+    'a',
+    'a@',
+    '@b.co',
+    'a@b',
+    'a b@c.co',
+    'a@b..co',
+    '.a@b.co',
+    'a.@b.co',
+    'a@-b.co',
+    'a@[127.0.0.1]',
+    'a@127.0.0.1',
+    'a@b.co, c@d.co',
+    'x@y.co, Ada <a@b.co>',
+    'Ada <a@b.co> <c@d.co>',
+    '"unclosed <a@b.co>',
+    'Ada <a@b.co',
+    'Ada\r\nBcc: x@y.co <a@b.co>',
+    'a@b.co\0',
+    `${'x'.repeat(65)}@b.co`,
+    `a@${'x'.repeat(64)}.co`,
+    `a@${'x.'.repeat(127)}co`,
+    `${'n'.repeat(1_000)} <a@b.co>`,
+  ])('refuses %j', (input) => {
+    expect(parseAddress(input)).toMatchObject({ ok: false, problem: expect.any(String) })
+  })
+
+  it('says which entries of a list are wrong', () => {
+    expect(parseAddresses(['a@b.co', 'nope', 'c@d.co', 'x@'])).toMatchObject({
+      ok: false,
+      errors: [{ index: 1 }, { index: 3 }],
+    })
+    expect(parseAddresses(['a@b.co', 'B <c@d.co>'])).toEqual({
+      ok: true,
+      addresses: [{ address: 'a@b.co' }, { name: 'B', address: 'c@d.co' }],
+    })
+  })
+})
+
+describe('formatAddress', () => {
+  it.each([
+    [undefined, 'a@b.co'],
+    ['', 'a@b.co'],
+    ['Ada Ray', 'Ada Ray <a@b.co>'],
+    ['Zoë Müller', 'Zoë Müller <a@b.co>'],
+    ['Ray, Ada', '"Ray, Ada" <a@b.co>'],
+    ['Acme Inc.', '"Acme Inc." <a@b.co>'],
+    ['Ada "A" \\ Ray', '"Ada \\"A\\" \\\\ Ray" <a@b.co>'],
+    ['a@b.co', '"a@b.co" <a@b.co>'],
+    ['Ada\r\nBcc: x', '"Ada Bcc: x" <a@b.co>'],
+  ])('%j', (name, display) => {
+    expect(formatAddress(name, 'a@b.co')).toBe(display)
+  })
+
+  it('writes what parseAddress reads', () => {
+    for (const name of ['Ada', 'Ray, Ada', 'x "y" \\z', '<o>', 'a;b']) {
+      expect(parseAddress(formatAddress(name, 'a@b.co'))).toEqual({ ok: true, address: { name, address: 'a@b.co' } })
+    }
+  })
+})
+
+describe('comparison', () => {
+  it.each([
+    ['A@B.co', 'a@b.CO', true],
+    ['Ada <a@b.co>', 'Bo <A@B.CO>', true],
+    ['a+x@b.co', 'a@b.co', false],
+    ['a.b@c.co', 'ab@c.co', false],
+    ['a@bücher.example', 'a@xn--bcher-kva.example', true],
+    ['"<odd>" <a@b.co>', 'a@b.co', true],
+  ])('%s and %s', (a, b, same) => {
+    expect(sameAddress(a, b)).toBe(same)
+  })
+
+  it('normalizes to lower case and the ASCII domain', () => {
+    expect(normalizeAddress(' Ada@BÜCHER.example ')).toBe('ada@xn--bcher-kva.example')
+    expect(normalizeAddress('A@1')).toBe('a@1')
+  })
+
+  it.each([
+    ['a@b.co', 'a@b.co'],
+    ['Ada <a@b.co>', 'a@b.co'],
+    ['a@b.co (Ada)', 'a@b.co'],
+    ['Mailer', 'Mailer'],
+  ])('finds the bare address of %s', (display, bare) => {
+    expect(bareAddress(display)).toBe(bare)
+  })
+
+  it('refuses addresses that are too long in octets', () => {
+    expect(isValidAddress(`${'ü'.repeat(32)}@b.co`)).toBe(true)
+    expect(isValidAddress(`${'ü'.repeat(33)}@b.co`)).toBe(false)
+  })
+})
+
+describe('readMailboxes', () => {
+  it.each([
+    ['a@b.co, c@d.co', ['a@b.co', 'c@d.co']],
+    ['"Ray, Ada" <a@b.co>', ['"Ray, Ada" <a@b.co>']],
+    ['Ada\t  Ray <a@b.co>', ['Ada Ray <a@b.co>']],
+    ['=?utf-8?q?Ray=2C_Ada?= <a@b.co>', ['"Ray, Ada" <a@b.co>']],
+    ['"=?utf-8?q?Zo=C3=AB?=" <a@b.co>', ['Zoë <a@b.co>']],
+    ['=?utf-8?q?x=0D=0ABcc=3A_y?= <a@b.co>', ['"x Bcc: y" <a@b.co>']],
+    ['a@b.co (Ada, of Sales), <c@d.co>', ['a@b.co (Ada, of Sales)', 'c@d.co']],
+    ['Team: a@b.co, B <c@d.co>;, e@f.co', ['a@b.co', 'B <c@d.co>', 'e@f.co']],
+    ['undisclosed-recipients:;', []],
+    [',, ,', []],
+    ['"never closed, a@b.co', ['"never closed, a@b.co']],
+    ['Mailer Daemon', ['Mailer Daemon']],
+  ])('%s', (value, displays) => {
+    expect(readMailboxes(value, 100).displays).toEqual(displays)
+  })
+
+  it('stops at the limit and says so', () => {
+    expect(readMailboxes('a@b.co,'.repeat(9), 3)).toEqual({ displays: ['a@b.co', 'a@b.co', 'a@b.co'], truncated: true })
+  })
+})

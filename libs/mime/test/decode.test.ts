@@ -1,0 +1,133 @@
+import { parse } from '../src/index.ts'
+import { decodeCharset } from '../src/parse/charset.ts'
+import { parseDate } from '../src/parse/date.ts'
+import { decodeWords } from '../src/parse/encoded-words.ts'
+import { parseParameterized } from '../src/parse/parameters.ts'
+import { decodeTransfer, unflow } from '../src/parse/transfer.ts'
+import { mailOf } from './fixture.ts'
+
+describe('decodeWords', () => {
+  it.each([
+    ['no words', 'no words'],
+    ['=?utf-8?Q?caf=C3=A9?=', 'café'],
+    ['=?UTF-8?b?Y2Fmw6k=?=', 'café'],
+    ['=?iso-8859-1?q?caf=E9_au_lait?= today', 'café au lait today'],
+    ['=?utf-8?q?a?= =?utf-8?q?b?=', 'ab'],
+    ['=?utf-8?q?a?= b =?utf-8?q?c?=', 'a b c'],
+    ['=?utf-8?q?=C3?= =?utf-8?q?=A9?=', 'é'],
+    ['=?utf-8?b?w6?= =?iso-8859-1?q?=E9?=', '\ufffdé'],
+    ['=?utf-8*en?q?hi?=', 'hi'],
+    ['=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=', '日本'],
+    ['=?x-unknown?q?caf=E9?=', 'café'],
+    ['=?utf-8?x?no?= =?', '=?utf-8?x?no?= =?'],
+    ['=?utf-8?q?unclosed', '=?utf-8?q?unclosed'],
+  ])('%s', (input, output) => {
+    expect(decodeWords(input)).toBe(output)
+  })
+})
+
+describe('decodeCharset', () => {
+  it.each([
+    ['utf-8', 'c3a9', 'é'],
+    ['utf-8', 'e9', '\ufffd'],
+    ['us-ascii', 'c3a9', 'é'],
+    ['us-ascii', 'e9', 'é'],
+    [undefined, '80', '€'],
+    ['shift_jis', '93fa967b', '日本'],
+    ['gb2312', 'c4e3bac3', '你好'],
+    ['ks_c_5601-1987', 'c7d1', '한'],
+    ['cp850', '82', 'é'],
+    ['utf-7', '2b414f6b2d', 'é'],
+    ['utf-16le', 'e900', 'é'],
+    [' UTF-8 ', '610062', 'ab'],
+    ['utf-16le', '00d8', '\ufffd'],
+  ])('%s %s', (charset, hex, text) => {
+    expect(decodeCharset(Buffer.from(hex, 'hex'), charset)).toBe(text)
+  })
+})
+
+describe('parseDate', () => {
+  it.each([
+    ['Mon, 2 Mar 2026 09:15:04 +0100', '2026-03-02T08:15:04.000Z'],
+    ['2 Mar 2026 09:15 -0530 (comment)', '2026-03-02T14:45:00.000Z'],
+    ['Mon, 2 March 2026 09:15:04 EST', '2026-03-02T14:15:04.000Z'],
+    ['Mon, 02 Mar 26 09:15:04 GMT', '2026-03-02T09:15:04.000Z'],
+    ['2026-03-02T09:15:04Z', '2026-03-02T09:15:04.000Z'],
+    ['Mon, 2 Mar 2026 09:15:04', '2026-03-02T09:15:04.000Z'],
+  ])('%s', (input, output) => {
+    expect(parseDate(input)?.toISOString()).toBe(output)
+  })
+
+  it.each([
+    '',
+    'yesterday',
+    '32 Mar 2026 09:15:04 +0000',
+    '2 Foo 2026 09:15:04 +0000',
+    '2 Mar 2026 25:00:00 +0000',
+    '2 Mar 1901 09:15:04 +0000',
+  ])('finds no instant in "%s"', (input) => {
+    expect(parseDate(input)).toBeUndefined()
+  })
+})
+
+describe('parseParameterized', () => {
+  it.each([
+    ['text/plain; name="a;b.txt"', 'a;b.txt'],
+    ['text/plain; NAME=plain.txt ; x=y', 'plain.txt'],
+    ['text/plain; name="a \\"b\\".txt"', 'a "b".txt'],
+    ['text/plain; name="C:\\dir\\a.txt"', 'C:\\dir\\a.txt'],
+    ["text/plain; name*=utf-8'en'caf%C3%A9.txt", 'café.txt'],
+    ["text/plain; name*1*=%A9.txt; name*0*=utf-8''caf%C3", 'café.txt'],
+    ['text/plain; name*0="a"; name*1="b.txt"', 'ab.txt'],
+    ["text/plain; name*=iso-8859-1''caf%E9; name=plain", 'café'],
+    ['text/plain; name="=?utf-8?q?caf=C3=A9?="', 'café'],
+    ['text/plain; name="unclosed', 'unclosed'],
+    ["text/plain; name*='", "'"],
+  ])('%s', (input, name) => {
+    const { value, parameters } = parseParameterized(input)
+    expect([value, parameters.get('name')]).toEqual(['text/plain', name])
+  })
+})
+
+describe('decodeTransfer', () => {
+  it.each([
+    ['base64', 'aGVs\r\nbG8=', 'hello'],
+    ['base64', 'aGVsbG8=aGVsbG8=', 'hellohello'],
+    ['base64', `aGVsbG8=\r\n${'aGVs\r\n'.repeat(4)}bG8=\r\n`, `hello${'hel'.repeat(4)}lo`],
+    ['base64', '!!!', ''],
+    ['quoted-printable', 'a=3D=\r\nb = \t\r\nc=zz=', 'a=b c=zz'],
+    ['8bit', 'as it is', 'as it is'],
+    ['x-unknown', 'as it is', 'as it is'],
+  ])('%s %j', (encoding, input, output) => {
+    expect(decodeTransfer(Buffer.from(input), encoding).toString()).toBe(output)
+  })
+
+  it('joins flowed lines without their space when the sender says so', () => {
+    expect(unflow('日本 \n語\n> a \nb', true)).toBe('日本語\n> a\nb')
+  })
+})
+
+describe('attachments', () => {
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\\\dir\\\\a.exe', 'a.exe'],
+    ['a\u0007b.txt', 'a b.txt'],
+    ['', undefined],
+  ])('reduces the file name %j to its last segment', (given, filename) => {
+    const raw = mailOf('Content-Type: application/x', `Content-Disposition: attachment; filename="${given}"`, '', 'x')
+    expect(parse(raw).attachments[0]?.filename).toBe(filename)
+  })
+})
+
+describe('message ids', () => {
+  it.each([
+    ['<a@b>', '<a@b>'],
+    ['a@b', '<a@b>'],
+    ['Your mail of Monday <a@b> <c@d>', '<a@b>'],
+    ['<>', undefined],
+    ['no id here', undefined],
+    [`<${'x'.repeat(1_000)}@y>`, undefined],
+  ])('reads Message-ID %s', (value, id) => {
+    expect(parse(mailOf(`Message-ID: ${value}`, '', '')).messageId).toBe(id)
+  })
+})
