@@ -1,0 +1,168 @@
+import { LIMITS } from '@restante/contracts'
+import type { AttemptContext, Timers } from '@restante/jobs'
+import {
+  type GuardedFetch,
+  type Logger,
+  OutboundNetworkError,
+  OutboundRefused,
+  OutboundTimeout,
+  OutboundTooLarge,
+  type SecretBox,
+} from '@restante/service'
+import { Counter, Histogram } from 'prom-client'
+import type { Db, Orm, Tx } from '../database.ts'
+import { openHeaders, openSecret } from '../webhooks/secrets.ts'
+import { afterFailure } from './failure-clock.ts'
+import { InFlight } from './in-flight.ts'
+import { signRequest } from './request.ts'
+import { nextAttempt } from './schedule.ts'
+import {
+  disableWebhook,
+  endDelivery,
+  findPending,
+  lockFailureClock,
+  type PendingDelivery,
+  recordFailedAttempt,
+  saveFailureClock,
+  stopFailureClock,
+} from './store.ts'
+import type { TimerKinds } from './timers.ts'
+
+type Attempt = AttemptContext<TimerKinds['webhook-delivery'], Orm>
+
+export interface DelivererDeps {
+  readonly db: Db
+  readonly timers: Timers<TimerKinds, Orm>
+  readonly outbound: GuardedFetch
+  readonly box: SecretBox
+  readonly log: Logger
+}
+
+/** What came of one request; `error` is the kind of failure, never an answer's content. */
+type Outcome =
+  | { readonly delivered: true; readonly status: number }
+  | { readonly delivered: false; readonly status?: number; readonly error: string }
+
+/** What was decided about the delivery after a failure. */
+type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
+
+/** Longest wait for a place when a webhook has all its requests in flight. */
+const BUSY_WAIT_MS = 2_000
+
+const attemptsTotal = new Counter({
+  name: 'webhook_attempts_total',
+  help: 'Webhook requests by decision',
+  labelNames: ['decision'],
+})
+const attemptSeconds = new Histogram({
+  name: 'webhook_attempt_duration_seconds',
+  help: 'Time of one webhook request',
+  buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
+})
+
+/** Makes the attempts of deliveries: at least once each, the same id and bytes every time. */
+export class Deliverer {
+  readonly #deps: DelivererDeps
+  readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * One attempt. A crash between the answer and the commit means that the receiver gets the same event again under the
+   * same id, which is what at least once means.
+   */
+  readonly attempt = async (attempt: Attempt): Promise<void> => {
+    const delivery = await findPending(this.#deps.db, attempt.timer.key)
+    if (!delivery?.enabled) return
+    if (!this.#inFlight.enter(delivery.webhook_id)) {
+      await attempt.run((tx) => attempt.postpone(tx, new Date(Date.now() + 100 + Math.random() * BUSY_WAIT_MS)))
+      return
+    }
+    try {
+      const begun = performance.now()
+      const outcome = await this.#send(delivery, attempt.signal)
+      const seconds = (performance.now() - begun) / 1000
+      const decision = await attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome))
+      attemptsTotal.inc({ decision })
+      attemptSeconds.observe(seconds)
+      this.#report(delivery, outcome, decision, seconds)
+    } finally {
+      this.#inFlight.leave(delivery.webhook_id)
+    }
+  }
+
+  async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
+    const { outbound, box } = this.#deps
+    const secret = openSecret(box, delivery.webhook_id, delivery.secret)
+    const custom = delivery.headers ? openHeaders(box, delivery.webhook_id, delivery.headers) : {}
+    const { headers, body } = signRequest(delivery, secret, custom, new Date())
+    try {
+      const { status } = await outbound.fetch(delivery.url, {
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs: LIMITS.webhook.timeout,
+        maxBytes: LIMITS.webhook.responseBytes,
+        read: 'beginning',
+        signal,
+      })
+      return status >= 200 && status < 300 ? { delivered: true, status } : { delivered: false, status, error: 'status' }
+    } catch (error) {
+      return { delivered: false, error: failureOf(error) }
+    }
+  }
+
+  async #conclude(tx: Tx, attempt: Attempt, delivery: PendingDelivery, outcome: Outcome): Promise<Decision> {
+    if (outcome.delivered) {
+      await endDelivery(tx, delivery)
+      await stopFailureClock(tx, delivery.webhook_id)
+      return 'delivered'
+    }
+    const now = new Date()
+    const clock = await lockFailureClock(tx, delivery.webhook_id)
+    if (!clock) return 'dropped'
+    const { disable, ...next } = afterFailure(clock, now)
+    if (disable) {
+      const dropped = await disableWebhook(tx, delivery.webhook_id)
+      await this.#deps.timers.cancel(tx, 'webhook-delivery', ...dropped.filter((id) => id !== delivery.id))
+      return 'disabled'
+    }
+    await saveFailureClock(tx, delivery.webhook_id, next)
+    const retryAt = nextAttempt(delivery.attempts + 1, now, Math.random())
+    if (!retryAt) {
+      await endDelivery(tx, delivery)
+      return 'given_up'
+    }
+    await recordFailedAttempt(tx, delivery.id)
+    await attempt.postpone(tx, retryAt)
+    return 'retry'
+  }
+
+  #report(delivery: PendingDelivery, outcome: Outcome, decision: Decision, seconds: number): void {
+    const facts = {
+      delivery_id: delivery.id,
+      webhook_id: delivery.webhook_id,
+      organization_id: delivery.organization_id,
+      event_id: delivery.event_id,
+      event_type: delivery.event_type,
+      attempt: delivery.attempts + 1,
+      status: outcome.status,
+      ...(outcome.delivered ? {} : { error: outcome.error }),
+      decision,
+      ms: Math.round(seconds * 1000),
+    }
+    if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled: nothing but failures for days')
+    else this.#deps.log.info(facts, 'webhook attempt')
+  }
+}
+
+/** The kind of a failed request. Anything that is not the receiver's doing is thrown on: it is no failed attempt. */
+function failureOf(error: unknown): string {
+  if (error instanceof OutboundRefused) return `refused: ${error.reason}`
+  if (error instanceof OutboundTimeout) return 'timeout'
+  if (error instanceof OutboundTooLarge) return 'answer too large'
+  if (error instanceof OutboundNetworkError) return `network: ${error.networkCode}`
+  throw error
+}

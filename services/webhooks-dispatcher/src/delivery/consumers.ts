@@ -1,0 +1,47 @@
+import { isEventType, type Topic, topics } from '@restante/contracts'
+import type { Timers } from '@restante/jobs'
+import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
+import type { Db, Orm, Tx } from '../database.ts'
+import { base62Id } from '../ids.ts'
+import { matches } from './matching.ts'
+import { addDeliveries, type NewDelivery, subscribersOf } from './store.ts'
+import type { TimerKinds } from './timers.ts'
+
+interface Deps {
+  readonly kafka: Kafka
+  readonly db: Db
+  readonly timers: Timers<TimerKinds, Orm>
+}
+
+/** Turns each public event into one delivery per webhook that matches it; the first attempt starts with the commit. */
+export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'mail.messages'>, Orm> {
+  return new Consumer({
+    kafka,
+    db,
+    service: 'webhooks-dispatcher',
+    topic: topics['mail.messages'],
+    batch: {
+      types: Object.keys(topics['mail.messages'].events).filter(isEventType),
+      effectMany: (tx, events) => fanOut(tx, timers, events),
+    },
+  })
+}
+
+async function fanOut(tx: Tx, timers: Timers<TimerKinds, Orm>, events: readonly RecordedEvent[]): Promise<void> {
+  const organizations = [...new Set(events.map((event) => event.routing.organizationId))]
+  const subscribers = await subscribersOf(tx, organizations)
+  const payloads = new Map<string, string>()
+  const deliveries: NewDelivery[] = []
+  for (const event of events) {
+    for (const webhook of subscribers.filter((subscriber) => matches(subscriber, event))) {
+      payloads.set(event.id, event.value.toString())
+      deliveries.push({ id: base62Id('msg_'), webhook_id: webhook.id, event_id: event.id, event_type: event.type })
+    }
+  }
+  if (deliveries.length === 0) return
+  await addDeliveries(tx, payloads, deliveries)
+  await timers.scheduleAll(
+    tx,
+    deliveries.map(({ id }) => ({ kind: 'webhook-delivery', key: id, payload: {} })),
+  )
+}

@@ -1,0 +1,27 @@
+import { LIMITS } from '@restante/contracts'
+
+/** What is known of a webhook's failures; both absent after any success. */
+export interface FailureClock {
+  /** First failure of the window that is being watched. */
+  readonly failingSince: Date | null
+  /** When the clock started; it runs until a success, or until the webhook is disabled. */
+  readonly clockStartedAt: Date | null
+}
+
+export const STOPPED: FailureClock = { failingSince: null, clockStartedAt: null }
+
+/**
+ * The clock after one more failed attempt (events 8.4). It starts once failures within 24 hours lie at least 12 hours
+ * apart, and says `disable` when it has run for five days of nothing but failures.
+ */
+export function afterFailure(clock: FailureClock, at: Date): FailureClock & { readonly disable: boolean } {
+  const { failureSpan, failureWindow, disableAfter } = LIMITS.webhook
+  if (clock.clockStartedAt) {
+    return { ...clock, disable: at.getTime() - clock.clockStartedAt.getTime() >= disableAfter }
+  }
+  const span = clock.failingSince ? at.getTime() - clock.failingSince.getTime() : undefined
+  if (clock.failingSince === null || span === undefined || span > failureWindow) {
+    return { failingSince: at, clockStartedAt: null, disable: false }
+  }
+  return { failingSince: clock.failingSince, clockStartedAt: span >= failureSpan ? at : null, disable: false }
+}

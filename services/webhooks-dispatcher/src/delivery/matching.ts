@@ -1,0 +1,48 @@
+import { DEFAULT_EVENT_TYPES, type EventRouting } from '@restante/contracts'
+
+/** What of a webhook decides whether it gets an event. */
+export interface Subscriber {
+  readonly organization_id: string
+  readonly pod_id: string | null
+  readonly inbox_uid: string | null
+  readonly event_types: readonly string[]
+  readonly pod_ids: readonly string[]
+  readonly inbox_uids: readonly string[]
+  readonly visible_labels: readonly string[]
+  readonly active_since: Date
+}
+
+export interface RoutedEvent {
+  readonly type: string
+  readonly time: Date
+  readonly routing: EventRouting
+}
+
+/** Clocks of two machines may differ by this much; an event just before activation is then still delivered. */
+const CLOCK_TOLERANCE_MS = 1_000
+
+/** Whether a webhook gets an event: type, filters, labels and time all say yes (events 5, 1.2 rule 2, 7.4). */
+export function matches(webhook: Subscriber, event: RoutedEvent): boolean {
+  return (
+    webhook.organization_id === event.routing.organizationId &&
+    wantsType(webhook, event.type) &&
+    withinFilters(webhook, event.routing) &&
+    (event.routing.restricted ?? []).every((label) => webhook.visible_labels.includes(label)) &&
+    event.time.getTime() >= webhook.active_since.getTime() - CLOCK_TOLERANCE_MS
+  )
+}
+
+function wantsType(webhook: Subscriber, type: string): boolean {
+  const types: readonly string[] = webhook.event_types.length > 0 ? webhook.event_types : DEFAULT_EVENT_TYPES
+  return types.includes(type)
+}
+
+/** Filters are a union; without any, the whole organization counts: narrower webhooks always carry a filter. */
+function withinFilters(webhook: Subscriber, routing: EventRouting): boolean {
+  if (webhook.pod_ids.length === 0 && webhook.inbox_uids.length === 0)
+    return webhook.pod_id === null && webhook.inbox_uid === null
+  return (
+    (routing.podId !== undefined && webhook.pod_ids.includes(routing.podId)) ||
+    (routing.inboxUid !== undefined && webhook.inbox_uids.includes(routing.inboxUid))
+  )
+}

@@ -1,0 +1,35 @@
+import { Webhook } from 'standardwebhooks'
+
+/** What is sent for one attempt: the body is the event's document, the same bytes each time. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/**
+ * Signs one attempt (events 8.1, 8.2; Standard Webhooks). The id is the same on every attempt of a delivery, the
+ * timestamp that of this one. Both header families carry the same three values.
+ * @param custom the webhook's own headers; they can name none of ours.
+ */
+export function signRequest(
+  delivery: { id: string; body: string },
+  secret: string,
+  custom: Readonly<Record<string, string>>,
+  at: Date,
+): SignedRequest {
+  const signature = new Webhook(secret).sign(delivery.id, at, delivery.body)
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  return {
+    body: delivery.body,
+    headers: {
+      ...custom,
+      'content-type': 'application/json',
+      'svix-id': delivery.id,
+      'svix-timestamp': timestamp,
+      'svix-signature': signature,
+      'webhook-id': delivery.id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import { type Queryable, sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+import type { FailureClock } from './failure-clock.ts'
+import type { Subscriber } from './matching.ts'
+
+const selectSubscribers = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
+  `select id, organization_id, pod_id, inbox_uid, event_types, pod_ids, inbox_uids, visible_labels, active_since
+   from webhooks where organization_id = any($1::uuid[]) and enabled`,
+)
+
+/** The enabled webhooks of some organizations; there are at most 50 in each. */
+export function subscribersOf(
+  on: Queryable,
+  organizations: readonly string[],
+): Promise<(Subscriber & { id: string })[]> {
+  return on.query(selectSubscribers, organizations)
+}
+
+export interface NewDelivery {
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+}
+
+const insertPayloads = sql<unknown, [ids: readonly string[], bodies: readonly string[]]>(
+  `insert into payloads (event_id, body) select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`,
+)
+const insertDeliveries = sql<
+  unknown,
+  [ids: readonly string[], webhooks: readonly string[], events: readonly string[], types: readonly string[]]
+>(
+  `insert into deliveries (id, webhook_id, event_id, event_type)
+   select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[])`,
+)
+
+/** Records deliveries with the documents they carry, each document once. */
+export async function addDeliveries(
+  tx: Tx,
+  payloads: ReadonlyMap<string, string>,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  await tx.query(insertPayloads, [...payloads.keys()], [...payloads.values()])
+  await tx.query(
+    insertDeliveries,
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ webhook_id }) => webhook_id),
+    deliveries.map(({ event_id }) => event_id),
+    deliveries.map(({ event_type }) => event_type),
+  )
+}
+
+/** A delivery with all that an attempt needs. */
+export interface PendingDelivery {
+  readonly id: string
+  readonly attempts: number
+  readonly event_id: string
+  readonly event_type: string
+  readonly body: string
+  readonly webhook_id: string
+  readonly organization_id: string
+  readonly url: string
+  readonly secret: Uint8Array
+  readonly headers: Uint8Array | null
+  readonly enabled: boolean
+}
+
+const selectPending = sql<PendingDelivery, [id: string]>(
+  `select d.id, d.attempts, d.event_id, d.event_type, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
+   from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = $1`,
+)
+
+/** `undefined` when it has ended, or its webhook is gone. */
+export async function findPending(on: Queryable, id: string): Promise<PendingDelivery | undefined> {
+  const [row] = await on.query(selectPending, id)
+  return row
+}
+
+// The lock keeps the last two deliveries of one event from each seeing the other and leaving the document behind.
+const lockPayload = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
+const deleteDelivery = sql<unknown, [id: string]>('delete from deliveries where id = $1')
+const deleteUnusedPayload = sql<unknown, [eventId: string]>(
+  'delete from payloads p where event_id = $1 and not exists (select 1 from deliveries d where d.event_id = p.event_id)',
+)
+
+/** Ends a delivery; the document goes with its last one. */
+export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
+  await tx.query(lockPayload, delivery.event_id)
+  await tx.query(deleteDelivery, delivery.id)
+  await tx.query(deleteUnusedPayload, delivery.event_id)
+}
+
+const countAttempt = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
+
+export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
+  await tx.query(countAttempt, id)
+}
+
+const clearClock = sql<unknown, [webhookId: string]>(
+  'update webhooks set failing_since = null, clock_started_at = null where id = $1 and failing_since is not null',
+)
+
+/** A success stops the failure clock. */
+export async function stopFailureClock(tx: Tx, webhookId: string): Promise<void> {
+  await tx.query(clearClock, webhookId)
+}
+
+interface ClockRow {
+  readonly failing_since: Date | null
+  readonly clock_started_at: Date | null
+}
+const selectClock = sql<ClockRow, [webhookId: string]>(
+  'select failing_since, clock_started_at from webhooks where id = $1 and enabled for update',
+)
+const updateClock = sql<unknown, [webhookId: string, failingSince: Date | null, startedAt: Date | null]>(
+  'update webhooks set failing_since = $2, clock_started_at = $3 where id = $1',
+)
+
+/** Reads the clock under a lock. `undefined` when the webhook is gone or disabled. */
+export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
+  const [row] = await tx.query(selectClock, webhookId)
+  return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at }
+}
+
+export async function saveFailureClock(tx: Tx, webhookId: string, clock: FailureClock): Promise<void> {
+  await tx.query(updateClock, webhookId, clock.failingSince, clock.clockStartedAt)
+}
+
+const disable = sql<unknown, [webhookId: string]>(
+  `update webhooks set enabled = false, failing_since = null, clock_started_at = null, updated_at = now() where id = $1`,
+)
+const lockPayloadsOfWebhook = sql<unknown, [webhookId: string]>(
+  `select 1 from payloads where event_id in (select event_id from deliveries where webhook_id = $1) order by event_id for update`,
+)
+const deleteDeliveriesOfWebhook = sql<{ id: string; event_id: string }, [webhookId: string]>(
+  'delete from deliveries where webhook_id = $1 returning id, event_id',
+)
+const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
+  `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
+)
+
+/** Drops what is still to be delivered to a webhook, documents included. @returns the ids, whose timers end with them. */
+export async function dropDeliveries(tx: Tx, webhookId: string): Promise<string[]> {
+  await tx.query(lockPayloadsOfWebhook, webhookId)
+  const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId)
+  await tx.query(
+    deleteUnusedPayloads,
+    dropped.map(({ event_id }) => event_id),
+  )
+  return dropped.map(({ id }) => id)
+}
+
+/** Disables a webhook and drops its pending retries (events 8.4). @returns the ids of the dropped deliveries. */
+export async function disableWebhook(tx: Tx, webhookId: string): Promise<string[]> {
+  await tx.query(disable, webhookId)
+  return dropDeliveries(tx, webhookId)
+}

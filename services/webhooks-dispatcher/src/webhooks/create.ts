@@ -1,0 +1,145 @@
+import { type Caller, LIMITS, type RequestOf } from '@restante/contracts'
+import { ApiError, invalid, notFound, type SecretBox, type ServiceClient, uniqueViolation } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { base62Id } from '../ids.ts'
+import { demandEventTypes, demandFreeFilters, type Home, homeOf, visibleLabels } from './scope.ts'
+import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
+import { countWebhooksOf, findByClientId, findWebhook, goneAmong, lockWebhooksOf, type WebhookRow } from './store.ts'
+
+type Body = RequestOf<'webhooks.create'>['body']
+
+export interface CreateDeps {
+  readonly db: Db
+  readonly gateway: ServiceClient<'webhooks-dispatcher'>
+  readonly box: SecretBox
+  /** Whether this installation admits webhook URLs without TLS. */
+  readonly allowHttp: boolean
+}
+
+/** The filters as they are stored: pods by id, inboxes by uid and address. */
+interface Filters {
+  readonly podIds: readonly string[]
+  readonly inboxes: readonly { readonly uid: string; readonly address: string }[]
+}
+
+/** Creates a webhook, or gives back the one that holds the same `client_id` (events 7.3). */
+export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
+  if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
+  demandFreeFilters(caller, body)
+  demandEventTypes(caller, body.event_types)
+  const existing = await replay(deps, caller, body.client_id)
+  if (existing) return existing
+  const home = homeOf(caller)
+  const filters = await resolveFilters(deps, caller, home, body)
+  try {
+    return await deps.db.transaction((tx) => insert(deps, tx, caller, body, home, filters))
+  } catch (error) {
+    // A parallel create with the same client_id was first: both answer with its webhook.
+    const winner = uniqueViolation(error) === undefined ? undefined : await replay(deps, caller, body.client_id)
+    if (winner) return winner
+    throw error
+  }
+}
+
+/** @throws ApiError 409 when the alias is held outside the scope of the request; nothing of that webhook is shown. */
+async function replay(
+  { db }: CreateDeps,
+  caller: Caller,
+  clientId: string | undefined,
+): Promise<WebhookRow | undefined> {
+  if (clientId === undefined) return undefined
+  const known = await findByClientId(db, caller.organization_id, clientId)
+  if (!known) return undefined
+  const visible =
+    (caller.pod_id === undefined || known.pod_id === caller.pod_id) &&
+    (!caller.inbox || known.inbox_uid === caller.inbox.uid)
+  if (visible) return known
+  throw new ApiError('conflict', { message: 'client_id is used by another webhook', fix: 'Use another client_id.' })
+}
+
+/** Asks the owner about the ids of the request: a projection may not say no. */
+async function resolveFilters({ gateway }: CreateDeps, caller: Caller, home: Home, body: Body): Promise<Filters> {
+  if (home.inbox) return { podIds: [], inboxes: [home.inbox] }
+  const inboxIds = body.inbox_ids ?? []
+  const podIds = body.pod_ids ?? []
+  if (inboxIds.length === 0 && podIds.length === 0)
+    return { podIds: home.podId === undefined ? [] : [home.podId], inboxes: [] }
+  const found = await gateway.call('gateway.lookupInboxes', {
+    organization_id: caller.organization_id,
+    ...(home.podId !== undefined && { pod_id: home.podId }),
+    inboxes: [...inboxIds],
+    pods: [...podIds],
+  })
+  const inboxes = new Map(found.inboxes.map((inbox) => [inbox.given, { uid: inbox.inbox_uid, address: inbox.address }]))
+  const pods = new Map(found.pods.map((pod) => [pod.given, pod.pod_id]))
+  return {
+    inboxes: [
+      ...new Map(inboxIds.map((id) => known(inboxes, id, 'Inbox')).map((inbox) => [inbox.uid, inbox])).values(),
+    ],
+    podIds: [...new Set(podIds.map((id) => known(pods, id, 'Pod')))],
+  }
+}
+
+function known<T>(found: ReadonlyMap<string, T>, id: string, resource: string): T {
+  const value = found.get(id)
+  if (value === undefined) throw notFound(resource)
+  return value
+}
+
+async function insert(
+  deps: CreateDeps,
+  tx: Tx,
+  caller: Caller,
+  body: Body,
+  home: Home,
+  filters: Filters,
+): Promise<WebhookRow> {
+  await lockWebhooksOf(tx, caller.organization_id)
+  await demandLiving(tx, home, filters)
+  await demandRoom(tx, caller.organization_id)
+  const id = base62Id('ep_')
+  const orm = await tx.orm()
+  await orm.webhook.create({
+    data: {
+      id,
+      organizationId: caller.organization_id,
+      podId: home.podId ?? null,
+      inboxUid: home.inbox?.uid ?? null,
+      inboxId: home.inbox?.address ?? null,
+      url: body.url,
+      secret: Uint8Array.from(sealSecret(deps.box, id, newSecret())),
+      headers: body.headers ? Uint8Array.from(sealHeaders(deps.box, id, body.headers)) : null,
+      eventTypes: [...new Set(body.event_types)],
+      podIds: [...filters.podIds],
+      inboxUids: filters.inboxes.map(({ uid }) => uid),
+      inboxIds: filters.inboxes.map(({ address }) => address),
+      visibleLabels: visibleLabels(caller),
+      clientId: body.client_id ?? null,
+    },
+  })
+  const row = await findWebhook(
+    tx,
+    { organizationId: caller.organization_id, podId: undefined, inboxUid: undefined },
+    id,
+  )
+  if (!row) throw new Error('The webhook that was just created is not there')
+  return row
+}
+
+/** The gateway admitted the request a moment ago; what was deleted since then must not come back as a filter. */
+async function demandLiving(tx: Tx, home: Home, filters: Filters): Promise<void> {
+  const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
+  const gone = await goneAmong(tx, [...pods, ...filters.inboxes.map(({ uid }) => uid)])
+  const [first] = gone
+  if (first !== undefined) throw notFound(pods.includes(first) ? 'Pod' : 'Inbox')
+}
+
+async function demandRoom(tx: Tx, organizationId: string): Promise<void> {
+  const limit = LIMITS.webhook.perOrganization
+  if ((await countWebhooksOf(tx, organizationId)) < limit) return
+  throw new ApiError('limit_exceeded', {
+    message: 'Webhook limit exceeded',
+    fix: 'Delete a webhook that is no longer needed.',
+    details: { resource: 'webhook', limit },
+  })
+}

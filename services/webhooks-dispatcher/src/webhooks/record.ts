@@ -1,0 +1,24 @@
+import { type EventType, isEventType, type Webhook } from '@restante/contracts'
+import type { SecretBox } from '@restante/service'
+import { openSecret } from './secrets.ts'
+import type { WebhookRow } from './store.ts'
+
+/** A row as the wire shows it: optional members are left out when unset (events 7.2). */
+export function webhookRecord(row: WebhookRow, box: SecretBox): Webhook {
+  const eventTypes: EventType[] = row.event_types.filter(isEventType)
+  return {
+    webhook_id: row.id,
+    organization_id: row.organization_id,
+    url: row.url,
+    secret: openSecret(box, row.id, row.secret),
+    enabled: row.enabled,
+    ...(eventTypes.length > 0 && { event_types: eventTypes }),
+    ...(row.pod_ids.length > 0 && { pod_ids: row.pod_ids }),
+    ...(row.inbox_ids.length > 0 && { inbox_ids: row.inbox_ids }),
+    ...(row.pod_id !== null && { pod_id: row.pod_id }),
+    ...(row.inbox_id !== null && { inbox_id: row.inbox_id }),
+    ...(row.client_id !== null && { client_id: row.client_id }),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

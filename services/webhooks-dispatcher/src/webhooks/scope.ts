@@ -1,0 +1,57 @@
+import {
+  type Caller,
+  LABEL_PERMISSIONS,
+  type Permission,
+  permissionsForEventTypes,
+  type RequestOf,
+} from '@restante/contracts'
+import { ApiError, invalid } from '@restante/service'
+
+type CreateBody = RequestOf<'webhooks.create'>['body']
+
+/** What a webhook belongs to, by the effective scope of the request that makes it (events 7.2). */
+export interface Home {
+  readonly podId: string | undefined
+  readonly inbox: { readonly uid: string; readonly address: string } | undefined
+}
+
+/** A pod's webhook has its pod; an inbox's has its inbox and that inbox's pod; an organization's has neither. */
+export function homeOf(caller: Caller): Home {
+  if (caller.inbox)
+    return { podId: caller.inbox.pod_id, inbox: { uid: caller.inbox.uid, address: caller.inbox.address } }
+  return { podId: caller.pod_id, inbox: undefined }
+}
+
+/**
+ * Refuses filters that the scope fixes (events 7.3).
+ * @throws ApiError 400 at the field; 403 `forbidden` when an inbox's own key names pods.
+ */
+export function demandFreeFilters(caller: Caller, body: Pick<CreateBody, 'inbox_ids' | 'pod_ids'>): void {
+  if (body.pod_ids && caller.credential.tier === 'inbox') {
+    throw new ApiError('forbidden', { fix: 'A key of an inbox can make webhooks for its own inbox only.' })
+  }
+  if (body.inbox_ids && caller.inbox)
+    throw invalid(['inbox_ids'], 'A webhook of an inbox is always about that inbox; leave inbox_ids out')
+  if (body.pod_ids && (caller.inbox || caller.pod_id !== undefined)) {
+    throw invalid(['pod_ids'], 'This route fixes the pod; leave pod_ids out')
+  }
+}
+
+function holds(caller: Caller, permission: Permission): boolean {
+  return caller.credential.permissions === undefined || caller.credential.permissions.includes(permission)
+}
+
+/** @throws ApiError 403 with the message `<permission> is forbidden` for the first type that the key may not see. */
+export function demandEventTypes(caller: Caller, types: CreateBody['event_types']): void {
+  const missing = permissionsForEventTypes(types, 'webhook').find((permission) => !holds(caller, permission))
+  if (missing === undefined) return
+  throw new ApiError('missing_permission', {
+    message: `${missing} is forbidden`,
+    fix: `Use a key that has ${missing}, or leave that event type out.`,
+  })
+}
+
+/** Restricted labels that the key can read; they stay with the webhook whatever becomes of the key (events 4). */
+export function visibleLabels(caller: Caller): string[] {
+  return Object.entries(LABEL_PERMISSIONS).flatMap(([label, permission]) => (holds(caller, permission) ? [label] : []))
+}

@@ -1,0 +1,140 @@
+import { type Queryable, sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+
+export interface WebhookRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly pod_id: string | null
+  readonly inbox_uid: string | null
+  readonly inbox_id: string | null
+  readonly url: string
+  readonly secret: Uint8Array
+  readonly enabled: boolean
+  readonly event_types: string[]
+  readonly pod_ids: string[]
+  readonly inbox_ids: string[]
+  readonly client_id: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** Whose webhooks a request may touch: those of its scope and below. */
+export interface ScopeFilter {
+  readonly organizationId: string
+  readonly podId: string | undefined
+  readonly inboxUid: string | undefined
+}
+
+const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, pod_ids, inbox_ids, client_id, created_at, updated_at`
+const IN_SCOPE = `organization_id = $1 and ($2::uuid is null or pod_id = $2) and ($3::uuid is null or inbox_uid = $3)`
+type Scope = [organization: string, pod: string | null, inbox: string | null]
+
+function scopeValues(scope: ScopeFilter): Scope {
+  return [scope.organizationId, scope.podId ?? null, scope.inboxUid ?? null]
+}
+
+const selectNewestFirst = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
+  `select ${COLUMNS} from webhooks where ${IN_SCOPE} and ($4::timestamptz is null or (created_at, id) < ($4, $5))
+   order by created_at desc, id desc limit $6`,
+)
+const selectOldestFirst = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
+  `select ${COLUMNS} from webhooks where ${IN_SCOPE} and ($4::timestamptz is null or (created_at, id) > ($4, $5))
+   order by created_at, id limit $6`,
+)
+
+/** A keyset page of webhooks by creation. */
+export function listWebhooks(
+  on: Queryable,
+  scope: ScopeFilter,
+  page: { ascending: boolean; after: { createdAt: string; id: string } | undefined; limit: number },
+): Promise<WebhookRow[]> {
+  const statement = page.ascending ? selectOldestFirst : selectNewestFirst
+  return on.query(statement, ...scopeValues(scope), page.after?.createdAt ?? null, page.after?.id ?? null, page.limit)
+}
+
+// An id wins over the same text as somebody's client_id.
+const selectOne = sql<WebhookRow, [...Scope, idOrAlias: string]>(
+  `select ${COLUMNS} from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1`,
+)
+
+export async function findWebhook(
+  on: Queryable,
+  scope: ScopeFilter,
+  idOrAlias: string,
+): Promise<WebhookRow | undefined> {
+  const [row] = await on.query(selectOne, ...scopeValues(scope), idOrAlias)
+  return row
+}
+
+const selectByAlias = sql<WebhookRow, [organizationId: string, clientId: string]>(
+  `select ${COLUMNS} from webhooks where organization_id = $1 and client_id = $2`,
+)
+
+/** In the whole organization, whatever the scope of the request. */
+export async function findByClientId(
+  on: Queryable,
+  organizationId: string,
+  clientId: string,
+): Promise<WebhookRow | undefined> {
+  const [row] = await on.query(selectByAlias, organizationId, clientId)
+  return row
+}
+
+const lockOrganization = sql<unknown, [organizationId: string]>(
+  `select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1, 0))`,
+)
+
+/** Makes changes to the webhooks of one organization happen one after another: its limit is counted, not guessed. */
+export async function lockWebhooksOf(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(lockOrganization, organizationId)
+}
+
+const countWebhooks = sql<{ count: number }, [organizationId: string]>(
+  'select count(*)::int as count from webhooks where organization_id = $1',
+)
+export async function countWebhooksOf(tx: Tx, organizationId: string): Promise<number> {
+  const [row] = await tx.query(countWebhooks, organizationId)
+  return row?.count ?? 0
+}
+
+const selectGone = sql<{ id: string }, [ids: readonly string[]]>(
+  'select id from gone_scopes where id = any($1::uuid[])',
+)
+
+/** Which of these inboxes and pods have been deleted. */
+export async function goneAmong(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  return (await tx.query(selectGone, ids)).map(({ id }) => id)
+}
+
+const markGone = sql<unknown, [id: string]>('insert into gone_scopes (id) values ($1) on conflict do nothing')
+export async function rememberGone(tx: Tx, id: string): Promise<void> {
+  await tx.query(markGone, id)
+}
+
+const deleteOne = sql<unknown, [id: string]>('delete from webhooks where id = $1')
+export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
+  await tx.query(deleteOne, id)
+}
+
+const selectIdsOfScope = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE}`)
+/** Ids of the webhooks that belong to a scope or below it. */
+export async function idsInScope(tx: Tx, scope: ScopeFilter): Promise<string[]> {
+  return (await tx.query(selectIdsOfScope, ...scopeValues(scope))).map(({ id }) => id)
+}
+
+// The arrays of inboxes run in parallel, so both lose the element at the same place.
+const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
+  `update webhooks set
+     pod_ids = array_remove(pod_ids, $2::uuid),
+     inbox_ids = array(select address from unnest(inbox_uids, inbox_ids) with ordinality as kept(uid, address, place) where uid <> $2::uuid order by place),
+     inbox_uids = array_remove(inbox_uids, $2::uuid),
+     updated_at = now()
+   where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
+   returning id, cardinality(pod_ids) = 0 and cardinality(inbox_uids) = 0 as empty`,
+)
+
+/** Takes a deleted inbox or pod out of every filter. @returns webhooks that have no id left and must not widen. */
+export async function removeFromFilters(tx: Tx, organizationId: string, goneId: string): Promise<string[]> {
+  const changed = await tx.query(dropFromFilters, organizationId, goneId)
+  return changed.filter(({ empty }) => empty).map(({ id }) => id)
+}
