@@ -1,0 +1,230 @@
+import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
+import { isInfrastructureError, type Logger } from '@restante/service'
+import type { Db, Orm, Tx } from '../database.ts'
+import type { RetryPolicy } from './backoff.ts'
+import { type BegunDelivery, settle } from './delivery.ts'
+import type { Route } from './route.ts'
+import type { Settled, Settlements } from './settlements.ts'
+import { Slots } from './slots.ts'
+import { begin, findOpen, type OpenDelivery, type SendRecord } from './store.ts'
+import { attemptSeconds, deliveriesSettled, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
+import { type Outcome, refusedBy } from './verdict.ts'
+
+/** What a timer of a delivery names: the recipients of one message at one destination. */
+export interface DeliveryTarget {
+  readonly send_id: string
+  readonly destination: string
+}
+
+/** Timers of this service. First attempts are timers that are due at once. */
+export interface DeliveryTimers {
+  /** Hand-over to inboxes hosted here. */
+  readonly 'delivery-local': DeliveryTarget
+  /** SMTP to the outside. */
+  readonly 'delivery-outside': DeliveryTarget
+}
+export type DeliveryKind = keyof DeliveryTimers
+
+export interface AttemptsOptions {
+  readonly db: Db
+  readonly settlements: Settlements
+  readonly timers: Timers<DeliveryTimers, Orm>
+  readonly routes: Readonly<Record<DeliveryKind, Route>>
+  readonly retry: RetryPolicy
+  readonly concurrency: number
+  readonly perDestination: number
+  readonly log: Logger
+}
+
+/** An attempt that outlives its lease has lost its delivery to another one; both bounds are far above what one takes. */
+const LEASE_MS: Readonly<Record<DeliveryKind, number>> = { 'delivery-local': 60_000, 'delivery-outside': 15 * 60_000 }
+/** Wait for a busy destination, and for our own infrastructure. */
+const SOON_MS = 1_000
+const MOST_MS = 60_000
+
+/**
+ * Makes the attempts. Each outcome is committed before the next recipient's server hears of the message; the timer is
+ * put off or deleted in the transaction that records the last one.
+ */
+export class Attempts {
+  readonly #options: AttemptsOptions
+  readonly #slots: Slots
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options
+    this.#slots = new Slots(options.perDestination)
+  }
+
+  /** Says to the timers who does this work. To be called before they start. */
+  register(): void {
+    for (const kind of ['delivery-local', 'delivery-outside'] as const) {
+      const work: WorkOptions<DeliveryTarget, Orm> = {
+        concurrency: this.#options.concurrency,
+        leaseMs: LEASE_MS[kind],
+        // Reached only when something of our own is out of order, so there is no end to it.
+        retry: (attempt) => soon(Math.min(SOON_MS * 2 ** (attempt - 1), MOST_MS)),
+      }
+      this.#options.timers.work(kind, work, (context) => this.#make(kind, context))
+    }
+  }
+
+  async #make(kind: DeliveryKind, context: AttemptContext<DeliveryTarget, Orm>): Promise<void> {
+    const { send_id, destination } = context.timer.payload
+    const route = this.#options.routes[kind]
+    const free = kind === 'delivery-outside' ? this.#slots.take(route.bottleneck(destination)) : () => {}
+    if (!free) {
+      await context.run((tx) => context.postpone(tx, soon(SOON_MS)))
+      return
+    }
+    try {
+      const found = await findOpen(this.#options.db, send_id, destination)
+      if (found) await new Attempt(this.#options, route, context, found.send, found.deliveries).make()
+    } finally {
+      free()
+    }
+  }
+}
+
+/** One attempt at the recipients of one message at one destination. */
+class Attempt {
+  readonly #options: AttemptsOptions
+  readonly #route: Route
+  readonly #context: AttemptContext<DeliveryTarget, Orm>
+  readonly #send: SendRecord
+  readonly #deliveries: readonly OpenDelivery[]
+  readonly #settled: Settled[] = []
+  /** Settled and not committed yet. */
+  #pending: Settled[] = []
+
+  constructor(
+    options: AttemptsOptions,
+    route: Route,
+    context: AttemptContext<DeliveryTarget, Orm>,
+    send: SendRecord,
+    deliveries: readonly OpenDelivery[],
+  ) {
+    this.#options = options
+    this.#route = route
+    this.#context = context
+    this.#send = send
+    this.#deliveries = deliveries
+  }
+
+  async make(): Promise<void> {
+    const begun = performance.now()
+    this.#observeStart()
+    try {
+      await this.#attempt()
+      await this.#conclude()
+    } catch (error) {
+      await this.#commitPending()
+      if (!(await this.#reject(error))) throw error
+    } finally {
+      this.#tell(performance.now() - begun)
+    }
+  }
+
+  #attempt(): Promise<void> {
+    const { destination } = this.#context.timer.payload
+    const steps = {
+      begin: async (deliveries: readonly OpenDelivery[]) => {
+        await this.#commitPending()
+        return begin(this.#options.db, deliveries)
+      },
+      report: (delivery: BegunDelivery, outcome: Outcome) => this.#settle(delivery, outcome),
+    }
+    const mail = { send: this.#send, destination, deliveries: this.#deliveries }
+    return this.#route.attempt(mail, steps, this.#context.signal)
+  }
+
+  #settle(delivery: BegunDelivery, outcome: Outcome): void {
+    const clock = { acceptedAt: this.#send.acceptedAt, now: new Date(), random: Math.random() }
+    const item = { delivery, settlement: settle(delivery, outcome, clock, this.#options.retry) }
+    this.#settled.push(item)
+    this.#pending.push(item)
+  }
+
+  /** Rows are guarded by their attempt's number, so this is right even when the timer has become another attempt's. */
+  async #commitPending(): Promise<void> {
+    const pending = this.#pending
+    if (pending.length === 0) return
+    await this.#options.db.transaction((tx) => this.#options.settlements.record(tx, this.#send, pending))
+    this.#pending = []
+  }
+
+  /** The last outcomes, and the end of the timer or the time at which it comes back. */
+  async #conclude(): Promise<void> {
+    const next = earliest(this.#settled)
+    await this.#context.run(async (tx: Tx) => {
+      await this.#options.settlements.record(tx, this.#send, this.#pending)
+      if (next) await this.#context.postpone(tx, next)
+    })
+    this.#pending = []
+  }
+
+  /**
+   * A failure that is not the infrastructure's would come back for ever: behind the retry window the recipients are
+   * given up, as with any other failure.
+   * @returns whether it was.
+   */
+  async #reject(error: unknown): Promise<boolean> {
+    const over = Date.now() > this.#send.acceptedAt.getTime() + this.#options.retry.giveUpAfterMs
+    if (!over || isInfrastructureError(error) || this.#context.signal.aborted) return false
+    this.#options.log.error({ err: error, send: this.#send.id }, 'delivery given up after an internal failure')
+    const found = await findOpen(this.#options.db, this.#send.id, this.#context.timer.payload.destination)
+    const rest = found ? await begin(this.#options.db, found.deliveries) : []
+    for (const delivery of rest) this.#settle(delivery, refusedBy('5.3.0', 'Internal failure'))
+    await this.#conclude()
+    return true
+  }
+
+  #observeStart(): void {
+    const route = this.#route.name
+    const unknown = this.#deliveries.filter(({ state }) => state === 'handing_over').length
+    if (unknown > 0) unknownOutcomes.inc({ route }, unknown)
+    if (this.#deliveries.some(({ attempts }) => attempts === 0)) {
+      firstAttemptDelay.observe({ route }, Math.max(0, Date.now() - this.#send.acceptedAt.getTime()) / 1_000)
+    }
+  }
+
+  /** One wide line per attempt: ids and statuses, never an address or a server's words, which may quote one. */
+  #tell(ms: number): void {
+    const route = this.#route.name
+    attemptSeconds.observe({ route }, ms / 1_000)
+    for (const { settlement } of this.#settled) deliveriesSettled.inc({ route, outcome: settlement.state })
+    this.#options.log.info(
+      {
+        send: this.#send.id,
+        message_id: this.#send.messageId,
+        ...(this.#send.origin.kind === 'inbox' && {
+          organization_id: this.#send.origin.organizationId,
+          inbox_uid: this.#send.origin.inboxUid,
+        }),
+        route,
+        destination: this.#context.timer.payload.destination,
+        attempt: this.#context.timer.attempt,
+        ms: Math.round(ms),
+        deliveries: this.#settled.map(({ delivery, settlement }) => ({
+          id: delivery.id,
+          attempt: delivery.attempts,
+          outcome: settlement.state,
+          status: settlement.verdict.status,
+          mta: settlement.verdict.mta,
+        })),
+        undecided: this.#deliveries.length - this.#settled.length,
+      },
+      'delivery attempt',
+    )
+  }
+}
+
+function earliest(settled: readonly Settled[]): Date | undefined {
+  const times = settled.flatMap(({ settlement }) =>
+    settlement.state === 'deferred' ? [settlement.retryAt.getTime()] : [],
+  )
+  return times.length > 0 ? new Date(Math.min(...times)) : undefined
+}
+
+function soon(ms: number): Date {
+  return new Date(Date.now() + ms * (0.5 + Math.random()))
+}

@@ -1,0 +1,27 @@
+/** When temporary failures are tried again (mail 15.1). Milliseconds. */
+export interface RetryPolicy {
+  /** Wait before the first retry; each further wait is twice as long. */
+  readonly firstMs: number
+  readonly mostMs: number
+  /** From acceptance on; the message bounces when the next attempt would lie behind it. */
+  readonly giveUpAfterMs: number
+}
+
+/** Keeps messages that failed together from coming back together. */
+const JITTER = 0.1
+
+/**
+ * When to try again after `attempts` failed ones, or undefined when retries are used up.
+ * @param random from [0, 1), spreads the wait by up to a tenth.
+ */
+export function retryAt(
+  policy: RetryPolicy,
+  attempts: number,
+  acceptedAt: Date,
+  now: Date,
+  random: number,
+): Date | undefined {
+  const wait = Math.min(policy.firstMs * 2 ** (attempts - 1), policy.mostMs)
+  const at = now.getTime() + Math.round(wait * (1 + JITTER * random))
+  return at > acceptedAt.getTime() + policy.giveUpAfterMs ? undefined : new Date(at)
+}

@@ -1,0 +1,80 @@
+import { Resolver } from 'node:dns/promises'
+import mxConnect, { type MxConnection } from 'mx-connect'
+import { deferredBy, type Outcome, refusedBy } from './verdict.ts'
+
+export interface ExchangesOptions {
+  /** Port of the mail exchanges; 25 but in tests. */
+  readonly port: number
+  /** DNS servers (`address` or `address:port`) instead of the system's. */
+  readonly dnsServers: readonly string[]
+  readonly connectMs: number
+  /** Whether an MX may be on a loopback or private network. Never on a public installation: anybody can publish one. */
+  readonly allowLocal: boolean
+}
+
+/** No host of the domain could be reached, or the domain takes no mail. */
+export class NoExchange extends Error {
+  override readonly name = 'NoExchange'
+  readonly outcome: Outcome
+  constructor(outcome: Outcome, cause: unknown) {
+    super(outcome.verdict.text, { cause })
+    this.outcome = outcome
+  }
+}
+
+const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA'])
+
+/**
+ * Finds and connects to the mail exchanges of domains: MX by preference, the domain's own addresses where there is no
+ * MX (RFC 5321 5.1), nothing where there is a null MX (RFC 7505).
+ */
+export class Exchanges {
+  readonly #options: ExchangesOptions
+  readonly #resolver: Resolver
+
+  constructor(options: ExchangesOptions) {
+    this.#options = options
+    this.#resolver = new Resolver({ timeout: 5_000, tries: 2 })
+    if (options.dnsServers.length > 0) this.#resolver.setServers([...options.dnsServers])
+  }
+
+  /**
+   * Opens a TCP connection to the best host that answers.
+   * @param passedOver addresses that were tried in this attempt.
+   * @throws NoExchange
+   */
+  async connect(domain: string, passedOver: readonly string[]): Promise<MxConnection> {
+    const { port, connectMs, allowLocal } = this.#options
+    try {
+      return await mxConnect({
+        target: domain,
+        port,
+        maxConnectTime: connectMs,
+        ignoreMXHosts: passedOver,
+        dnsOptions: {
+          blockLocalAddresses: !allowLocal,
+          blockReservedNetworks: !allowLocal,
+          resolveRecords: (name, type) => this.#resolver.resolve(name, type),
+        },
+      })
+    } catch (error) {
+      throw new NoExchange(outcomeOf(error, domain), error)
+    }
+  }
+}
+
+/** What a failure to connect means for the recipients (RFC 3463 3.2, 3.5; RFC 7505 4). */
+function outcomeOf(error: unknown, domain: string): Outcome {
+  const { category, code, temporary } = lookupError(error)
+  const text = error instanceof Error ? error.message : String(error)
+  if (category !== 'dns') return deferredBy('4.4.1', text)
+  if (code === 'ENULLMX') return refusedBy('5.1.10', `${domain} does not take mail (null MX).`)
+  if (temporary) return deferredBy('4.4.3', text)
+  return NOT_THERE.has(code) ? refusedBy('5.1.2', `${domain} was not found.`) : refusedBy('5.4.4', text)
+}
+
+function lookupError(error: unknown): { category: string; code: string; temporary: boolean } {
+  const member = (name: string): unknown =>
+    typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
+  return { category: String(member('category')), code: String(member('code')), temporary: member('temporary') === true }
+}

@@ -1,0 +1,82 @@
+import type { RecipientAnswer } from '@restante/contracts'
+import { normalizeAddress, type ReturnPath } from '@restante/mime'
+import type { ServiceClient } from '@restante/service'
+import type { BegunDelivery } from './delivery.ts'
+import type { OutgoingMail, Route, Steps } from './route.ts'
+import { outboundBlob } from './store.ts'
+import { type Outcome, refusedBy } from './verdict.ts'
+
+export interface LocalRouteOptions {
+  readonly gateway: ServiceClient<'mail-send'>
+  readonly mailIngest: ServiceClient<'mail-send'>
+  readonly returnPath: ReturnPath
+  /** Name under which the hand-over appears in facts. */
+  readonly name: string
+}
+
+/** Durable storage of the message in the mailbox's pipeline; large ones are copied first. */
+const ACCEPT_MS = 15_000
+const RESOLVE_MS = 5_000
+
+/**
+ * Hands mail over to inboxes hosted here, without SMTP. Repeating a hand-over is harmless: the mailbox knows the
+ * delivery by its id, so a crash between its answer and our commit costs nothing.
+ */
+export class LocalRoute implements Route {
+  readonly name = 'local'
+  readonly #options: LocalRouteOptions
+
+  constructor(options: LocalRouteOptions) {
+    this.#options = options
+  }
+
+  bottleneck(): string {
+    return 'local'
+  }
+
+  async attempt(mail: OutgoingMail, steps: Steps): Promise<void> {
+    const { gateway } = this.#options
+    const begun = await steps.begin(mail.deliveries)
+    if (begun.length === 0) return
+    const addresses = begun.map(({ recipient }) => normalizeAddress(recipient))
+    const { recipients } = await gateway.call('gateway.resolveRecipients', { addresses }, RESOLVE_MS)
+    const answers = await Promise.all(
+      begun.map(async (delivery, index) => ({
+        delivery,
+        outcome: await this.#handOver(mail, delivery, recipients[index]),
+      })),
+    )
+    for (const { delivery, outcome } of answers) steps.report(delivery, outcome)
+  }
+
+  async #handOver(
+    { send }: OutgoingMail,
+    delivery: BegunDelivery,
+    recipient: RecipientAnswer | undefined,
+  ): Promise<Outcome> {
+    const { name, mailIngest, returnPath } = this.#options
+    if (recipient?.status === 'paused') return taken(name)
+    if (recipient?.status !== 'deliver') return unknown(name)
+    const { organization_id, pod_id, inbox_uid } = recipient
+    const request = {
+      delivery_id: delivery.id,
+      organization_id,
+      pod_id,
+      inbox_uid,
+      recipient: delivery.recipient,
+      mail_from: returnPath.addressFor(delivery.id),
+      blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
+    }
+    const { outcome } = await mailIngest.call('mail-ingest.acceptInbound', request, ACCEPT_MS)
+    return outcome === 'unknown' ? unknown(name) : taken(name)
+  }
+}
+
+/** A paused inbox swallows mail, and its sender cannot tell (mail 13). */
+function taken(mta: string): Outcome {
+  return { kind: 'delivered', verdict: { status: '2.0.0', text: '250 2.0.0 Handed over', mta } }
+}
+
+function unknown(mta: string): Outcome {
+  return refusedBy('5.1.1', '550 5.1.1 No such inbox', mta)
+}

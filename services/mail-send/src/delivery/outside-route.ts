@@ -1,0 +1,150 @@
+import type { BlobStore } from '@restante/blobs'
+import { normalizeAddress, type ReturnPath } from '@restante/mime'
+import type { BegunDelivery } from './delivery.ts'
+import { type Exchanges, NoExchange } from './exchanges.ts'
+import type { OutgoingMail, Route, Steps } from './route.ts'
+import { type Peer, Session, SessionFailed, type Timeouts } from './session.ts'
+import { type OpenDelivery, outboundBlob } from './store.ts'
+import { deferredBy, type Outcome } from './verdict.ts'
+
+/** A relay that takes all mail for the outside. */
+export interface Smarthost {
+  readonly host: string
+  readonly port: number
+  readonly tls: Peer['tls']
+  readonly credentials: Peer['credentials']
+}
+
+export interface OutsideRouteOptions {
+  readonly blobs: BlobStore
+  readonly returnPath: ReturnPath
+  readonly exchanges: Exchanges
+  readonly smarthost: Smarthost | undefined
+  readonly ehloName: string
+  readonly timeouts: Timeouts
+}
+
+/** Hosts of one domain that are tried in one attempt. */
+const MOST_HOSTS = 5
+
+/**
+ * Sends mail by SMTP, to the domain's mail exchanges or to the smarthost. One connection serves all recipients of the
+ * message at the destination; each has a transaction of its own, because each has a return path of its own.
+ */
+export class OutsideRoute implements Route {
+  readonly name = 'outside'
+  readonly #options: OutsideRouteOptions
+
+  constructor(options: OutsideRouteOptions) {
+    this.#options = options
+  }
+
+  bottleneck(destination: string): string {
+    return this.#options.smarthost ? 'smarthost' : destination
+  }
+
+  async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
+    const session = await this.#open(mail.destination, signal)
+    if (!(session instanceof Session)) {
+      signal.throwIfAborted()
+      for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
+      return
+    }
+    try {
+      for (const delivery of mail.deliveries) await this.#deliver(session, mail, delivery, steps, signal)
+    } finally {
+      session.end()
+    }
+  }
+
+  async #deliver(
+    session: Session,
+    mail: OutgoingMail,
+    open: OpenDelivery,
+    steps: Steps,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const content = session.usable ? await this.#options.blobs.get(outboundBlob(mail.send.id)) : undefined
+    const [delivery] = await steps.begin([open])
+    if (!delivery || !content) {
+      content?.destroy()
+      if (delivery) steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
+      return
+    }
+    const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
+    // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
+    if (outcome.kind === 'deferred') signal.throwIfAborted()
+    steps.report(delivery, outcome)
+  }
+
+  #envelope({ send }: OutgoingMail, delivery: BegunDelivery) {
+    const from = this.#options.returnPath.addressFor(delivery.id)
+    return { from, to: asciiDomain(delivery.recipient), size: send.size }
+  }
+
+  /** A session with the first host that will have one; otherwise what became of the last. */
+  async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
+    const { smarthost } = this.#options
+    if (smarthost) {
+      const { host: name, port, tls, credentials } = smarthost
+      const verified = tls === 'required' || tls === 'implicit'
+      return this.#session({ name, port, tls, verified, ...(credentials && { credentials }) }, signal)
+    }
+    return this.#exchange(domain, signal)
+  }
+
+  async #exchange(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
+    const passedOver: string[] = []
+    let last: Outcome | undefined
+    while (passedOver.length < MOST_HOSTS && !signal.aborted) {
+      const session = await this.#nextExchange(domain, passedOver, 'opportunistic', signal)
+      if (session instanceof Session) return session
+      // The list is used up: what the last host that was reached said tells more than that.
+      if (session instanceof NoExchange) return last ?? session.outcome
+      last = session.outcome
+      passedOver.push(session.address)
+    }
+    return last ?? deferredBy('4.4.1', 'Interrupted.')
+  }
+
+  async #nextExchange(
+    domain: string,
+    passedOver: readonly string[],
+    tls: 'opportunistic' | 'none',
+    signal: AbortSignal,
+  ): Promise<Session | NoExchange | { readonly address: string; readonly outcome: Outcome }> {
+    const { exchanges, ehloName, timeouts } = this.#options
+    try {
+      const { socket, hostname, host, port } = await exchanges.connect(domain, passedOver)
+      const peer: Peer = { name: hostname, port, socket, tls, verified: false }
+      try {
+        return await Session.open(peer, ehloName, timeouts, signal)
+      } catch (error) {
+        if (!(error instanceof SessionFailed)) throw error
+        // RFC 3207 leaves it to the client; mail is better delivered in the clear than not at all, as without STARTTLS.
+        if (error.tls && tls !== 'none') return await this.#nextExchange(domain, passedOver, 'none', signal)
+        return { address: host, outcome: error.outcome }
+      }
+    } catch (error) {
+      if (error instanceof NoExchange) return error
+      throw error
+    }
+  }
+
+  async #session(peer: Peer, signal: AbortSignal): Promise<Session | Outcome> {
+    const { ehloName, timeouts } = this.#options
+    try {
+      return await Session.open(peer, ehloName, timeouts, signal)
+    } catch (error) {
+      if (!(error instanceof SessionFailed)) throw error
+      const plain = error.tls && peer.tls === 'opportunistic'
+      return plain ? this.#session({ ...peer, tls: 'none' }, signal) : error.outcome
+    }
+  }
+}
+
+/** The local part as it was given, the domain in A-labels: that much every server understands. */
+function asciiDomain(address: string): string {
+  const normal = normalizeAddress(address)
+  return address.slice(0, address.lastIndexOf('@')) + normal.slice(normal.lastIndexOf('@'))
+}

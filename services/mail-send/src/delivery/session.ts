@@ -1,0 +1,250 @@
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
+import { deferredBy, type Outcome, readReply, refusedBy } from './verdict.ts'
+
+/** One host that may take mail, and how to speak with it. */
+export interface Peer {
+  /** Name for the log, for facts, and for the certificate. */
+  readonly name: string
+  readonly port: number
+  /** An open TCP connection; without one the session connects to `name` by itself. */
+  readonly socket?: Socket
+  readonly tls: 'opportunistic' | 'required' | 'implicit' | 'none'
+  /** Certificates are verified only where somebody configured the peer: with an MX from DNS there is nothing to verify. */
+  readonly verified: boolean
+  readonly credentials?: { readonly user: string; readonly pass: string }
+}
+
+export interface Timeouts {
+  readonly connectMs: number
+  /** Silence of the server that is waited out, from the greeting to the answer after the message. */
+  readonly answerMs: number
+}
+
+/** The conversation ended before any recipient was decided. */
+export class SessionFailed extends Error {
+  override readonly name = 'SessionFailed'
+  readonly outcome: Outcome
+  /** TLS was offered and did not come about: the same host is worth a second try without it. */
+  readonly tls: boolean
+  constructor(outcome: Outcome, options: { tls: boolean; cause: unknown }) {
+    super(outcome.verdict.text, { cause: options.cause })
+    this.outcome = outcome
+    this.tls = options.tls
+  }
+}
+
+export interface Envelope {
+  readonly from: string
+  readonly to: string
+  /** Bytes, declared to servers that know SIZE (RFC 1870). */
+  readonly size: number
+}
+
+const UNICODE = /[^\p{ASCII}]/u
+
+/** One SMTP conversation with one host: any number of messages, one recipient each, because each has its own return path. */
+export class Session {
+  readonly peer: Peer
+  readonly #connection: SMTPConnection
+  readonly #extensions: string
+  readonly #ended: Promise<void>
+  #broken = false
+
+  private constructor(peer: Peer, connection: SMTPConnection) {
+    this.peer = peer
+    this.#connection = connection
+    this.#extensions = connection.lastServerResponse || ''
+    this.#ended = new Promise((resolve) => {
+      connection.once('end', resolve)
+    })
+    this.#ended.then(() => this.#break())
+  }
+
+  /**
+   * Connects, greets, and secures the connection as far as the peer can.
+   * @throws SessionFailed
+   */
+  static async open(peer: Peer, ehloName: string, timeouts: Timeouts, signal: AbortSignal): Promise<Session> {
+    const connection = new SMTPConnection(connectionOptions(peer, ehloName, timeouts))
+    // Every failure also reaches the call that it interrupts; without a listener it would end the process.
+    connection.on('error', () => {})
+    const cut = (): void => connection.close()
+    signal.addEventListener('abort', cut, { once: true })
+    try {
+      await connect(connection)
+      if (peer.credentials) await login(connection, peer.credentials)
+      return new Session(peer, connection)
+    } catch (error) {
+      connection.close()
+      throw sessionFailure(error, peer)
+    } finally {
+      signal.removeEventListener('abort', cut)
+    }
+  }
+
+  /** Whether the connection is encrypted. */
+  get secure(): boolean {
+    return this.#connection.secure
+  }
+
+  /** Whether another message can be sent over it. */
+  get usable(): boolean {
+    return !this.#broken
+  }
+
+  /**
+   * Sends one message to one recipient. A 4xx or 5xx answer is an outcome; so is a connection that breaks, and then
+   * the server may have taken the message all the same.
+   * @throws the error of `content` when the message cannot be read.
+   */
+  async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome> {
+    const { name } = this.peer
+    if (UNICODE.test(envelope.to) && !/[ -]SMTPUTF8\b/i.test(this.#extensions)) {
+      content.destroy()
+      return refusedBy('5.6.7', 'The server does not take internationalized addresses (RFC 6531).', name)
+    }
+    const cut = (): void => this.close()
+    signal.addEventListener('abort', cut, { once: true })
+    try {
+      const { response } = await this.#transfer(envelope, content)
+      return readReply(response, name)
+    } catch (error) {
+      return await this.#failure(error)
+    } finally {
+      signal.removeEventListener('abort', cut)
+    }
+  }
+
+  /** Says goodbye when there is somebody to say it to. */
+  end(): void {
+    if (this.#broken) {
+      this.#connection.close()
+      return
+    }
+    this.#connection.quit()
+  }
+
+  close(): void {
+    this.#break()
+    this.#connection.close()
+  }
+
+  #transfer(envelope: Envelope, content: Readable): Promise<SMTPConnection.SentMessageInfo> {
+    const { promise, resolve, reject } = Promise.withResolvers<SMTPConnection.SentMessageInfo>()
+    const message = { from: envelope.from, to: [envelope.to], size: envelope.size, use8BitMime: true }
+    this.#connection.send(message, content, (error, info) => {
+      if (error) reject(error)
+      else resolve(info)
+    })
+    return promise
+  }
+
+  async #failure(error: unknown): Promise<Outcome> {
+    const { code, response, command } = smtpError(error)
+    const { name } = this.peer
+    if (code === 'ESTREAM') {
+      // Part of the message is on the wire; the only way not to end it there is to hang up.
+      this.close()
+      throw error
+    }
+    if (response !== undefined) {
+      await this.#reset()
+      return readReply(response, name)
+    }
+    // The client compares the size with the server's limit before it says anything.
+    if (code === 'EMESSAGE' && command === 'MAIL FROM') return refusedBy('5.3.4', messageOf(error), name)
+    this.close()
+    return deferredBy('4.4.2', `The connection broke: ${messageOf(error)}`, name)
+  }
+
+  async #reset(): Promise<void> {
+    if (this.#broken) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#connection.reset((error) => {
+      if (error) this.#break()
+      resolve()
+    })
+    // When the server hangs up instead of answering, the callback is never called.
+    await Promise.race([promise, this.#ended])
+  }
+
+  #break(): void {
+    this.#broken = true
+  }
+}
+
+function connectionOptions(peer: Peer, ehloName: string, timeouts: Timeouts): SMTPConnectionOptions {
+  return {
+    host: peer.name,
+    port: peer.port,
+    ...(peer.socket !== undefined && { connection: peer.socket }),
+    name: ehloName,
+    secure: peer.tls === 'implicit',
+    ignoreTLS: peer.tls === 'none',
+    requireTLS: peer.tls === 'required',
+    tls: { rejectUnauthorized: peer.verified, servername: peer.name, minVersion: peer.verified ? 'TLSv1.2' : 'TLSv1' },
+    connectionTimeout: timeouts.connectMs,
+    greetingTimeout: timeouts.answerMs,
+    socketTimeout: timeouts.answerMs,
+    logger: false,
+  }
+}
+
+function connect(connection: SMTPConnection): Promise<void> {
+  return untilDone(connection, (done) => connection.connect(done))
+}
+
+function login(connection: SMTPConnection, credentials: { user: string; pass: string }): Promise<void> {
+  return untilDone(connection, (done) => connection.login({ credentials }, done))
+}
+
+/** Runs one step of the conversation, which ends by its callback, by an error event, or by the end of the connection. */
+async function untilDone(
+  connection: SMTPConnection,
+  step: (done: (error?: Error | null) => void) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const ended = (): void => reject(new Error('the connection was closed'))
+  connection.once('error', reject)
+  connection.once('end', ended)
+  try {
+    step((error) => (error ? reject(error) : resolve()))
+    await promise
+  } finally {
+    connection.off('error', reject)
+    connection.off('end', ended)
+  }
+}
+
+interface SmtpError {
+  readonly code: string | undefined
+  readonly response: string | undefined
+  readonly command: string | undefined
+}
+
+/** What nodemailer tells about a failure. */
+function smtpError(error: unknown): SmtpError {
+  const member = (name: string): string | undefined => {
+    const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
+    return typeof value === 'string' ? value : undefined
+  }
+  return { code: member('code'), response: member('response'), command: member('command') }
+}
+
+/**
+ * Before the first MAIL even a 5xx (a greeting, say) is about this host at this time, not about any recipient: other
+ * hosts are tried, then later times.
+ */
+function sessionFailure(error: unknown, peer: Peer): SessionFailed {
+  const { code, response } = smtpError(error)
+  const text = response === undefined ? `No session: ${messageOf(error)}` : `Refused the session: ${response}`
+  const status = code === 'ETLS' ? '4.7.5' : code === 'ETIMEDOUT' ? '4.4.1' : '4.4.2'
+  const mta = response === undefined ? undefined : peer.name
+  return new SessionFailed(deferredBy(status, text, mta), { tls: code === 'ETLS', cause: error })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

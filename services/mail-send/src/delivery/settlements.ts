@@ -1,0 +1,78 @@
+import type { Outbox } from '@restante/messaging'
+import { normalizeAddress } from '@restante/mime'
+import type { Tx } from '../database.ts'
+import { suppress } from '../suppression/store.ts'
+import type { BegunDelivery, Settlement } from './delivery.ts'
+import { deliveriesTopic, factsOf, type News } from './facts.ts'
+import { markHandedOver, type SendRecord, saveSettlement } from './store.ts'
+
+export interface Settled {
+  readonly delivery: BegunDelivery
+  readonly settlement: Settlement
+}
+
+/** Writes down what attempts came to, and everything that follows from it, in one transaction. */
+export class Settlements {
+  readonly #outbox: Outbox
+
+  constructor(outbox: Outbox) {
+    this.#outbox = outbox
+  }
+
+  /**
+   * States, facts and suppression entries together. A delivery that another attempt has taken meanwhile is left alone.
+   * The fact that the message left comes first, and once per message: when a server, or an inbox here, has answered.
+   */
+  async record(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<void> {
+    const own: Settled[] = []
+    for (const item of settled) {
+      if (await saveSettlement(tx, item.delivery, item.settlement)) own.push(item)
+    }
+    const news: News[] = []
+    if (own.some(({ settlement }) => settlement.verdict.mta !== undefined)) {
+      const recipients = await markHandedOver(tx, send.id)
+      if (recipients) news.push({ kind: 'handed_over', recipients })
+    }
+    news.push(...newsOf(own))
+    await this.#outbox.addAll(tx, deliveriesTopic, factsOf(send, news, new Date()))
+    await suppressRefused(tx, send, own)
+  }
+}
+
+/** One item for each answer, with all recipients that got the same one. */
+function newsOf(settled: readonly Settled[]): News[] {
+  const groups = Map.groupBy(settled, ({ settlement }) => answerKey(settlement))
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (!first) return []
+    const recipients = group.map(({ delivery }) => delivery.recipient)
+    const item = newsItem(first.settlement, recipients)
+    return item ? [item] : []
+  })
+}
+
+function newsItem(settlement: Settlement, recipients: string[]): News | undefined {
+  const { text: diagnostic, mta: remote } = settlement.verdict
+  switch (settlement.state) {
+    case 'delivered':
+      return { kind: 'delivered', recipients, remote }
+    case 'bounced':
+      return { kind: 'bounced', recipients, bounce: settlement.bounce, diagnostic }
+    case 'deferred':
+      return settlement.announceDelay ? { kind: 'delayed', recipients, diagnostic } : undefined
+  }
+}
+
+function answerKey(settlement: Settlement): string {
+  const { status, text, mta } = settlement.verdict
+  const announce = settlement.state === 'deferred' && settlement.announceDelay
+  return JSON.stringify([settlement.state, settlement.state === 'delivered' ? mta : [status, text], announce])
+}
+
+async function suppressRefused(tx: Tx, { origin }: SendRecord, settled: readonly Settled[]): Promise<void> {
+  if (origin.kind === 'system') return
+  for (const { delivery, settlement } of settled) {
+    if (settlement.state !== 'bounced' || !settlement.bounce.suppress) continue
+    await suppress(tx, origin.organizationId, normalizeAddress(delivery.recipient), 'bounced')
+  }
+}

@@ -1,0 +1,24 @@
+import { Counter, Histogram } from 'prom-client'
+
+export const deliveriesSettled = new Counter({
+  name: 'restante_deliveries_total',
+  help: 'Outcomes of attempts, one per recipient: delivered, deferred, bounced',
+  labelNames: ['route', 'outcome'],
+})
+export const attemptSeconds = new Histogram({
+  name: 'restante_delivery_attempt_seconds',
+  help: 'Time of one attempt: all recipients of a message at one destination',
+  labelNames: ['route'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+})
+export const firstAttemptDelay = new Histogram({
+  name: 'restante_delivery_first_attempt_delay_seconds',
+  help: 'Time from the acceptance of a message to its first attempt',
+  labelNames: ['route'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
+})
+export const unknownOutcomes = new Counter({
+  name: 'restante_delivery_unknown_outcomes_total',
+  help: 'Deliveries tried again although a server may have taken them before a crash: possible duplicates',
+  labelNames: ['route'],
+})
