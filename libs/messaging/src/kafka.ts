@@ -14,9 +14,18 @@ export interface KafkaOptions {
         readonly password: string
       }
     | undefined
+  /** Replicas that topics must have, and how many of them must hold a record before it counts as written. */
+  readonly replication: number
+  readonly minInsyncReplicas: number
   /** In front of every topic and group name, so that several installations or test suites can share one cluster. */
   readonly topicPrefix?: string | undefined
   readonly log: Logger
+}
+
+/** How a cluster keeps records: one replica on a developer's machine, three where mail must survive a broker. */
+export interface Durability {
+  readonly replication: number
+  readonly minInsyncReplicas: number
 }
 
 /** Kafka's answer to one record that it takes or refuses; more than this many milliseconds count as no answer. */
@@ -28,11 +37,13 @@ const REQUEST_TIMEOUT_MS = 15_000
  */
 export class Kafka {
   readonly log: Logger
+  readonly durability: Durability
   readonly #client: kafkajs.Kafka
   readonly #prefix: string
 
   constructor(options: KafkaOptions) {
     this.log = options.log
+    this.durability = { replication: options.replication, minInsyncReplicas: options.minInsyncReplicas }
     this.#prefix = options.topicPrefix ?? ''
     this.#client = new kafkajs.Kafka({
       brokers: [...options.brokers],
@@ -71,8 +82,15 @@ export class Kafka {
     return this.#client.consumer({ allowAutoTopicCreation: false, ...options })
   }
 
-  admin(): Admin {
-    return this.#client.admin({ retry: { retries: 5, initialRetryTime: 100 } })
+  /** Connects an admin client for the duration of `work`. */
+  async administrate<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+    const admin = this.#client.admin({ retry: { retries: 5, initialRetryTime: 100 } })
+    try {
+      await admin.connect()
+      return await work(admin)
+    } finally {
+      await admin.disconnect()
+    }
   }
 }
 

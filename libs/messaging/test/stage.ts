@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts'
 import { createLogger, Database, type OrmClient, sql } from '@restante/service'
 import { z } from 'zod'
-import { ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
+import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
 
 export const BROKERS = (process.env['KAFKA_BROKERS'] ?? '127.0.0.1:19092').split(',')
 const DATABASE_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -31,10 +31,16 @@ export function posted(box: string, number: number, text = `letter ${number}`): 
     subject: `${box}/${number}`,
     key: box,
     time: new Date(),
-    routing: { organizationId: '00000000-0000-4000-8000-000000000001', inboxUid: '00000000-0000-4000-8000-000000000002' },
+    routing: {
+      organizationId: '00000000-0000-4000-8000-000000000001',
+      inboxUid: '00000000-0000-4000-8000-000000000002',
+    },
     payload: { text, number },
   }
 }
+
+export type LetterConsumer = Consumer<typeof letters>
+export type LetterConsumerOptions = Extract<ConsumerOptions<typeof letters, unknown>, { handlers: object }>
 
 /** Prisma's place in tests that have no schema of their own. */
 const noOrm: OrmClient = { $disconnect: async () => {} }
@@ -53,7 +59,9 @@ create table consumed (
 create index consumed_consumed_at_idx on consumed (consumed_at);
 create table effects (id bigserial primary key, key text not null, number int not null, text text not null default '');`
 
-export const EFFECTS = sql<{ key: string; number: number; text: string }>('select key, number, text from effects order by id')
+export const EFFECTS = sql<{ key: string; number: number; text: string }>(
+  'select key, number, text from effects order by id',
+)
 export const ADD_EFFECT = sql<never, [key: string, number: number, text: string]>(
   'insert into effects (key, number, text) values ($1, $2, $3)',
 )
@@ -82,8 +90,7 @@ export class Stage {
     const client = await stage.db.direct()
     await client.query(TABLES)
     await client.end()
-    const consumers = topics.map((topic) => ({ service: SERVICE, topic }) as const)
-    await ensureTopics(stage.kafka, { topics, consumers }, { replication: 1, minInsyncReplicas: 1 })
+    await ensureTopics(stage.kafka, topics)
     return stage
   }
 
@@ -92,7 +99,14 @@ export class Stage {
   }
 
   connection(clientId: string): Kafka {
-    return new Kafka({ brokers: BROKERS, clientId, topicPrefix: this.prefix, log: this.log })
+    return new Kafka({
+      brokers: BROKERS,
+      clientId,
+      replication: 1,
+      minInsyncReplicas: 1,
+      topicPrefix: this.prefix,
+      log: this.log,
+    })
   }
 
   /** A pool of another process. */
@@ -109,10 +123,17 @@ export class Stage {
   }
 
   /** Starts a part, waits until it is ready, and stops it with the stage. */
-  async started<P extends { start(): Promise<void>; ready(): Promise<void>; stop(): Promise<void> }>(part: P): Promise<P> {
+  async started<P extends { start(): Promise<void>; ready(): Promise<void>; stop(): Promise<void> }>(
+    part: P,
+  ): Promise<P> {
     await part.start()
     this.onClose(() => part.stop())
-    await until(() => part.ready().then(() => true, () => false))
+    await until(() =>
+      part.ready().then(
+        () => true,
+        () => false,
+      ),
+    )
     return part
   }
 
@@ -124,8 +145,31 @@ export class Stage {
     return this.db.transaction((tx) => this.outbox.addAll(tx, letters, events))
   }
 
+  /** A consumer of `letters` as its service would run it, with short sessions; joined when this resolves. */
+  async consumer(
+    options: Partial<LetterConsumerOptions> & Pick<LetterConsumerOptions, 'handlers'>,
+  ): Promise<LetterConsumer> {
+    return this.started(this.letterConsumer(options))
+  }
+
+  letterConsumer(options: Partial<LetterConsumerOptions> & Pick<LetterConsumerOptions, 'handlers'>): LetterConsumer {
+    return new Consumer({
+      kafka: this.connection('consumer'),
+      db: this.db,
+      service: SERVICE,
+      topic: letters,
+      sessionTimeoutMs: 6_000,
+      heartbeatMs: 200,
+      infrastructureBackoff: { first: 20, most: 100 },
+      ...options,
+    })
+  }
+
   /** Writes records to a topic past the outbox: what a defective or hostile producer would do. */
-  async produce(topic: string, messages: { key: string; value: string; headers: Record<string, string> }[]): Promise<void> {
+  async produce(
+    topic: string,
+    messages: { key: string; value: string; headers: Record<string, string> }[],
+  ): Promise<void> {
     const producer = this.kafka.producer()
     await producer.connect()
     await producer.send({ topic: this.kafka.physical(topic), messages })
@@ -134,18 +178,17 @@ export class Stage {
 
   /** How many records a topic holds, over all partitions. */
   async count(topic: string): Promise<number> {
-    const admin = this.kafka.admin()
-    await admin.connect()
-    const offsets = await admin.fetchTopicOffsets(this.kafka.physical(topic))
-    await admin.disconnect()
+    const offsets = await this.kafka.administrate((admin) => admin.fetchTopicOffsets(this.kafka.physical(topic)))
     return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
   }
 
   async committed(group: string, topic: string): Promise<Map<number, number>> {
-    const admin = this.kafka.admin()
-    await admin.connect()
-    const [found] = await admin.fetchOffsets({ groupId: this.kafka.physical(group), topics: [this.kafka.physical(topic)] })
-    await admin.disconnect()
+    const [found] = await this.kafka.administrate((admin) =>
+      admin.fetchOffsets({
+        groupId: this.kafka.physical(group),
+        topics: [this.kafka.physical(topic)],
+      }),
+    )
     return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]))
   }
 
@@ -155,22 +198,21 @@ export class Stage {
 
   async close(): Promise<void> {
     for (const close of this.#closers) await close()
-    const admin = this.kafka.admin()
-    await admin.connect()
-    const own = (await admin.listTopics()).filter((topic) => topic.startsWith(this.prefix))
-    await admin.deleteTopics({ topics: own })
-    await admin.disconnect()
+    await this.kafka.administrate(async (admin) => {
+      const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(this.prefix))
+      await admin.deleteTopics({ topics })
+    })
     await this.db.stop()
     await administer(`drop database if exists ${this.#name} with (force)`)
   }
 }
 
-/** Waits for a condition; fails after `ms` with the last value seen. */
-export async function until<T>(probe: () => T | Promise<T>, ms = 20_000): Promise<T> {
+/** Waits until a probe answers something else than `false`, and gives it back; fails after `ms`. */
+export async function until<T>(probe: () => T | false | Promise<T | false>, ms = 20_000): Promise<T> {
   const deadline = Date.now() + ms
   for (;;) {
     const value = await probe()
-    if (value) return value
+    if (value !== false) return value
     if (Date.now() > deadline) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
@@ -184,7 +226,12 @@ function urlOf(database: string): string {
 
 export function openDatabase(nameOrUrl: string): Database {
   const url = nameOrUrl.includes('://') ? nameOrUrl : urlOf(nameOrUrl)
-  return Database.open({ url, applicationName: 'messaging-test', orm: () => noOrm, begin: () => Promise.reject(new Error('no Prisma here')) })
+  return Database.open({
+    url,
+    applicationName: 'messaging-test',
+    orm: () => noOrm,
+    begin: () => Promise.reject(new Error('no Prisma here')),
+  })
 }
 
 async function administer(statement: string): Promise<void> {

@@ -5,6 +5,7 @@ import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Kafka } from '../kafka.ts'
 import { backoff, pause } from '../pause.ts'
 import { reportConsumer } from '../telemetry.ts'
+import { ensureDeadLetters } from '../topics/topics.ts'
 import { Assignment } from './assignment.ts'
 import type { Policy } from './attempts.ts'
 import { BatchProcessor } from './batch-processor.ts'
@@ -176,6 +177,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
     const broken = this.#follow(client)
     broken.catch(() => {}) // It may break before it is awaited below.
     try {
+      await ensureDeadLetters(this.#kafka, this.group)
       await client.connect()
       await client.subscribe({ topic: this.#kafka.physical(this.#options.topic.name), fromBeginning: true })
       await client.run({

@@ -1,7 +1,8 @@
+import type { TopicDefinition } from '@restante/contracts'
 import type { Part } from '@restante/service'
 import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
-import type { Kafka } from '../kafka.ts'
-import { type Catalog, type Durability, settingsOf, type TopicSettings } from './settings.ts'
+import type { Durability, Kafka } from '../kafka.ts'
+import { deadLetterSettings, type TopicSettings, topicSettings } from './settings.ts'
 
 /** Kafka's way to say that a topic, in contrast to a broker or a user, is meant. */
 const TOPIC = kafkajs.ConfigResourceTypes.TOPIC
@@ -11,9 +12,24 @@ const TOPIC = kafkajs.ConfigResourceTypes.TOPIC
  * are never changed: the first would break the order of keys, the second moves data; `checkTopics` reports both.
  * @returns the names of the topics that were created.
  */
-export function ensureTopics(kafka: Kafka, catalog: Catalog, durability: Durability): Promise<string[]> {
-  return administrate(kafka, async (admin) => {
-    const wanted = settingsOf(catalog, durability)
+export function ensureTopics(
+  kafka: Kafka,
+  definitions: readonly TopicDefinition[],
+  durability: Durability = kafka.durability,
+): Promise<string[]> {
+  return ensure(
+    kafka,
+    definitions.map((topic) => topicSettings(topic, durability)),
+  )
+}
+
+/** Creates the dead letters of a consumer group, kept 14 days; every consumer asks for its own before it starts. */
+export async function ensureDeadLetters(kafka: Kafka, group: string): Promise<void> {
+  await ensure(kafka, [deadLetterSettings(group, kafka.durability)])
+}
+
+function ensure(kafka: Kafka, wanted: readonly TopicSettings[]): Promise<string[]> {
+  return kafka.administrate(async (admin) => {
     const existing = new Set(await admin.listTopics())
     const missing = wanted.filter((topic) => !existing.has(kafka.physical(topic.name)))
     await admin.createTopics({
@@ -40,11 +56,47 @@ export function ensureTopics(kafka: Kafka, catalog: Catalog, durability: Durabil
   })
 }
 
-/** @returns how the topics in Kafka differ from the catalog, a sentence each; empty when they agree. */
-export function checkTopics(kafka: Kafka, catalog: Catalog, durability: Durability): Promise<string[]> {
-  return administrate(kafka, async (admin) => {
-    const found = await differences(kafka, admin, settingsOf(catalog, durability))
+/** @returns how the topics in Kafka differ from their definitions, a sentence each; empty when they agree. */
+export function checkTopics(
+  kafka: Kafka,
+  definitions: readonly TopicDefinition[],
+  durability: Durability = kafka.durability,
+): Promise<string[]> {
+  return kafka.administrate(async (admin) => {
+    const wanted = definitions.map((topic) => topicSettings(topic, durability))
+    const found = await differences(kafka, admin, wanted)
     return found.map(({ topic, what }) => `${topic}: ${what}`)
+  })
+}
+
+export interface ListedTopic {
+  readonly name: string
+  readonly partitions: number
+  readonly records: number
+  readonly retention: string
+}
+
+/** The topics of this installation, dead letters included, by name. */
+export function listTopics(kafka: Kafka): Promise<ListedTopic[]> {
+  return kafka.administrate(async (admin) => {
+    const names = (await admin.listTopics()).filter(
+      (name) => !name.startsWith('__') && kafka.logical(name) !== undefined,
+    )
+    const configs = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: names.map((name) => ({ type: TOPIC, name, configNames: ['retention.ms'] })),
+    })
+    const listed = names.sort().map(async (name) => {
+      const offsets = await admin.fetchTopicOffsets(name)
+      const config = configs.resources.find((resource) => resource.resourceName === name)
+      return {
+        name: kafka.logical(name) ?? name,
+        partitions: offsets.length,
+        records: offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0),
+        retention: `${Math.round(Number(config?.configEntries[0]?.configValue) / 3_600_000)} h`,
+      }
+    })
+    return Promise.all(listed)
   })
 }
 
@@ -54,11 +106,11 @@ export class TopicsCheck implements Part {
   readonly #check: () => Promise<string[]>
   #result: { readonly at: number; readonly differences: Promise<string[]> } | undefined
 
-  constructor(kafka: Kafka, catalog: Catalog, durability: Durability) {
-    this.#check = () => checkTopics(kafka, catalog, durability)
+  constructor(kafka: Kafka, definitions: readonly TopicDefinition[]) {
+    this.#check = () => checkTopics(kafka, definitions)
   }
 
-  /** Rejects with the differences; asks Kafka at most once a minute, or every 5 s until they are gone. */
+  /** Rejects with the differences. Asks Kafka at most once a minute, and every 5 s while there are any. */
   async ready(): Promise<void> {
     if (!this.#result || Date.now() >= this.#result.at) await this.#refresh()
     const differences = (await this.#result?.differences) ?? []
@@ -77,16 +129,6 @@ interface Difference {
   readonly what: string
   /** Whether `ensureTopics` can mend it. */
   readonly correctable: boolean
-}
-
-async function administrate<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = kafka.admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
 }
 
 async function differences(kafka: Kafka, admin: Admin, wanted: readonly TopicSettings[]): Promise<Difference[]> {
@@ -109,7 +151,13 @@ async function differences(kafka: Kafka, admin: Admin, wanted: readonly TopicSet
     return [
       ...(partitions.length === topic.partitions
         ? []
-        : [{ topic: topic.name, what: `has ${partitions.length} partitions, not ${topic.partitions}`, correctable: false }]),
+        : [
+            {
+              topic: topic.name,
+              what: `has ${partitions.length} partitions, not ${topic.partitions}`,
+              correctable: false,
+            },
+          ]),
       ...(replication >= topic.replication
         ? []
         : [{ topic: topic.name, what: `has ${replication} replicas, not ${topic.replication}`, correctable: false }]),

@@ -1,0 +1,117 @@
+/**
+ * What consumers could not handle: `node libs/messaging/src/dead-letters-cli.ts list | show | replay`, with the
+ * variables that the services have (KAFKA_BROKERS, TOPIC_PREFIX, ...).
+ */
+import { parseArgs } from 'node:util'
+import { fail, kafkaFromEnvironment, print, table } from './cli.ts'
+import {
+  type DeadLetter,
+  deadLetterGroups,
+  readDeadLetters,
+  removeDeadLetters,
+  replayDeadLetters,
+} from './dead-letters/reader.ts'
+import type { Kafka } from './kafka.ts'
+
+const USAGE = `usage: dead-letters-cli <command>
+  list                                      groups that have dead letters
+  list   --group <group>                    the dead letters of one group
+  show   --group <group> --offset <n>       one of them: why it failed, its headers; --payload prints its content too
+  replay --group <group> --offset <n>       publishes one of them again, for this group alone
+  replay --group <group> --all              publishes all of them again, and removes them here
+         --dry-run                          only says what would be published`
+
+const options = {
+  group: { type: 'string' },
+  offset: { type: 'string' },
+  all: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  payload: { type: 'boolean', default: false },
+} as const
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  const kafka = kafkaFromEnvironment('dead-letters-cli')
+  const [command] = positionals
+  if (command === 'list' && values.group === undefined) return listGroups(kafka)
+  if (values.group === undefined) fail(USAGE)
+  const letters = await readDeadLetters(kafka, values.group)
+  switch (command) {
+    case 'list':
+      return list(values.group, letters)
+    case 'show':
+      return show(find(letters, values.offset), values.payload)
+    case 'replay': {
+      const chosen = values.all ? letters : [find(letters, values.offset)]
+      return replay(kafka, values.group, chosen, { all: values.all, dryRun: values['dry-run'] })
+    }
+    default:
+      fail(USAGE)
+  }
+}
+
+async function listGroups(kafka: Kafka): Promise<void> {
+  const groups = await deadLetterGroups(kafka)
+  if (groups.length === 0) return print('There are no dead letters.')
+  print(
+    table(
+      ['group', 'dead letters'],
+      groups.map(({ group, letters }) => [group, letters]),
+    ),
+  )
+}
+
+function list(group: string, letters: readonly DeadLetter[]): void {
+  if (letters.length === 0) {
+    print(`${group} has no dead letters.`)
+    return
+  }
+  const rows = letters.map((letter) => [
+    letter.offset,
+    letter.failedAt,
+    letter.headers['ce_type'] ?? '?',
+    letter.headers['ce_id'] ?? '?',
+    letter.reason,
+    letter.error.slice(0, 80),
+  ])
+  print(table(['offset', 'failed at', 'type', 'event id', 'reason', 'error'], rows))
+}
+
+function show(letter: DeadLetter, payload: boolean): void {
+  const { topic, partition, offset } = letter.origin
+  print(`${letter.reason}: ${letter.error}`)
+  print(`failed at  ${letter.failedAt}\nfrom       ${topic}, partition ${partition}, offset ${offset}`)
+  print(`key        ${letter.key?.toString() ?? '(none)'}`)
+  for (const [name, value] of Object.entries(letter.headers)) print(`${name.padEnd(18)} ${value}`)
+  print(
+    payload
+      ? `\n${letter.value?.toString() ?? '(no value)'}`
+      : `\n${letter.value?.length ?? 0} bytes; --payload prints them`,
+  )
+}
+
+async function replay(
+  kafka: Kafka,
+  group: string,
+  letters: readonly DeadLetter[],
+  { all, dryRun }: { all: boolean; dryRun: boolean },
+): Promise<void> {
+  for (const letter of letters) {
+    print(
+      `${letter.offset}  ${letter.headers['ce_type'] ?? '?'}  ${letter.headers['ce_id'] ?? '?'} -> ${letter.origin.topic}`,
+    )
+  }
+  if (dryRun) return print(`${letters.length} would be published again; nothing was done.`)
+  await replayDeadLetters(kafka, group, letters)
+  const last = letters.at(-1)
+  // Removed only now: a crash in between publishes them twice, which the marks make harmless.
+  if (all && last) await removeDeadLetters(kafka, group, last.offset)
+  print(`${letters.length} published again. What fails once more comes back here as a new dead letter.`)
+}
+
+function find(letters: readonly DeadLetter[], offset: string | undefined): DeadLetter {
+  const letter = letters.find((it) => String(it.offset) === offset)
+  return letter ?? fail(offset === undefined ? USAGE : `There is no dead letter at offset ${offset}.`)
+}
+
+await main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))

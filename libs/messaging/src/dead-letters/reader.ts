@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import type { Admin, KafkaMessage } from 'kafkajs'
+import { textHeaders } from '../consumer/record.ts'
+import type { HeaderMap } from '../envelope.ts'
+import type { Kafka } from '../kafka.ts'
+import { DEAD_LETTER, deadLetterTopic, REPLAY_HEADER } from './dead-letters.ts'
+
+/** One record that a consumer could not handle. */
+export interface DeadLetter {
+  /** Its place among the dead letters; names it on the command line. */
+  readonly offset: number
+  readonly reason: string
+  readonly error: string
+  readonly failedAt: string
+  /** Where the record was: topic without prefix, partition and offset. */
+  readonly origin: { readonly topic: string; readonly partition: number; readonly offset: number }
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  /** The record's own headers. */
+  readonly headers: HeaderMap
+}
+
+/** Groups that have dead letters, with their number. */
+export async function deadLetterGroups(kafka: Kafka): Promise<{ group: string; letters: number }[]> {
+  const suffix = deadLetterTopic('')
+  return kafka.administrate(async (admin) => {
+    const names = (await admin.listTopics()).map((name) => kafka.logical(name)).filter((name) => name?.endsWith(suffix))
+    const counted = names
+      .filter((name) => name !== undefined)
+      .sort()
+      .map(async (name) => {
+        const { high, low } = await bounds(kafka, admin, name)
+        return { group: name.slice(0, -suffix.length), letters: high - low }
+      })
+    return (await Promise.all(counted)).filter(({ letters }) => letters > 0)
+  })
+}
+
+/** Reads all dead letters of a group, oldest first. */
+export async function readDeadLetters(kafka: Kafka, group: string): Promise<DeadLetter[]> {
+  const topic = deadLetterTopic(group)
+  return kafka.administrate(async (admin) => {
+    const { high, low } = await bounds(kafka, admin, topic)
+    if (high === low) return []
+    const reader = kafka.physical(`dead-letters-${randomUUID()}`)
+    const consumer = kafka.consumer({ groupId: reader, maxWaitTimeInMs: 100 })
+    const letters: DeadLetter[] = []
+    try {
+      await consumer.connect()
+      await consumer.subscribe({ topic: kafka.physical(topic), fromBeginning: true })
+      await new Promise<void>((resolve, reject) => {
+        consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+        const run = consumer.run({
+          autoCommit: false,
+          eachBatch: async ({ batch }) => {
+            letters.push(...batch.messages.map(toDeadLetter))
+            if (Number(batch.lastOffset()) >= high - 1) resolve()
+          },
+        })
+        run.catch(reject)
+      })
+    } finally {
+      await consumer.disconnect()
+      await admin.deleteGroups([reader]).catch(() => {})
+    }
+    return letters.filter((letter) => letter.offset < high)
+  })
+}
+
+/**
+ * Publishes dead letters to their topics again, for their group alone, with the key and headers that they had. A dead
+ * letter has no mark, so it is handled as if for the first time; one that was handled since is recognised by its mark.
+ */
+export async function replayDeadLetters(kafka: Kafka, group: string, letters: readonly DeadLetter[]): Promise<void> {
+  const producer = kafka.producer()
+  await producer.connect()
+  try {
+    for (const letter of letters) {
+      await producer.send({
+        topic: kafka.physical(letter.origin.topic),
+        acks: -1,
+        messages: [{ key: letter.key, value: letter.value, headers: { ...letter.headers, [REPLAY_HEADER]: group } }],
+      })
+    }
+  } finally {
+    await producer.disconnect()
+  }
+}
+
+/** Removes the dead letters up to and including an offset. */
+export async function removeDeadLetters(kafka: Kafka, group: string, upTo: number): Promise<void> {
+  const topic = deadLetterTopic(group)
+  await kafka.administrate(async (admin) => {
+    // Asking for the bounds makes the client learn the topic's leader, without which it cannot delete.
+    await bounds(kafka, admin, topic)
+    await admin.deleteTopicRecords({
+      topic: kafka.physical(topic),
+      partitions: [{ partition: 0, offset: String(upTo + 1) }],
+    })
+  })
+}
+
+function toDeadLetter(message: KafkaMessage): DeadLetter {
+  const all = textHeaders(message.headers)
+  const own = new Set<string>(Object.values(DEAD_LETTER))
+  return {
+    offset: Number(message.offset),
+    reason: all[DEAD_LETTER.reason] ?? 'unknown',
+    error: all[DEAD_LETTER.error] ?? '',
+    failedAt: all[DEAD_LETTER.time] ?? '',
+    origin: {
+      topic: all[DEAD_LETTER.topic] ?? '',
+      partition: Number(all[DEAD_LETTER.partition]),
+      offset: Number(all[DEAD_LETTER.offset]),
+    },
+    key: message.key,
+    value: message.value,
+    headers: Object.fromEntries(Object.entries(all).filter(([name]) => !own.has(name))),
+  }
+}
+
+async function bounds(kafka: Kafka, admin: Admin, topic: string): Promise<{ high: number; low: number }> {
+  const [found] = await admin.fetchTopicOffsets(kafka.physical(topic))
+  return { high: Number(found?.high ?? 0), low: Number(found?.low ?? 0) }
+}

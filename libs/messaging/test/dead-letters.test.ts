@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { encodeHeaders } from '../src/envelope.ts'
+import { deadLetterGroups, readDeadLetters } from '../src/index.ts'
+import { ADD_EFFECT, BROKERS, posted, Stage, until } from './stage.ts'
+
+const GROUP = 'mail-ingest.letters'
+
+describe('dead letters', () => {
+  let stage: Stage
+  let mended = false
+  beforeEach(async () => {
+    stage = await Stage.open()
+    mended = false
+    await stage.relay()
+    await stage.consumer({
+      attempts: 3,
+      handlers: {
+        'letter.posted': {
+          effect: async (tx, event) => {
+            if (event.payload.number === 13 && !mended) throw new RangeError(`cannot read: ${event.payload.text}`)
+            await tx.query(ADD_EFFECT, event.key, event.payload.number, '')
+          },
+        },
+      },
+    })
+  })
+  afterEach(() => stage.close())
+
+  /** Runs the command as a person would. */
+  async function command(...args: string[]): Promise<string> {
+    const script = path.join(import.meta.dirname, '../src/dead-letters-cli.ts')
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let output = ''
+    for await (const chunk of child.stdout) output += String(chunk)
+    return output
+  }
+
+  it('hold what a handler cannot do, with the reason, while the rest of its key flows on', async () => {
+    await stage.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))
+    await until(async () => (await stage.effects()).length === 2)
+    const [letter, ...others] = await readDeadLetters(stage.kafka, GROUP)
+    expect(others).toEqual([])
+    expect(letter).toMatchObject({
+      reason: 'failed',
+      error: 'RangeError: cannot read: the words',
+      origin: { topic: 'letters' },
+    })
+    expect(letter?.key?.toString()).toBe('box')
+    expect(JSON.parse(letter?.value?.toString() ?? '')).toEqual({ number: 13, text: 'the words' })
+  })
+
+  it('hold records that no handler could read, after one look', async () => {
+    const headers = { ...encodeHeaders('/restante/test', posted('box', 1)) }
+    const { ce_id: _, ...anonymous } = headers
+    await stage.produce('letters', [
+      { key: 'box', value: 'not json', headers },
+      { key: 'box', value: '{"number":"one","text":"x"}', headers },
+      { key: 'box', value: '{}', headers: anonymous },
+      { key: 'box', value: '{}', headers: {} },
+    ])
+    await stage.post(posted('box', 1))
+    await until(async () => (await stage.effects()).length === 1)
+    const letters = await readDeadLetters(stage.kafka, GROUP)
+    expect(letters.map(({ reason }) => reason)).toEqual(['invalid', 'invalid', 'invalid', 'invalid'])
+    expect(letters.map(({ error }) => error)).toEqual([
+      'InvalidRecordError: the value is not JSON',
+      'InvalidRecordError: the payload of letter.posted is not valid: number: invalid_type',
+      'InvalidRecordError: the header ce_id is missing',
+      expect.stringContaining('is missing'),
+    ])
+  })
+
+  it('are listed, shown and replayed by a command; a replayed letter has its effect once', async () => {
+    expect(await command('list')).toBe('There are no dead letters.\n')
+    const event = posted('box', 13)
+    await stage.post(event)
+    await until(async () => (await deadLetterGroups(stage.kafka)).length === 1)
+    expect(await command('list')).toMatch(/mail-ingest\.letters +1/)
+    expect(await command('list', '--group', GROUP)).toContain(event.id)
+    const shown = await command('show', '--group', GROUP, '--offset', '0')
+    expect(shown).toContain('failed: RangeError: cannot read: letter 13')
+    expect(shown).not.toContain('"text"')
+    expect(await command('show', '--group', GROUP, '--offset', '0', '--payload')).toContain('"text":"letter 13"')
+
+    mended = true
+    expect(await command('replay', '--group', GROUP, '--all', '--dry-run')).toContain('nothing was done')
+    await command('replay', '--group', GROUP, '--offset', '0')
+    await until(async () => (await stage.effects()).length === 1)
+    await command('replay', '--group', GROUP, '--all')
+    await stage.post(posted('box', 14))
+    await until(async () => (await stage.effects()).length === 2)
+    expect((await stage.effects()).map(({ number }) => number)).toEqual([13, 14])
+    expect(await deadLetterGroups(stage.kafka)).toEqual([])
+  })
+})
