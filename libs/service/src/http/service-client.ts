@@ -5,10 +5,10 @@ import {
   type InternalRequestOf,
   type InternalResponseOf,
   internalOperations,
+  parseInternalResponse,
   type ServiceName,
 } from '@restante/contracts'
 import { Agent } from 'undici'
-import type { z } from 'zod'
 import { UpstreamError } from '../database/errors.ts'
 import { SERVICE_HEADER, TokenMint } from '../identity/tokens.ts'
 import type { Part } from '../process/part.ts'
@@ -34,13 +34,6 @@ export class PeerRefused extends Error {
   }
 }
 
-/** The table seen so that an id and the type of its answer stay together. */
-const OPERATIONS: {
-  readonly [Id in InternalOperationId]: InternalOperationDefinition & {
-    readonly response: z.ZodType<InternalResponseOf<Id>>
-  }
-} = internalOperations
-
 const DEFAULT_TIMEOUT_MS = 2_000
 
 /** Calls the internal operations of one other service, with connections that are kept and a token per call. */
@@ -65,7 +58,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     request: InternalRequestOf<Id>,
     timeoutMs = DEFAULT_TIMEOUT_MS,
   ): Promise<InternalResponseOf<Id>> {
-    const operation = OPERATIONS[id]
+    const operation: InternalOperationDefinition = internalOperations[id]
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       [SERVICE_HEADER]: await this.#mint.service(id, this.#options.from),
@@ -75,7 +68,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     if (answer.status >= 500) throw new UpstreamError(`${id} answered ${answer.status}`, { status: answer.status })
     const document: unknown = answer.text === '' ? undefined : JSON.parse(answer.text)
     if (answer.status >= 400) throw new PeerRefused(id, answer.status, codeOf(document))
-    return operation.response.parse(document)
+    return parseInternalResponse(id, document)
   }
 
   async #send(
