@@ -12,6 +12,8 @@ export interface ApiErrorOptions {
   readonly details?: Readonly<Record<string, string | number>>
   /** Replaces the code's legacy `name` where a rule says so (`IdempotencyKeyConflictError`, `SyntaxError`). */
   readonly name?: string
+  /** Replaces the code's advice whether to repeat the request, where a rule says so. */
+  readonly retry?: boolean
   /** The internal side: for the log only. */
   readonly cause?: unknown
 }
@@ -49,8 +51,7 @@ export class ApiError extends Error {
 
   /** The headers that go with it: `Retry-After`, and `x-should-retry` for clients that obey it. */
   headers(): Record<string, string> {
-    const { retry } = this.definition
-    const { retryAfter } = this.options
+    const { retryAfter, retry = this.definition.retry } = this.options
     return {
       ...(retry === undefined ? {} : { 'x-should-retry': String(retry) }),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
