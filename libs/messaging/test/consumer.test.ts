@@ -192,6 +192,21 @@ describe('a consumer', () => {
     expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
   })
 
+  it('does every effect once although PostgreSQL drops its connections again and again', async () => {
+    const db = stage.database()
+    await stage.consumer({ handlers: writeDown, db })
+    const drop = sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and query like '%insert into effects%'`)
+    for (let i = 0; i < 200; i += 20) {
+      await stage.post(...Array.from({ length: 20 }, (_, j) => posted(`box-${j}`, i + j)))
+      await stage.db.query(drop)
+    }
+    await until(async () => (await stage.effects()).length >= 200)
+    const numbers = (await stage.effects()).map(({ number }) => number).toSorted((a, b) => a - b)
+    expect(numbers).toEqual(Array.from({ length: 200 }, (_, i) => i))
+    expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
+  })
+
   it('handles many events in one transaction, each once, and finds the one that spoils a batch', async () => {
     const sizes: number[] = []
     const batch = new Consumer({

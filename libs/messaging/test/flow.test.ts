@@ -1,39 +1,31 @@
-import { Consumer } from '../src/index.ts'
-import { ADD_EFFECT, letters, posted, Stage, until } from './stage.ts'
+import { ADD_EFFECT, posted, Stage, until } from './stage.ts'
 
 describe('from a commit to a handler', () => {
-  it('takes about ten milliseconds', async () => {
+  it('takes milliseconds', async () => {
     const stage = await Stage.open()
     try {
       const arrivals = new Map<string, number>()
       await stage.relay()
-      await stage.started(
-        new Consumer({
-          kafka: stage.connection('reader'),
-          db: stage.db,
-          service: 'webhooks-dispatcher',
-          topic: letters,
-          handlers: {
-            'letter.posted': {
-              effect: async (tx, event) => {
-                arrivals.set(event.id, performance.now())
-                await tx.query(ADD_EFFECT, event.key, event.payload.number, event.payload.text)
-              },
+      await stage.consumer({
+        handlers: {
+          'letter.posted': {
+            effect: async (tx, event) => {
+              arrivals.set(event.id, performance.now())
+              await tx.query(ADD_EFFECT, event.key, event.payload.number, event.payload.text)
             },
           },
-        }),
-      )
+        },
+      })
       const delays: number[] = []
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < 50; i++) {
         const event = posted(`box-${i % 7}`, i)
         await stage.post(event)
         const committedAt = performance.now()
-        await until(() => arrivals.has(event.id))
-        delays.push((arrivals.get(event.id) ?? 0) - committedAt)
+        delays.push((await until(() => arrivals.get(event.id) ?? false)) - committedAt)
       }
       delays.sort((a, b) => a - b)
-      console.log(delays.map((d) => d.toFixed(1)).join(' '))
-      expect(delays[30]).toBeLessThan(100)
+      // About 5 ms on an idle machine; the bound leaves room for a busy one, and none for a poll that is waited for.
+      expect(delays[25]).toBeLessThan(40)
     } finally {
       await stage.close()
     }

@@ -73,24 +73,33 @@ export class Publisher {
     await producer?.disconnect().catch(() => {})
   }
 
+  /** One topic alone: together if that works, else record by record, which finds the ones that are refused. */
   async #publishTopic(topic: string, rows: readonly OutboxRow[]): Promise<Result> {
+    const whole = await this.#try(topic, rows)
+    if (whole === 'published') return { published: rows, refused: [] }
+    if (whole === 'held') return { published: [], refused: [] }
     const published: OutboxRow[] = []
     const refused: Refusal[] = []
     for (const row of rows) {
-      try {
-        await this.#send([row])
-        published.push(row)
-        this.#holds.delete(topic)
-      } catch (error) {
-        if (!isTopicFault(error)) throw error
-        if (!isRefusal(error)) {
-          this.#hold(topic, error)
-          break
-        }
-        refused.push({ row, reason: error instanceof Error ? error.message : String(error) })
-      }
+      const outcome = await this.#try(topic, [row])
+      if (outcome === 'held') break
+      if (outcome === 'published') published.push(row)
+      else refused.push({ row, reason: outcome.refusal })
     }
     return { published, refused }
+  }
+
+  async #try(topic: string, rows: readonly OutboxRow[]): Promise<'published' | 'held' | { readonly refusal: string }> {
+    try {
+      await this.#send(rows)
+      this.#holds.delete(topic)
+      return 'published'
+    } catch (error) {
+      if (!isTopicFault(error)) throw error
+      if (isRefusal(error)) return { refusal: error instanceof Error ? error.message : String(error) }
+      this.#hold(topic, error)
+      return 'held'
+    }
   }
 
   async #send(rows: readonly OutboxRow[]): Promise<void> {
