@@ -15,7 +15,13 @@ export type Validated<T> =
 export function validate<S extends z.ZodType>(schema: S, input: unknown): Validated<z.output<S>> {
   const result = schema.safeParse(input, { error: issueMessage })
   if (result.success) return { ok: true, value: result.data }
-  return { ok: false, errors: result.error.issues.slice(0, REPORTED).map(fieldErrorOf) }
+  return { ok: false, errors: withoutEchoes(result.error.issues).slice(0, REPORTED).map(fieldErrorOf) }
+}
+
+/** A value of the wrong type is told once: zod goes on to measure whatever has a length. */
+function withoutEchoes(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('\0')))
+  return issues.filter(({ code, path }) => code === 'invalid_type' || !mistyped.has(path.join('\0')))
 }
 
 function fieldErrorOf(issue: z.core.$ZodIssue): FieldError {
