@@ -75,8 +75,10 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
       idleTimeoutMillis: 60_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     })
-    // A broken idle connection is replaced on next use; without a listener it would end the process.
+    // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement; without
+    // listeners (the pool's for idle ones, the client's own for those in use) it would end the process.
     this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
     this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
     this.orm = options.orm(new PrismaPg(this.#pool))
     this.#begin = (work) => options.begin(this.orm, work, ORM_LIMITS)
