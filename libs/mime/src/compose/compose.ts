@@ -77,7 +77,8 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     from: toMailbox(mail.from),
     to: mail.to.map(toMailbox),
     cc: (mail.cc ?? []).map(toMailbox),
-    replyTo: (mail.replyTo ?? []).map(toMailbox),
+    // An empty list would take the caller's own Reply-To header away.
+    replyTo: mail.replyTo?.length ? mail.replyTo.map(toMailbox) : undefined,
     subject: mail.subject,
     text: mail.text,
     html: mail.html,

@@ -1,9 +1,7 @@
-import { type RenderedLine, renderLines } from '../html/render.ts'
+import { type RenderedLine, renderLines, type SkippedRange } from '../html/render.ts'
 import { type HtmlElement, walkHtml } from '../html/walk.ts'
 import { isForwardMark } from './markers.ts'
 import { replyEnd } from './text.ts'
-
-type Range = readonly [start: number, end: number]
 
 /** What an element with the markup of a known client stands for. */
 type Role =
@@ -24,6 +22,9 @@ const SIGNATURE_CLASSES =
   /(?:^|\s)(?:gmail_signature(?:_prefix)?|moz-signature|protonmail_signature_block(?:-user)?)(?:\s|$)/
 const REST_IDS = new Set(['divRplyFwdMsg', 'appendonsend', 'mail-editor-reference-message-container'])
 const SIGNATURE_IDS = new Set(['AppleMailSignature', 'ms-outlook-mobile-signature'])
+
+/** So many quoted lines count as history without being announced; a removed quote leaves them to the text rules. */
+const QUOTE_STAND_IN = ['>', '>', '>']
 
 /** So much of a quote's beginning is read to see whether it is a forwarded message. */
 const LOOK_AHEAD = 200
@@ -46,8 +47,8 @@ export function extractReplyHtml(html: string): string {
  * The source ranges that client markup says are not this message's own words, ascending and apart, and whether it
  * forwards a message: then nothing else is history.
  */
-function markedRanges(html: string): { ranges: Range[]; forwards: boolean } {
-  const ranges: Range[] = []
+function markedRanges(html: string): { ranges: SkippedRange[]; forwards: boolean } {
+  const ranges: SkippedRange[] = []
   let forwards = false
   let current: { element: HtmlElement; role: Role; text: string } | undefined
   let before = ''
@@ -78,13 +79,17 @@ function markedRanges(html: string): { ranges: Range[]; forwards: boolean } {
       prefixed = role === 'prefix'
       before = ''
       const forward = role === 'forward' || (role === 'quote' && isForwardMark(text))
-      if (!forward) ranges.push([element.start, end])
+      if (!forward) ranges.push(skipped(element.start, end, role))
       forwards ||= forward
       current = undefined
     },
   })
-  if (rest >= 0) ranges.push([rest, html.length])
+  if (rest >= 0) ranges.push(skipped(rest, html.length, 'rest'))
   return { ranges, forwards }
+}
+
+function skipped(start: number, end: number, role: Role): SkippedRange {
+  return { start, end, standIn: role === 'signature' ? [] : QUOTE_STAND_IN }
 }
 
 function roleOf(element: HtmlElement): Role | undefined {
@@ -104,10 +109,10 @@ function isShown(line: RenderedLine): boolean {
 }
 
 /** The html up to an offset without the ranges, every element that is open there closed. */
-function cut(html: string, ranges: readonly Range[], offset: number): string {
+function cut(html: string, ranges: readonly SkippedRange[], offset: number): string {
   let out = ''
   let from = 0
-  for (const [start, end] of ranges) {
+  for (const { start, end } of ranges) {
     if (start >= offset) break
     out += html.slice(from, start)
     from = end

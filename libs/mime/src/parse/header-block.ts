@@ -38,14 +38,11 @@ export function readHeaderBlock(raw: Buffer, start: number, end: number, budget:
       finish(at)
       return { fields, bodyStart: next }
     }
-    const full = next - start > headerBytes || fields.length >= headerFields
-    if (full) {
+    if (first !== SPACE && first !== TAB) finish(at)
+    if (next - start > headerBytes || fields.length >= headerFields) {
       budget.truncated = true
       finish(at)
-    } else if (first !== SPACE && first !== TAB) {
-      finish(at)
-      fieldStart = at
-    }
+    } else if (first !== SPACE && first !== TAB) fieldStart = at
     at = next
   }
   finish(end)

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ParseLimits } from '../parse/limits.ts'
+import { type ParserRequest, READY } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
-import type { ParserRequest } from './thread.ts'
 
 export interface ParserPoolOptions {
   /** How many mails are parsed at the same time. */
@@ -50,13 +50,14 @@ interface Task {
 
 interface Thread {
   readonly worker: Worker
+  ready: boolean
   task: Task | undefined
   timer: NodeJS.Timeout | undefined
 }
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
 
-/** Starts the threads at once, so that the first mail does not wait for them. */
+/** Starts the threads at once, so that the first mail does not wait for them. They hold the process until `close`. */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const { memoryMb = 256, timeoutMs = 5_000, limits } = options
   const threads = new Set<Thread>()
@@ -64,22 +65,26 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
   let closed = false
 
   const start = (): void => {
-    const worker = new Worker(THREAD_FILE, { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, env: {} })
-    const thread: Thread = { worker, task: undefined, timer: undefined }
+    // No preloads of the main thread (telemetry), and none of its environment: a parser needs neither.
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMb }
+    const worker = new Worker(THREAD_FILE, { resourceLimits, env: {}, execArgv: [] })
+    const thread: Thread = { worker, ready: false, task: undefined, timer: undefined }
     threads.add(thread)
-    worker.on('message', (mail: ReadMail) => {
-      finish(thread)?.resolve(mail)
+    worker.on('message', (message: ReadMail | typeof READY) => {
+      if (message === READY) thread.ready = true
+      else finish(thread)?.resolve(message)
       next()
     })
     worker.on('error', (error) => replace(thread, new ParserDied(error)))
     worker.on('exit', (code) => replace(thread, new ParserDied(new Error(`exit code ${code}`))))
-    worker.unref()
+  }
+  const startMissing = (): void => {
+    while (threads.size < options.threads) start()
   }
   const finish = (thread: Thread): Task | undefined => {
     const { task } = thread
     clearTimeout(thread.timer)
     thread.task = undefined
-    thread.worker.unref()
     return task
   }
   const replace = (thread: Thread, reason: Error): void => {
@@ -87,25 +92,28 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     finish(thread)?.reject(reason)
     void thread.worker.terminate()
     if (closed) return
-    start()
-    next()
+    if (thread.ready) {
+      startMissing()
+      return
+    }
+    // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
+    for (const task of queue.splice(0)) task.reject(reason)
   }
   const next = (): void => {
     for (const thread of threads) {
-      if (thread.task !== undefined) continue
+      if (!thread.ready || thread.task !== undefined) continue
       const task = queue.shift()
       if (task === undefined) return
       thread.task = task
       // An exact copy: cloning a view would take along whatever else its buffer holds.
       const raw = new Uint8Array(task.raw)
       const request: ParserRequest = { raw, limits }
-      thread.worker.ref()
       thread.worker.postMessage(request, [raw.buffer])
       thread.timer = setTimeout(() => replace(thread, new ParserTimedOut(timeoutMs)), timeoutMs)
     }
   }
 
-  for (let i = 0; i < options.threads; i++) start()
+  startMissing()
   return {
     read: (raw) =>
       new Promise((resolve, reject) => {
@@ -114,6 +122,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
           return
         }
         queue.push({ raw, resolve, reject })
+        startMissing()
         next()
       }),
     get waiting() {

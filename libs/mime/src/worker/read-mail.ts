@@ -21,6 +21,9 @@ export interface ReadMail extends ParsedMail {
   readonly report?: Report
 }
 
+/** Longer bodies are shown whole and searched by their beginning: nobody wrote them, and they would cost seconds. */
+const MAX_DERIVED = 2 * 1024 * 1024
+
 /** Parses a mail and derives everything from it, reading its structure once. */
 export function readMail(raw: Buffer, limits?: Partial<ParseLimits>): ReadMail {
   const budget = newBudget(limits)
@@ -34,13 +37,14 @@ export function readMail(raw: Buffer, limits?: Partial<ParseLimits>): ReadMail {
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
     ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html) }),
-    searchText: extractedText || text?.trim() || htmlToText(html ?? ''),
+    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, MAX_DERIVED)),
     ...(report !== undefined && { report }),
   }
 }
 
 /** Extraction must never fail the message (mail 14). */
 function orWhole(extract: (body: string) => string, body: string): string {
+  if (body.length > MAX_DERIVED) return body.trim()
   try {
     return extract(body)
   } catch {

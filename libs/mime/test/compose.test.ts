@@ -1,0 +1,205 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { simpleParser } from 'mailparser'
+import {
+  compose,
+  headerProblem,
+  isServiceOwnedHeader,
+  makeMessageId,
+  messageIdFromBytes,
+  type OutgoingMail,
+  parse,
+  readAttachment,
+  UnsafeMailError,
+} from '../src/index.ts'
+
+const mail: OutgoingMail = {
+  from: { name: 'Desk', address: 'desk@example.test' },
+  to: [{ address: 'ada@customer.test' }],
+  subject: 'Order',
+  text: 'On its way.',
+  messageId: '<m-1@example.test>',
+  date: new Date('2026-03-02T08:15:04Z'),
+}
+
+const composed = async (change: Partial<OutgoingMail>): Promise<string> =>
+  (await compose({ ...mail, ...change })).raw.toString()
+
+describe('compose', () => {
+  it('writes a message that reads back as it was given', async () => {
+    const references = Array.from({ length: 40 }, (_, i) => `<reference-${i}@mail.customer.test>`)
+    const { raw, messageId } = await compose({
+      ...mail,
+      from: { name: 'Zoë, Desk', address: 'desk@example.test' },
+      to: [{ name: 'Ada "A" Ray', address: 'ada@customer.test' }, { address: 'bo@customer.test' }],
+      cc: [{ name: '日本', address: 'cy@customer.test' }],
+      replyTo: [{ address: 'replies@example.test' }],
+      subject: 'Grüße aus Köln, mit einer Betreffzeile, die länger als eine Zeile ist 🎉',
+      text: 'Grüße 🎉\n> \n.\nFrom here\n',
+      html: '<p>Grüße</p>',
+      inReplyTo: '<reference-39@mail.customer.test>',
+      references,
+    })
+    expect(messageId).toBe('<m-1@example.test>')
+    expect(parse(raw)).toMatchObject({
+      from: '"Zoë, Desk" <desk@example.test>',
+      to: ['"Ada \\"A\\" Ray" <ada@customer.test>', 'bo@customer.test'],
+      cc: ['日本 <cy@customer.test>'],
+      replyTo: ['replies@example.test'],
+      subject: 'Grüße aus Köln, mit einer Betreffzeile, die länger als eine Zeile ist 🎉',
+      messageId,
+      inReplyTo: '<reference-39@mail.customer.test>',
+      references,
+      date: mail.date,
+      html: '<p>Grüße</p>',
+      attachments: [],
+    })
+    expect(parse(raw).text?.trimEnd()).toBe('Grüße 🎉\n> \n.\nFrom here')
+  })
+
+  it('reads the same to another parser', async () => {
+    const { raw } = await compose({ ...mail, subject: 'Grüße', text: 'Grüße\nzwei', html: '<p>Grüße</p>' })
+    const theirs = await simpleParser(raw)
+    expect([theirs.subject, theirs.text?.trimEnd(), theirs.html]).toEqual(['Grüße', 'Grüße\nzwei', '<p>Grüße</p>'])
+  })
+
+  it('keeps every line within the limit of RFC 5322', async () => {
+    const lines = (
+      await composed({ subject: 'ü'.repeat(500), text: 'x'.repeat(5_000), html: `<p>${'y'.repeat(5_000)}</p>` })
+    ).split('\r\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998)
+    expect(lines.some((line) => line.includes('\n'))).toBe(false)
+  })
+
+  it('puts inline files beside the html and others below', async () => {
+    const { raw } = await compose({
+      ...mail,
+      html: '<img src="cid:logo">',
+      attachments: [
+        { content: Buffer.from('png'), contentId: 'logo', filename: 'lögo.png' },
+        { content: Buffer.from('a\0b'), filename: 'report.pdf' },
+        { content: Buffer.from('BEGIN:VCALENDAR'), contentType: 'text/calendar; method=REPLY', filename: 'i.ics' },
+        { content: Buffer.from('?') },
+      ],
+    })
+    const parsed = parse(raw)
+    expect(parsed).toMatchObject({
+      text: 'On its way.',
+      html: '<img src="cid:logo">',
+      attachments: [
+        { filename: 'lögo.png', contentType: 'image/png', disposition: 'inline', contentId: 'logo', size: 3 },
+        { filename: 'report.pdf', contentType: 'application/pdf', disposition: 'attachment', size: 3 },
+        { filename: 'i.ics', contentType: 'text/calendar', disposition: 'attachment', size: 15 },
+        { contentType: 'application/octet-stream', disposition: 'attachment', size: 1 },
+      ],
+    })
+    expect(readAttachment(raw, parsed.attachments[1]?.partIndex ?? -1)?.content).toEqual(Buffer.from('a\0b'))
+    expect(raw.toString()).toContain('multipart/related')
+  })
+
+  it('writes an empty body when there is none', async () => {
+    const { raw } = await compose({ from: mail.from, to: mail.to, messageId: mail.messageId, date: mail.date })
+    expect(parse(raw)).toMatchObject({ text: '', attachments: [] })
+    expect(parse(raw).subject).toBeUndefined()
+  })
+
+  it('writes international domains in ASCII', async () => {
+    expect(await composed({ to: [{ address: 'ada@bücher.test' }] })).toContain('To: ada@xn--bcher-kva.test')
+  })
+
+  it('passes custom headers on in their spelling, without those the service owns', async () => {
+    const raw = await composed({
+      headers: {
+        'X-API-Key': 'Grüße',
+        'x-low': '1',
+        Subject: 'no',
+        bcc: 'x@y.test',
+        'Content-Foo': 'no',
+        Received: 'no',
+      },
+    })
+    const { headers } = parse(Buffer.from(raw))
+    expect(headers).toMatchObject({ 'X-API-Key': 'Grüße', 'x-low': '1', Subject: 'Order' })
+    expect(raw).not.toMatch(/^(?:bcc|content-foo|received):/im)
+  })
+
+  it('lets the service headers and Reply-To win', async () => {
+    const headers = { 'list-unsubscribe': '<https://caller>', 'Reply-To': 'caller@x.test' }
+    const raw = await composed({
+      headers,
+      serviceHeaders: { 'List-Unsubscribe': '<https://service>' },
+      replyTo: [{ address: 'r@x.test' }],
+    })
+    expect(raw.match(/^list-unsubscribe:.*$/gim)).toEqual(['List-Unsubscribe: <https://service>'])
+    expect(raw.match(/^reply-to:.*$/gim)).toEqual(['Reply-To: r@x.test'])
+    expect(await composed({ headers })).toContain('Reply-To: caller@x.test')
+  })
+
+  it.each<[string, Partial<OutgoingMail>]>([
+    ['subject', { subject: 'a\r\nBcc: x@y.test' }],
+    ['from', { from: { name: 'a\nb', address: 'a@b.test' } }],
+    ['to', { to: [{ address: 'a@b.test\r\n' }] }],
+    ['headers', { headers: { 'X-A': 'b\r\nBcc: x@y.test' } }],
+    ['headers', { headers: { 'X-A: b\r\nBcc': 'x@y.test' } }],
+    ['headers', { serviceHeaders: { 'X-A': 'b\0' } }],
+    ['messageId', { inReplyTo: '<a@b>\r\nX: y' }],
+    ['attachments', { attachments: [{ content: Buffer.from(''), filename: 'a"\r\nX: y' }] }],
+  ])('refuses a line break in %s', async (field, change) => {
+    await expect(compose({ ...mail, ...change })).rejects.toThrow(UnsafeMailError)
+    await expect(compose({ ...mail, ...change })).rejects.toMatchObject({ field })
+  })
+
+  it('signs so that a verifier agrees', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const { raw } = await compose({
+      ...mail,
+      subject: 'Grüße',
+      html: '<p>x</p>',
+      dkim: { domain: 'example.test', selector: 's1', privateKey },
+    })
+    const asked: string[] = []
+    const verified = await dkimVerify(raw, {
+      resolver: async (name: string) => {
+        asked.push(name)
+        return [[`v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`]]
+      },
+    })
+    expect(asked).toEqual(['s1._domainkey.example.test'])
+    expect(verified.results.map((result: { status: { result: string } }) => result.status.result)).toEqual(['pass'])
+  })
+})
+
+describe('custom headers', () => {
+  it.each([
+    ['X-Campaign', 'a', true],
+    ['x', '', true],
+    ['X Y', 'a', false],
+    ['X:Y', 'a', false],
+    ['', 'a', false],
+    ['Ü', 'a', false],
+    ['X-A', 'a\nb', false],
+    ['X-A', 'a\0', false],
+  ])('%j: %j', (name, value, fine) => {
+    expect(headerProblem(name, value) === undefined).toBe(fine)
+  })
+
+  it('belong to the service when it writes them itself', () => {
+    expect(
+      ['from', 'BCC', 'Content-Type', 'content-x', 'DKIM-Signature', 'Mime-Version'].every(isServiceOwnedHeader),
+    ).toBe(true)
+    expect(['Reply-To', 'X-A', 'List-Unsubscribe', 'Contents'].some(isServiceOwnedHeader)).toBe(false)
+  })
+})
+
+describe('made ids', () => {
+  it('are unique, or the same for the same bytes', () => {
+    expect(makeMessageId('example.test')).toMatch(/^<[0-9a-f-]{36}@example\.test>$/)
+    expect(makeMessageId('example.test')).not.toBe(makeMessageId('example.test'))
+    expect(messageIdFromBytes(Buffer.from('x'))).toBe(messageIdFromBytes(Buffer.from('x')))
+    expect(messageIdFromBytes(Buffer.from('x'))).toMatch(/^<[0-9a-f]{64}@[a-z0-9.]+>$/)
+  })
+})

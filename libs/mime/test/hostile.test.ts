@@ -1,0 +1,197 @@
+import { extractReply, extractReplyHtml, htmlToText, parse, parseHeadersOnly, preview, readMail } from '../src/index.ts'
+import { fixture, mailOf } from './fixture.ts'
+
+const MEGABYTE = 1024 * 1024
+const filled = (unit: string, size = MEGABYTE): string => unit.repeat(Math.ceil(size / unit.length))
+
+describe('limits', () => {
+  it('stops at the number of parts and keeps what came before', () => {
+    const parts = Array.from({ length: 50 }, (_, i) => ['--b', 'Content-Type: image/gif', '', `${i}`]).flat()
+    const mail = parse(mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'words', ...parts, '--b--'), {
+      parts: 11,
+    })
+    expect(mail).toMatchObject({ text: 'words', truncated: true })
+    expect(mail.attachments).toHaveLength(9)
+  })
+
+  it('takes what is nested too deeply as one attachment', () => {
+    const open = Array.from({ length: 40 }, (_, i) => [
+      `Content-Type: multipart/mixed; boundary=b${i}`,
+      '',
+      `--b${i}`,
+    ]).flat()
+    const mail = parse(mailOf(...open, '', 'words'), { depth: 5 })
+    expect(mail).toMatchObject({ truncated: true, attachments: [{ contentType: 'multipart/mixed' }] })
+    expect(parse(mailOf(...open, '', 'words'), { depth: 50 })).toMatchObject({ truncated: false, text: 'words' })
+  })
+
+  it('reads so many header fields and bytes, and still finds the body', () => {
+    const raw = mailOf(
+      'Subject: first',
+      ...Array.from({ length: 99 }, (_, i) => `X-${i}: ${'y'.repeat(50)}`),
+      '',
+      'words',
+    )
+    for (const limits of [{ headerFields: 10 }, { headerBytes: 500 }]) {
+      const mail = parse(raw, limits)
+      expect(mail).toMatchObject({ subject: 'first', text: 'words', truncated: true })
+      expect(Object.keys(mail.headers).length).toBeLessThan(11)
+    }
+  })
+
+  it('keeps the newest references', () => {
+    const mail = parse(mailOf('References: <1@x> <2@x> <3@x>', '', ''), { references: 2 })
+    expect(mail).toMatchObject({ references: ['<2@x>', '<3@x>'], truncated: true })
+  })
+
+  it('cuts bodies and address lists', () => {
+    const mail = parse(mailOf('To: a@x.y, b@x.y, c@x.y', '', 'words'), { bodyBytes: 3, addresses: 2 })
+    expect(mail).toMatchObject({ text: 'wor', to: ['a@x.y', 'b@x.y'], truncated: true })
+  })
+})
+
+describe('a hostile mail', () => {
+  const bytes = Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7_919 + (i >> 3)) & 0xff))
+  it.each([
+    ['no bytes', Buffer.alloc(0)],
+    ['only NULs', Buffer.alloc(1_000)],
+    ['noise', bytes],
+    ['noise in a header', Buffer.concat([Buffer.from('Subject: '), bytes, Buffer.from('\r\n\r\nx')])],
+    [
+      'noise in a multipart',
+      Buffer.concat([Buffer.from('Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n'), bytes]),
+    ],
+    ['only line feeds', Buffer.from('\n'.repeat(1_000))],
+    ['only delimiters', mailOf('Content-Type: multipart/mixed; boundary=b', '', ...Array(5_000).fill('--b'))],
+    ['an empty boundary', mailOf('Content-Type: multipart/mixed; boundary=""', '', '--', 'x')],
+    [
+      'a boundary within itself',
+      mailOf(
+        'Content-Type: multipart/mixed; boundary=b',
+        '',
+        '--b',
+        'Content-Type: multipart/mixed; boundary=b',
+        '',
+        '--b',
+        '',
+        'x',
+        '--b--',
+        '--b--',
+      ),
+    ],
+    [
+      'a part cut off in its header',
+      mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/pl'),
+    ],
+    ['headers named like object members', mailOf('__proto__: x', 'constructor: y', 'toString: z', '', 'x')],
+  ])('of %s is read without a throw', (_, raw) => {
+    const mail = readMail(raw)
+    expect(parseHeadersOnly(raw).references).toEqual(mail.references)
+    expect(JSON.stringify(mail)).not.toContain('\\u0000')
+  })
+
+  it('cannot be cut anywhere so that reading throws', () => {
+    const raw = fixture('mixed-related')
+    for (let end = 0; end < raw.length; end++) expect(typeof readMail(raw.subarray(0, end)).digest).toBe('string')
+  })
+
+  it('leaves object members alone', () => {
+    const { headers } = parse(mailOf('__proto__: x', '', ''))
+    expect(Object.entries(headers)).toEqual([['__proto__', 'x']])
+    expect(Object.getPrototypeOf(headers)).toBe(Object.prototype)
+  })
+})
+
+describe('a megabyte of', () => {
+  // Each of these takes seconds to hours when something is quadratic, and some tens of milliseconds as it is.
+  const BUDGET_MS = 2_000
+  const inTime = (work: () => unknown): void => {
+    const start = performance.now()
+    work()
+    expect(performance.now() - start).toBeLessThan(BUDGET_MS)
+  }
+
+  it.each([
+    ['spaces', ' '],
+    ['empty lines', '\n'],
+    ['quotes', '> '],
+    ['quoted lines', '> x\n'],
+    ['openers', 'On 1 Mar 2026 '],
+    ['opening lines', 'On 1 Mar 2026 at 9:10\n'],
+    ['attributions', 'On 3 Mar 2026 at 9:10, Bo <bo@x.org> wrote:\n\nx\n'],
+    ['attributions in a line', 'On 3 Mar 2026 at 9:10, Bo <bo@x.org> wrote: '],
+    ['verbs', ' schrieb a:\n'],
+    ['angle brackets', '2026 <<<<<:\n'],
+    ['header labels', 'From: x\n'],
+    ['dashes', '-'],
+    ['dashed lines', `${'-'.repeat(199)}\n`],
+    ['underscores', '_____\n'],
+    ['signature marks', '-- \n'],
+    ['phone signatures', 'Sent from my phone\n'],
+    ['forward marks', '---- Forwarded\n'],
+  ])('%s does not stall the text rules', (_, unit) => {
+    inTime(() => extractReply(filled(unit)))
+  })
+
+  it.each([
+    ['open tags', '<div>'],
+    ['closing tags', '</p>'],
+    ['open and unrelated closing tags', '<div></p>'],
+    ['unclosed tags', '<'],
+    ['tags without an end', '<a '],
+    ['comments', '<!--'],
+    ['attributes', '<p a="b" '],
+    ['entities', '&amp;'],
+    ['broken entities', '&am'],
+    ['nested quotes', '<blockquote>x'],
+    ['nested tables', '<table><tr><td>'],
+    ['client quotes', '<div class="gmail_quote">x</div>y'],
+    ['open client quotes', '<div class="gmail_quote">x'],
+    ['scripts', '<script>x</script'],
+    ['list items', '<li>'],
+    ['line breaks', 'x<br>'],
+    ['preformatted text', '<pre>\n x'],
+  ])('%s does not stall the html rules', (_, unit) => {
+    inTime(() => [extractReplyHtml(filled(unit)), htmlToText(filled(unit))])
+  })
+
+  it.each([
+    ['encoded words', 'Subject: ', '=?utf-8?q?a?= '],
+    ['open encoded words', 'Subject: ', '=?utf-8?q?'],
+    ['commas', 'To: ', ','],
+    ['colons', 'To: ', 'a:'],
+    ['quotes', 'To: ', '"'],
+    ['comments', 'To: ', '('],
+    ['angle brackets', 'To: ', '<'],
+    ['mailboxes', 'To: ', 'a@b.co, '],
+    ['ids', 'References: ', '<a@b> '],
+    ['open ids', 'References: ', '<a'],
+    ['parameters', 'Content-Type: a/b; ', 'a*0=x; '],
+    ['percent signs', "Content-Type: a/b; name*=utf-8''", '%'],
+    ['folded lines', 'X: ', 'a\r\n '],
+  ])('%s in a header does not stall the parser', (_, start, unit) => {
+    inTime(() => parse(mailOf(start + filled(unit), '', 'x'), { headerBytes: 2 * MEGABYTE }))
+  })
+
+  it.each([
+    ['delimiters', 'Content-Type: multipart/mixed; boundary=b', '--b\r\n'],
+    ['near delimiters', `Content-Type: multipart/mixed; boundary=${'-'.repeat(70)}`, '\n-----'],
+    ['padding', 'Content-Transfer-Encoding: base64', 'A='],
+    ['soft breaks', 'Content-Transfer-Encoding: quoted-printable', '=  '],
+    ['flowed lines', 'Content-Type: text/plain; format=flowed; delsp=yes', 'a \n'],
+  ])('%s does not stall the parser', (_, header, unit) => {
+    inTime(() => parse(mailOf(header, '', filled(unit))))
+  })
+})
+
+describe('preview', () => {
+  it.each([
+    ['short\ntext', 'short\ntext'],
+    ['', ''],
+    ['a'.repeat(300), 'a'.repeat(200)],
+    ['🎉'.repeat(300), '🎉'.repeat(200)],
+    [`${'a'.repeat(199)}🎉b`, `${'a'.repeat(199)}🎉`],
+  ])('%#', (text, expected) => {
+    expect(preview(text)).toBe(expected)
+  })
+})

@@ -1,0 +1,139 @@
+import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport } from '../src/index.ts'
+import { fixture, mailOf } from './fixture.ts'
+
+describe('readReport', () => {
+  it('reads a bounce, recipient by recipient', () => {
+    expect(readReport(fixture('bounce'))).toEqual({
+      kind: 'delivery',
+      reportingMta: 'mx.far.test',
+      originalEnvelopeId: 'env-1',
+      originalMessageId: '<sent-1@example.test>',
+      recipients: [
+        {
+          recipient: 'gone@far.test',
+          originalRecipient: 'Gone@far.test',
+          action: 'failed',
+          status: '5.1.1',
+          smtpCode: 550,
+          diagnostic: '550 5.1.1 <gone@far.test>: Recipient address rejected: User unknown',
+          remoteMta: 'mail.far.test',
+        },
+        { recipient: 'slow@far.test', action: 'delayed', status: '4.4.1' },
+      ],
+    })
+  })
+
+  it('reads an abuse report', () => {
+    expect(readReport(fixture('complaint'))).toEqual({
+      kind: 'feedback',
+      feedbackType: 'abuse',
+      recipients: ['user@provider.test'],
+      originalMailFrom: 'desk@example.test',
+      originalMessageId: '<sent-2@example.test>',
+    })
+  })
+
+  const report = (...status: string[]): Buffer =>
+    mailOf(
+      'Content-Type: multipart/report; boundary=b',
+      '',
+      '--b',
+      '',
+      'words',
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      ...status,
+      '--b--',
+    )
+
+  it('reads a report without the empty line between its groups, and without the original', () => {
+    const raw = report(
+      'Reporting-MTA: dns; x',
+      'Final-Recipient: rfc822; <a@b.test>',
+      'Action: Failed (x)',
+      'Status: 5.0.0',
+    )
+    expect(readReport(raw)).toMatchObject({
+      recipients: [{ recipient: 'a@b.test', action: 'failed', status: '5.0.0' }],
+    })
+    expect(readReport(raw)).not.toHaveProperty('originalMessageId')
+  })
+
+  it('leaves out what says nothing about a recipient', () => {
+    expect(
+      readReport(report('Reporting-MTA: dns; x', '', 'Action: failed', '', 'Final-Recipient: rfc822; a@b.test')),
+    ).toMatchObject({ recipients: [] })
+  })
+
+  it('holds no mail for a report that only looks like one', () => {
+    expect(readReport(fixture('plain'))).toBeUndefined()
+    expect(readReport(mailOf('Subject: Undelivered Mail Returned to Sender', '', '550 5.1.1'))).toBeUndefined()
+    expect(
+      readReport(mailOf('Content-Type: multipart/report; boundary=b', '', '--b', '', 'x', '--b--')),
+    ).toBeUndefined()
+    expect(readReport(Buffer.alloc(0))).toBeUndefined()
+  })
+})
+
+describe('classifyBounce', () => {
+  const noEmail = { type: 'Permanent', subType: 'NoEmail', suppress: true }
+  const general = { type: 'Permanent', subType: 'General', suppress: true }
+  const transient = (subType: string) => ({ type: 'Transient', subType, suppress: false })
+  const undetermined = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
+  it.each([
+    ['5.1.1', 550, false, noEmail],
+    ['5.1.2', 550, false, noEmail],
+    ['5.1.3', 501, false, noEmail],
+    ['5.1.6', 550, false, noEmail],
+    ['5.1.10', 556, false, noEmail],
+    ['5.1.8', 550, false, general],
+    ['5.0.0', 550, false, general],
+    ['5.4.4', 550, false, general],
+    [undefined, 550, false, general],
+    [undefined, 552, false, general],
+    ['nonsense', 554, false, general],
+    ['4.2.2', 452, true, transient('MailboxFull')],
+    ['4.2.2', 452, false, undefined],
+    ['5.2.2', 552, false, transient('MailboxFull')],
+    ['5.2.3', 552, false, transient('MessageTooLarge')],
+    ['5.3.4', 552, false, transient('MessageTooLarge')],
+    ['5.6.0', 554, false, transient('ContentRejected')],
+    ['5.7.1', 550, false, transient('ContentRejected')],
+    ['5.7.26', 550, false, transient('ContentRejected')],
+    ['4.4.1', 421, true, transient('General')],
+    ['4.7.1', 451, true, transient('General')],
+    ['4.1.1', undefined, true, transient('General')],
+    [undefined, 451, true, transient('General')],
+    [undefined, 451, false, undefined],
+    [undefined, undefined, true, undetermined],
+    ['2.0.0', 250, true, undetermined],
+  ])('%s %s, exhausted %s', (status, code, exhausted, expected) => {
+    expect(classifyBounce(status, code, exhausted)).toEqual(expected)
+  })
+
+  it.each([
+    ['550 5.1.1 User unknown', '5.1.1'],
+    ['550-5.7.26 blocked', '5.7.26'],
+    ['[192.0.2.5] said 4.2.2', '4.2.2'],
+    ['550 User unknown', undefined],
+  ])('finds the enhanced status in %s', (text, status) => {
+    expect(enhancedStatusIn(text)).toBe(status)
+  })
+})
+
+describe('classifyComplaint', () => {
+  it.each([
+    ['abuse', { type: 'abuse', subType: 'spam' }],
+    ['Abuse', { type: 'abuse', subType: 'spam' }],
+    [undefined, { type: 'abuse', subType: 'spam' }],
+    ['fraud', { type: 'fraud', subType: 'fraud' }],
+    ['virus', { type: 'virus', subType: 'virus' }],
+    ['other', { type: 'other', subType: 'other' }],
+    ['x-unheard-of', { type: 'other', subType: 'other' }],
+    ['not-spam', undefined],
+    ['auth-failure', undefined],
+  ])('%s', (type, expected) => {
+    expect(classifyComplaint(type)).toEqual(expected)
+  })
+})
