@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { SERVICES, type ServiceName } from '@restante/contracts'
 import { databaseUrl } from './databases.ts'
 import type { EngineUrls } from './engines/engines.ts'
 import type { SecretOf } from './secrets.ts'
-import { isListener, type Settings } from './settings.ts'
+import { listenerOf, type Settings } from './settings.ts'
 
 export interface Place {
   readonly settings: Settings
@@ -12,13 +13,16 @@ export interface Place {
 
 /** The environment of one service of the local stack. This file is the one place where it is written down. */
 export function serviceEnvironment(service: string, place: Place): Record<string, string> {
-  return { ...commonEnvironment(service, place), ...ownEnvironment(service, place) }
+  return { ...commonEnvironment(service, place), ...peerEnvironment(service, place), ...ownEnvironment(service, place) }
 }
 
+/** Domain of the inboxes here. RFC 2606 reserves `.test`, so mail to it never leaves for a real host. */
+export const defaultDomain = 'restante.test'
+
 function commonEnvironment(service: string, { settings, engines, secretOf }: Place): Record<string, string> {
-  if (!isListener(service)) throw new Error(`${service} has no port in settings.ts`)
+  const publicUrl = serviceUrl(settings, 'gateway')
   return {
-    PORT: String(settings.port(service)),
+    PORT: String(settings.port(listenerOf(service))),
     HOST: '127.0.0.1',
     DATABASE_URL: databaseUrl(engines.DATABASE_URL, service),
     REDIS_URL: engines.REDIS_URL,
@@ -26,26 +30,65 @@ function commonEnvironment(service: string, { settings, engines, secretOf }: Pla
     // One broker cannot hold more than one copy.
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
-    CALLER_KEY: secretOf(`caller key of ${service}`),
+    PUBLIC_URL: publicUrl,
+    DOCS_URL: `${publicUrl}/docs`,
+    DEFAULT_DOMAIN: defaultDomain,
+    BLOB_STORE: `directory:${join(settings.state, 'blobs')}`,
+    CURSOR_SECRET: secretOf(`cursor secret of ${service}`),
+    ENCRYPTION_KEY: secretOf(`encryption key of ${service}`),
+    // Local only: webhook receivers and attachment servers of a developer are on http and loopback.
+    ALLOW_HTTP_URLS: 'true',
+    ALLOW_LOOPBACK_URLS: 'true',
   }
 }
 
-function ownEnvironment(service: string, { settings }: Place): Record<string, string> {
+/** Where the others are, the key of the gateway's tokens for each, and one key per pair of services. */
+function peerEnvironment(service: string, { settings, secretOf }: Place): Record<string, string> {
+  const peers = SERVICES.filter((peer) => peer !== service)
+  const known =
+    service === 'gateway'
+      ? peers.map((peer) => [`CALLER_KEY_${variable(peer)}`, callerKey(peer)])
+      : [['CALLER_KEY', callerKey(service)]]
+  return Object.fromEntries([
+    ...known,
+    ...peers.flatMap((peer) => [
+      [`${variable(peer)}_URL`, serviceUrl(settings, peer)],
+      [`PEER_KEY_${variable(peer)}`, secretOf(`key of ${[service, peer].sort().join(' and ')}`)],
+    ]),
+  ])
+
+  function callerKey(name: string): string {
+    return secretOf(`caller key of ${name}`)
+  }
+}
+
+function ownEnvironment(service: string, { settings, secretOf }: Place): Record<string, string> {
   switch (service) {
     case 'gateway':
       return { READY_INCLUDES_UPSTREAMS: 'true' }
     case 'mail-ingest':
       return {
+        SMTP_HOST: '127.0.0.1',
         SMTP_PORT: String(settings.port('smtp')),
-        BLOB_DIRECTORY: join(settings.state, 'blobs'),
         SENDER_AUTH: 'trust-loopback',
+        LINK_SECRET: secretOf('link secret'),
+        RETURN_PATH_SECRET: secretOf('return path secret'),
       }
     case 'mail-send':
       return {
         SMARTHOST: `127.0.0.1:${settings.port('captured-smtp')}`,
-        BLOB_DIRECTORY: join(settings.state, 'blobs'),
+        SMARTHOST_TLS: 'none',
+        RETURN_PATH_SECRET: secretOf('return path secret'),
       }
     default:
       return {}
   }
+}
+
+function serviceUrl(settings: Settings, service: ServiceName): string {
+  return `http://127.0.0.1:${settings.port(service)}`
+}
+
+function variable(service: string): string {
+  return service.replaceAll('-', '_').toUpperCase()
 }

@@ -3,10 +3,13 @@
 // the pinned Node, and continues under that one in main.ts.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const root = resolve(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '../..')
+// import.meta.dirname is younger than some Node 20.
+const here = dirname(fileURLToPath(import.meta.url))
+const root = resolve(here, '../..')
 const node = join(root, 'node_modules/node/bin/node')
 const began = performance.now()
 
@@ -73,15 +76,17 @@ function generate() {
 }
 
 /** Continues under the pinned Node, in the same terminal. */
-function continueInMain(args) {
-  const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'main.ts'), ...args], {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
-  })
-  // Ctrl-C reaches the child through the terminal; this process waits for its end. SIGTERM reaches only this one.
+async function continueInMain() {
+  const main = join(here, 'main.ts')
+  if (realpathSync(process.execPath) === realpathSync(node)) {
+    await import(main)
+    return
+  }
+  const child = spawn(node, [main, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
+  // Ctrl-C reaches the child through the terminal, and this process waits for its end. SIGTERM reaches only this one.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => child.kill('SIGTERM'))
+  process.on('SIGHUP', () => child.kill('SIGHUP'))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))
 }
 
@@ -93,4 +98,4 @@ if (!['stop', 'reset'].includes(command)) {
   generate()
 }
 if (!existsSync(node)) fail('Nothing is installed here yet, so there is nothing to stop or delete.')
-continueInMain(process.argv.slice(2))
+await continueInMain()

@@ -21,7 +21,13 @@ const fixedPorts = {
 /** Everything of the local stack that listens. */
 export type Listener = keyof typeof fixedPorts
 
-export function isListener(name: string): name is Listener {
+/** The HTTP port of a service goes by the service's name. */
+export function listenerOf(service: string): Listener {
+  if (isListener(service)) return service
+  throw new Error(`services/${service} has no port: name one in deploy/local/settings.ts`)
+}
+
+function isListener(name: string): name is Listener {
   return Object.hasOwn(fixedPorts, name)
 }
 

@@ -7,7 +7,7 @@ import { endProcess, exists, listens } from './processes.ts'
 import { Advice, say, step } from './progress.ts'
 import { openSecrets } from './secrets.ts'
 import { type Program, Supervised } from './services/supervised.ts'
-import { isListener, type Listener, root, type Settings } from './settings.ts'
+import { type Listener, listenerOf, root, type Settings } from './settings.ts'
 import { prepareTopics } from './topics.ts'
 
 /** Everything that `npm start` runs: engines, databases, topics, captured mail and every service. */
@@ -52,8 +52,8 @@ export class Stack {
     const web = port('captured-web')
     const smtp = ['--ip', '127.0.0.1', '--smtp', String(port('captured-smtp'))]
     const page = ['--web-ip', '127.0.0.1', '--web', String(web)]
-    const store = ['--mail-directory', join(state, 'captured-mail'), '--max-emails', '1000']
-    const program = join(import.meta.dirname, 'node_modules/maildev/dist/bin/maildev.js')
+    const store = ['--mail-directory', join(state, 'captured-mail')]
+    const program = join(import.meta.dirname, 'node_modules/maildev/bin/maildev')
     return {
       ...this.#place('captured-mail'),
       command: [process.execPath, program, ...smtp, ...page, ...store],
@@ -68,7 +68,7 @@ export class Stack {
       const main = join(root, 'services', name, 'src/main.ts')
       return {
         ...this.#place(name),
-        command: [process.execPath, '--enable-source-maps', '--disable-warning=ExperimentalWarning', main],
+        command: [process.execPath, '--enable-source-maps', main],
         env: {
           ...process.env,
           ...serviceEnvironment(name, { settings: this.#settings, engines, secretOf: secrets.of }),
@@ -116,11 +116,6 @@ export async function listServices(): Promise<string[]> {
   const names = (await readdir(folder)).sort()
   const deployable = await Promise.all(names.map((name) => exists(join(folder, name, 'src/main.ts'))))
   return names.filter((_, index) => deployable[index])
-}
-
-function listenerOf(service: string): Listener {
-  if (isListener(service)) return service
-  throw new Advice(`services/${service} has no port: name one in deploy/local/settings.ts`)
 }
 
 function programFolder(settings: Settings): string {

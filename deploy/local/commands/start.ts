@@ -54,13 +54,14 @@ async function startInForeground(settings: Settings): Promise<number> {
     await stack.stop()
     await rm(stackFile(settings), { force: true })
     say('Stopped')
+    if (process.connected) process.disconnect()
   }
 }
 
 async function startInBackground(settings: Settings): Promise<number> {
   const log = join(settings.logs, 'stack.log')
   await rm(log, { force: true })
-  const child = await startDetached(process.execPath, [...process.execArgv, ...process.argv.slice(1, 2), 'start'], {
+  const child = await startDetached(process.execPath, [join(import.meta.dirname, '../main.ts'), 'start'], {
     log,
     ipc: true,
   })
