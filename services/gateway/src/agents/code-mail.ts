@@ -1,0 +1,49 @@
+import { LIMITS } from '@restante/contracts'
+import type { ServiceClient } from '@restante/service'
+import type { Secrets } from '../credentials/secrets.ts'
+import type { Db } from '../database.ts'
+import type { GatewayTimers } from '../timers.ts'
+
+export interface CodeMailDependencies {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly mailSend: ServiceClient<'gateway'>
+}
+
+const LEASE_MS = 30_000
+const RETRY_CAP_MS = 60_000
+
+/**
+ * Mails verification codes: a timer of the transaction that made the code. The digits are derived anew for each attempt
+ * and the mail has an id of its own, so that a crash at any point costs neither the mail nor a second one.
+ */
+export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
+  const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
+  timers.work('code-mail', { concurrency: 4, leaseMs: LEASE_MS, retry }, async ({ timer, run }) => {
+    const { code_id: id, mail_id: mailId } = timer.payload
+    const code = await db.orm.verificationCode.findUnique({ where: { id } })
+    if (code === null || code.expiresAt <= new Date()) return
+    await mailSend.call('mail-send.sendSystemMail', {
+      id: mailId,
+      to: code.humanEmail,
+      subject: 'Your verification code',
+      text: textOf(secrets.code(id)),
+    })
+    await run(async (tx) => {
+      const orm = await tx.orm()
+      await orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
+    })
+  })
+}
+
+function textOf(code: string): string {
+  const hours = LIMITS.signUp.codeLifetime / 3_600_000
+  return [
+    `Your verification code is ${code}`,
+    '',
+    'An AI agent signed up for an e-mail inbox and named you as its human. If you know this agent, give it the code.',
+    `It is valid for ${hours} hours. If you do not know what this is about, do nothing: without the code the agent`,
+    'can write to nobody but you.',
+    '',
+  ].join('\n')
+}

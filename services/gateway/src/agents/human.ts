@@ -1,0 +1,53 @@
+import { type Caller, LIMITS } from '@restante/contracts'
+import { ApiError } from '@restante/service'
+import type { Tx } from '../database.ts'
+import { changeOrganization, lockOrganization } from '../organizations/store.ts'
+import { ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
+import { refuseDomain } from './settings.ts'
+import type { AgentDependencies } from './sign-up.ts'
+import { nothingToVerify } from './verify.ts'
+
+/** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
+export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string) {
+  refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
+  await deps.turns.run(human, () => deps.db.transaction((tx) => attach(tx, deps, caller.organization_id, human)))
+  return {
+    human_email: human,
+    instructions: `A 6-digit code was mailed to ${human}. Ask your human for it and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,
+  }
+}
+
+async function attach(tx: Tx, deps: AgentDependencies, organizationId: string, human: string): Promise<void> {
+  const now = new Date()
+  await holdHuman(tx, human)
+  const organization = await lockOrganization(tx, organizationId)
+  if (organization?.authenticationType !== 'agent_unverified') throw nothingToVerify()
+  if (organization.humanEmail !== human) {
+    const replaces = organization.humanEmail !== null
+    if (replaces && organization.humanReplacements >= LIMITS.signUp.humanReplacements) throw replacementsUsed()
+    await refuseKnownHuman(tx, human)
+    const code = await lockCode(tx, organizationId)
+    if (code !== undefined) await forgetCode(tx, deps.timers, code)
+    const humanReplacements = organization.humanReplacements + (replaces ? 1 : 0)
+    await changeOrganization(tx, deps.events, organizationId, { humanEmail: human, humanReplacements })
+  }
+  await ensureCode(tx, deps.timers, { organizationId, humanEmail: human, mailAgain: false }, now)
+}
+
+async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
+  const orm = await tx.orm()
+  const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
+  if (owner === null) return
+  throw new ApiError('already_exists', {
+    message: 'This human already has an organization',
+    fix: 'Sign up with this human_email to get a key of that organization, or attach another human.',
+  })
+}
+
+function replacementsUsed(): ApiError {
+  return new ApiError('limit_exceeded', {
+    message: 'Human replacement limit exceeded',
+    fix: 'Attach the human that is attached now, or sign up anew.',
+    details: { resource: 'human', limit: LIMITS.signUp.humanReplacements },
+  })
+}

@@ -1,0 +1,20 @@
+import { invalid } from '@restante/service'
+
+/** How this installation lets agents sign up (identity 5). */
+export interface SignUpSettings {
+  readonly enabled: boolean
+  /** Domains of human addresses that are refused, besides the shared domains of the installation itself. */
+  readonly refusedDomains: ReadonlySet<string>
+  /** What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403. */
+  readonly verifiedHuman: 'provisional' | 'refuse'
+  /** Limits of an organization once it is verified; undefined: none. */
+  readonly verifiedInboxLimit: number | undefined
+  readonly verifiedDomainLimit: number | undefined
+}
+
+/** @throws ApiError 400 at `human_email` for an address that cannot belong to a human of ours. */
+export function refuseDomain(address: string, refused: ReadonlySet<string>, shared: ReadonlySet<string>): void {
+  const domain = address.slice(address.lastIndexOf('@') + 1)
+  if (shared.has(domain)) throw invalid(['human_email'], 'Must be an address of a human, outside this service')
+  if (refused.has(domain)) throw invalid(['human_email'], 'Addresses of this domain are not accepted')
+}

@@ -1,0 +1,180 @@
+import { LIMITS, type RequestOf } from '@restante/contracts'
+import { ApiError, type Logger } from '@restante/service'
+import type { Secrets } from '../credentials/secrets.ts'
+import { issueCredential, revokeCredentials } from '../credentials/store.ts'
+import type { Db, Tx } from '../database.ts'
+import type { Inbox, Organization } from '../generated/prisma/client.ts'
+import { type AddressRules, createInbox } from '../inboxes/create.ts'
+import { createOrganization, lockOrganization } from '../organizations/store.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
+import type { GatewayTimers } from '../timers.ts'
+import { ensureCode, holdHuman } from './codes.ts'
+import { refuseDomain, type SignUpSettings } from './settings.ts'
+import type { Turns } from './turns.ts'
+
+export interface AgentDependencies {
+  readonly db: Db
+  readonly events: TenancyEvents
+  readonly secrets: Secrets
+  readonly addresses: AddressRules
+  readonly timers: GatewayTimers
+  readonly turns: Turns
+  readonly settings: SignUpSettings
+  /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
+  readonly hasReceivedMail: (organizationId: string) => Promise<boolean>
+}
+
+type SignUpBody = RequestOf<'agent.signUp'>['body']
+
+interface SignedUp {
+  readonly organization_id: string
+  readonly inbox_id: string
+  readonly api_key: string
+}
+
+/** Keys that wait for their code, per organization: enough for an agent that lost one, too few to pile up. */
+const PROVISIONAL_KEYS = 5
+
+/** Signs an agent up: organization, pod, inbox, key and code exist together or not at all (identity 5.1). */
+export async function signUp(deps: AgentDependencies, body: SignUpBody, log: Logger): Promise<SignedUp> {
+  const { settings, addresses } = deps
+  if (!settings.enabled) throw new ApiError('not_found', { message: 'Route not found' })
+  const human = body.human_email
+  if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body))
+  refuseDomain(human, settings.refusedDomains, addresses.sharedDomains)
+  return deps.turns.run(human, () => signUpWithHuman(deps, body, human, log))
+}
+
+async function signUpWithHuman(
+  deps: AgentDependencies,
+  body: SignUpBody,
+  human: string,
+  log: Logger,
+): Promise<SignedUp> {
+  const { db } = deps
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const known = await db.orm.organization.findUnique({ where: { humanEmail: human } })
+    const received = known !== null && (await hasReceivedMail(deps, known, log))
+    const done = await db.transaction(async (tx) => {
+      await holdHuman(tx, human)
+      const orm = await tx.orm()
+      const found = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
+      // What was asked about mail must be about the organization that is decided on; else look again.
+      if (found?.id !== known?.id) return undefined
+      return found === null ? signUpNew(tx, deps, body) : signUpAgain(tx, deps, found.id, body, received)
+    })
+    if (done !== undefined) return done
+  }
+  throw new ApiError('race_condition')
+}
+
+/** When the mailbox cannot be asked, mail is presumed: a bare address must not open mail that may have arrived. */
+async function hasReceivedMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
+  if (known.authenticationType !== 'agent_unverified') return true
+  try {
+    return await deps.hasReceivedMail(known.id)
+  } catch (error) {
+    log.warn({ err: error, organization_id: known.id }, 'could not ask whether mail was received; presuming so')
+    return true
+  }
+}
+
+async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody): Promise<SignedUp> {
+  const now = new Date()
+  const human = body.human_email
+  const organization = await createOrganization(
+    tx,
+    deps.events,
+    {
+      authenticationType: 'agent_unverified',
+      humanEmail: human,
+      signUpSource: body.source,
+      signUpReferrer: body.referrer,
+      inboxLimit: LIMITS.signUp.inboxLimit,
+      domainLimit: LIMITS.signUp.domainLimit,
+    },
+    now,
+  )
+  const inbox = await createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
+  const secret = await issueSignUpKey(tx, deps, organization.id, false, now)
+  if (human !== undefined) {
+    const request = { organizationId: organization.id, humanEmail: human, mailAgain: false }
+    await ensureCode(tx, deps.timers, request, now)
+  }
+  return { organization_id: organization.id, inbox_id: inbox.address, api_key: secret }
+}
+
+/** The human is known: a new key, at once or, where mail could be opened with it, once the code is entered. */
+async function signUpAgain(
+  tx: Tx,
+  deps: AgentDependencies,
+  organizationId: string,
+  body: SignUpBody,
+  received: boolean,
+): Promise<SignedUp> {
+  const organization = await lockOrganization(tx, organizationId)
+  const human = organization?.humanEmail
+  if (organization === undefined || human === null || human === undefined) throw new ApiError('race_condition')
+  const verified = organization.authenticationType === 'agent_verified'
+  if (organization.authenticationType === null || (verified && deps.settings.verifiedHuman === 'refuse')) {
+    throw new ApiError('already_exists', {
+      message: 'This human already has an organization',
+      fix: 'Use a key of that organization, or another human_email.',
+    })
+  }
+  const now = new Date()
+  const provisional = verified || received
+  const inbox = await inboxOf(tx, deps, organization, body, provisional)
+  if (provisional) await trimProvisional(tx, deps, organization.id, now)
+  else await revokeCredentials(tx, deps.events, { organizationId: organization.id, signUp: true }, now)
+  const secret = await issueSignUpKey(tx, deps, organization.id, provisional, now)
+  const request = { organizationId: organization.id, humanEmail: human, mailAgain: provisional }
+  await ensureCode(tx, deps.timers, request, now)
+  return { organization_id: organization.id, inbox_id: inbox.address, api_key: secret }
+}
+
+/** The organization's first inbox. One that was deleted is made again, but not for a key that proves nothing yet. */
+async function inboxOf(
+  tx: Tx,
+  deps: AgentDependencies,
+  organization: Organization,
+  body: SignUpBody,
+  provisional: boolean,
+): Promise<Inbox> {
+  const orm = await tx.orm()
+  const first = await orm.inbox.findFirst({
+    where: { organizationId: organization.id, deletedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { uid: 'asc' }],
+  })
+  if (first !== null) return first
+  if (!provisional) return createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
+  throw new ApiError('already_exists', {
+    message: 'This human already has an organization, which has no inbox left',
+    fix: 'Create an inbox with a key of that organization.',
+  })
+}
+
+async function issueSignUpKey(
+  tx: Tx,
+  deps: AgentDependencies,
+  organizationId: string,
+  provisional: boolean,
+  now: Date,
+): Promise<string> {
+  const rights = { permissions: undefined, appConnect: true }
+  const key = { scope: { organizationId }, name: LIMITS.name.default, rights, signUp: true, provisional }
+  const { secret } = await issueCredential(tx, deps, key, now)
+  return secret
+}
+
+/** Makes room for one more provisional key; the oldest go. */
+async function trimProvisional(tx: Tx, deps: AgentDependencies, organizationId: string, now: Date): Promise<void> {
+  const orm = await tx.orm()
+  const beyond = await orm.credential.findMany({
+    where: { organizationId, provisional: true },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    skip: PROVISIONAL_KEYS - 1,
+    select: { id: true },
+  })
+  await revokeCredentials(tx, deps.events, { id: { in: beyond.map((row) => row.id) } }, now)
+}

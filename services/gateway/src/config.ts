@@ -1,0 +1,117 @@
+import path from 'node:path'
+import { LIMITS } from '@restante/contracts'
+import { commonConfiguration, commonEnvironment, env } from '@restante/service'
+import type { z } from 'zod'
+
+export const environment = commonEnvironment.extend({
+  PORT: env.port(3000).describe('HTTP port: REST, WebSocket upgrade at /v0, documents, and calls of other services'),
+  METRICS_PORT: env.port().optional().describe('Port of /metrics; the public port never serves it'),
+  REDIS_URL: env.url().describe('Redis of the queues'),
+  REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
+  DOCS_URL: env.url().describe('Base of the links in errors'),
+  OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
+
+  INSTALLATION_SECRET: env
+    .secret()
+    .describe('Key of the hashes of API keys and of verification codes; never change it'),
+  CURSOR_SECRET: env.secret().describe('Key of page tokens'),
+  REGION: env.choice(['us', 'eu'], 'us').describe('Region in the prefix of new API keys'),
+  OTHER_REGION_URL: env.url().optional().describe('API of the other region, named to callers with a key of it'),
+
+  DEFAULT_DOMAIN: env.string().describe('Domain of inboxes that are created without one'),
+  SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
+  RESERVED_USERNAMES: env.list().describe('Local parts that nobody can take, besides those of RFC 2142'),
+  RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
+  CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
+
+  SIGN_UP: env.flag(true).describe('Agents may sign up by themselves'),
+  SIGN_UP_REFUSED_DOMAINS: env
+    .list('example.com,example.net,example.org')
+    .describe('Domains of human addresses that are refused'),
+  SIGN_UP_VERIFIED_HUMAN: env
+    .choice(['provisional', 'refuse'], 'provisional')
+    .describe('What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403'),
+  VERIFIED_INBOX_LIMIT: env
+    .integer()
+    .optional()
+    .describe('Inboxes of a verified agent organization; default: no limit'),
+  VERIFIED_DOMAIN_LIMIT: env.integer().optional().describe('Domains of one; default: no limit'),
+
+  MAIL_INGEST_URL: env.url(),
+  MAIL_SEND_URL: env.url(),
+  WEBHOOKS_DISPATCHER_URL: env.url(),
+  WEBSOCKET_FANOUT_URL: env.url(),
+  CALLER_KEY_MAIL_INGEST: env.secret().describe('Key of the caller tokens for this service, equal to its CALLER_KEY'),
+  CALLER_KEY_MAIL_SEND: env.secret(),
+  CALLER_KEY_WEBHOOKS_DISPATCHER: env.secret(),
+  CALLER_KEY_WEBSOCKET_FANOUT: env.secret(),
+  PEER_KEY_MAIL_INGEST: env.secret().describe('Key shared with this service for calls between the two'),
+  PEER_KEY_MAIL_SEND: env.secret(),
+  PEER_KEY_WEBHOOKS_DISPATCHER: env.secret(),
+  PEER_KEY_WEBSOCKET_FANOUT: env.secret(),
+  UPSTREAM_CONNECTIONS: env.integer(128, 10_000).describe('Connections to each service behind the gateway'),
+  UPSTREAM_TIMEOUT: env.duration('60s').describe('How long a service may take to begin its answer'),
+  READY_INCLUDES_UPSTREAMS: env.flag(false).describe('Ready only when every service behind the gateway is'),
+})
+export type Environment = z.output<typeof environment>
+
+const REPOSITORY_OPENAPI = path.resolve(import.meta.dirname, '../../../docs/api/openapi.json')
+
+/** The flat environment as the code uses it. Pure. */
+export function configure(given: Environment) {
+  const defaultDomain = given.DEFAULT_DOMAIN.toLowerCase()
+  return {
+    ...commonConfiguration(given),
+    metricsPort: given.METRICS_PORT,
+    redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:gateway` },
+    docsUrl: given.DOCS_URL,
+    openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
+    cursorSecret: given.CURSOR_SECRET,
+    credentials: secretsConfiguration(given),
+    credentialLimit: given.CREDENTIAL_LIMIT,
+    otherRegionUrl: given.OTHER_REGION_URL,
+    addresses: {
+      defaultDomain,
+      sharedDomains: lowerCase([defaultDomain, ...given.SHARED_DOMAINS]),
+      reservedUsernames: lowerCase(given.RESERVED_USERNAMES),
+    },
+    retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,
+    signUp: {
+      enabled: given.SIGN_UP,
+      refusedDomains: lowerCase(given.SIGN_UP_REFUSED_DOMAINS),
+      verifiedHuman: given.SIGN_UP_VERIFIED_HUMAN,
+      verifiedInboxLimit: given.VERIFIED_INBOX_LIMIT,
+      verifiedDomainLimit: given.VERIFIED_DOMAIN_LIMIT,
+    },
+    upstreams: {
+      addresses: {
+        'mail-ingest': { url: given.MAIL_INGEST_URL, callerKey: given.CALLER_KEY_MAIL_INGEST },
+        'mail-send': { url: given.MAIL_SEND_URL, callerKey: given.CALLER_KEY_MAIL_SEND },
+        'webhooks-dispatcher': {
+          url: given.WEBHOOKS_DISPATCHER_URL,
+          callerKey: given.CALLER_KEY_WEBHOOKS_DISPATCHER,
+        },
+        'websocket-fanout': { url: given.WEBSOCKET_FANOUT_URL, callerKey: given.CALLER_KEY_WEBSOCKET_FANOUT },
+      },
+      connections: given.UPSTREAM_CONNECTIONS,
+      timeoutMs: given.UPSTREAM_TIMEOUT,
+      readiness: given.READY_INCLUDES_UPSTREAMS,
+    },
+    peerKeys: {
+      'mail-ingest': given.PEER_KEY_MAIL_INGEST,
+      'mail-send': given.PEER_KEY_MAIL_SEND,
+      'webhooks-dispatcher': given.PEER_KEY_WEBHOOKS_DISPATCHER,
+      'websocket-fanout': given.PEER_KEY_WEBSOCKET_FANOUT,
+    },
+  }
+}
+export type Config = ReturnType<typeof configure>
+
+/** What keys are made with; the operator's command line needs no more than this and the database. */
+export function secretsConfiguration(given: Pick<Environment, 'INSTALLATION_SECRET' | 'REGION'>) {
+  return { installationSecret: given.INSTALLATION_SECRET, region: given.REGION }
+}
+
+function lowerCase(words: readonly string[]): ReadonlySet<string> {
+  return new Set(words.map((word) => word.toLowerCase()))
+}

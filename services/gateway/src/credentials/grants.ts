@@ -1,0 +1,95 @@
+import { isPermission, type Permission, type PermissionGrant } from '@restante/contracts'
+
+/** What a credential may do, apart from tier, scope and the state of its organization (identity 3.4). */
+export interface Rights {
+  /** `undefined`: unrestricted. Never holds `app_connect`, whose bit is kept apart. */
+  readonly permissions: ReadonlySet<Permission> | undefined
+  readonly appConnect: boolean
+}
+
+export type Grant =
+  | { readonly outcome: 'granted'; readonly rights: Rights }
+  | { readonly outcome: 'escalation'; readonly missing: readonly Permission[] }
+  | { readonly outcome: 'unrestricted_required' }
+
+export function isUnrestricted(rights: Rights): boolean {
+  return rights.permissions === undefined
+}
+
+/** Whether the credential holds a permission: by being unrestricted, or by name; `app_connect` only by its own bit. */
+export function holds(rights: Rights, permission: Permission): boolean {
+  if (permission === 'app_connect') return rights.appConnect
+  return rights.permissions === undefined || rights.permissions.has(permission)
+}
+
+/** Rights of a new bearer key (identity 3.4 rules 2 to 7). */
+export function grantForNew(creator: Rights, requested: PermissionGrant | null | undefined): Grant {
+  if (requested === undefined) return granted(creator.permissions, false)
+  if (requested === null) {
+    return isUnrestricted(creator) ? granted(undefined, false) : { outcome: 'unrestricted_required' }
+  }
+  const wanted = namesSetTo(requested, true)
+  const missing = wanted.filter((permission) => !holds(creator, permission))
+  return missing.length > 0 ? { outcome: 'escalation', missing } : exactly(wanted)
+}
+
+/** Rights of a bearer key after an update (identity 3.5). Whatever the target gains, the editor must hold. */
+export function grantForUpdate(editor: Rights, target: Rights, requested: PermissionGrant | null | undefined): Grant {
+  if (requested === undefined) return { outcome: 'granted', rights: target }
+  const opensOrReplaces = requested === null || isUnrestricted(target)
+  if (opensOrReplaces && !isUnrestricted(editor)) return { outcome: 'unrestricted_required' }
+  if (requested === null) return granted(undefined, target.appConnect)
+
+  const wanted = namesSetTo(requested, true)
+  const missing = wanted.filter((permission) => !holds(target, permission) && !holds(editor, permission))
+  if (missing.length > 0) return { outcome: 'escalation', missing }
+  if (target.permissions === undefined) return exactly(wanted)
+
+  const taken = new Set(namesSetTo(requested, false))
+  const kept = [...target.permissions, ...(target.appConnect ? APP_CONNECT : [])].filter((name) => !taken.has(name))
+  return exactly([...kept, ...wanted])
+}
+
+/** The wire form: absent when unrestricted, otherwise the members that are true and no others (identity 3.2). */
+export function permissionsOnWire(rights: Rights): Partial<Record<Permission, true>> | undefined {
+  if (rights.permissions === undefined) return undefined
+  const shown: Partial<Record<Permission, true>> = {}
+  for (const permission of rights.permissions) shown[permission] = true
+  if (rights.appConnect) shown.app_connect = true
+  return shown
+}
+
+/** Rights as they lie in the database: a JSON list of names, null for an unrestricted key. */
+export function rightsFromRow(row: { readonly permissions: unknown; readonly appConnect: boolean }): Rights {
+  if (!Array.isArray(row.permissions)) return { permissions: undefined, appConnect: row.appConnect }
+  return { permissions: new Set(row.permissions.filter(isPermissionName)), appConnect: row.appConnect }
+}
+
+export function sameRights(one: Rights, other: Rights): boolean {
+  if (one.appConnect !== other.appConnect) return false
+  const { permissions } = other
+  if (one.permissions === undefined || permissions === undefined) return one.permissions === permissions
+  return one.permissions.size === permissions.size && [...one.permissions].every((name) => permissions.has(name))
+}
+
+const APP_CONNECT: readonly Permission[] = ['app_connect']
+
+function granted(permissions: ReadonlySet<Permission> | undefined, appConnect: boolean): Grant {
+  return { outcome: 'granted', rights: { permissions, appConnect } }
+}
+
+function exactly(names: readonly Permission[]): Grant {
+  const permissions = new Set(names)
+  const appConnect = permissions.delete('app_connect')
+  return granted(permissions, appConnect)
+}
+
+function namesSetTo(grant: PermissionGrant, value: boolean): Permission[] {
+  return Object.keys(grant)
+    .filter(isPermission)
+    .filter((name) => grant[name] === value)
+}
+
+function isPermissionName(value: unknown): value is Permission {
+  return typeof value === 'string' && isPermission(value)
+}

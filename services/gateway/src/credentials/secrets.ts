@@ -1,0 +1,48 @@
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { API_KEY_PREFIX_LENGTH } from '@restante/contracts'
+
+export type Region = 'us' | 'eu'
+
+/** A freshly made key. The secret leaves the process once, in the answer that creates it. */
+export interface MintedSecret {
+  readonly secret: string
+  readonly prefix: string
+  readonly hash: Buffer
+}
+
+/**
+ * Everything that is derived from the installation's secret. Each use has a key of its own, so that a value of one
+ * can never serve as a value of the other.
+ */
+export class Secrets {
+  readonly #keyHashKey: Buffer
+  readonly #codeKey: Buffer
+  readonly #region: Region
+
+  constructor(options: { installationSecret: string; region: Region }) {
+    this.#keyHashKey = subkey(options.installationSecret, 'restante api keys')
+    this.#codeKey = subkey(options.installationSecret, 'restante verification codes')
+    this.#region = options.region
+  }
+
+  /** 256 random bits behind the installation's prefix (identity 1.1). */
+  mint(): MintedSecret {
+    const secret = `am_${this.#region}_${randomBytes(32).toString('hex')}`
+    return { secret, prefix: secret.slice(0, API_KEY_PREFIX_LENGTH), hash: this.hash(secret) }
+  }
+
+  /** What is stored and looked up instead of a key: a stolen database opens nothing (identity 2.1). */
+  hash(token: string): Buffer {
+    return createHmac('sha256', this.#keyHashKey).update(token).digest()
+  }
+
+  /** The six digits of a code, derived from its id so that they can be mailed again and are stored nowhere. */
+  code(codeId: string): string {
+    const digest = createHmac('sha256', this.#codeKey).update(codeId).digest()
+    return (digest.readBigUInt64BE() % 1_000_000n).toString().padStart(6, '0')
+  }
+}
+
+function subkey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import { isUuid, type Tier } from '@restante/contracts'
+import { ApiError, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
+import type { ListPage } from '../lists.ts'
+import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
+import type { Rights } from './grants.ts'
+import type { Secrets } from './secrets.ts'
+
+/** A key together with the address that an inbox-tier key is bound to. */
+export type BoundCredential = Credential & { readonly inbox: Pick<Inbox, 'address'> | null }
+
+/** What a key is bound to, and what a list of keys is narrowed to. */
+export interface CredentialScope {
+  readonly organizationId: string
+  readonly podId?: string | undefined
+  readonly inboxUid?: string | undefined
+}
+
+export interface NewCredential {
+  readonly scope: CredentialScope
+  readonly name: string
+  readonly rights: Rights
+  readonly expiresAt?: Date | undefined
+  readonly provisional?: boolean
+  readonly signUp?: boolean
+}
+
+const COUNT_LIVE = sql<{ count: number }, [organizationId: string]>(`
+select count(*)::int as count from credentials
+ where organization_id = $1 and (expires_at is null or expires_at > now())`)
+
+// In one order everywhere, so that two transactions that end the same keys cannot deadlock.
+const LOCK = sql<{ id: string }, [ids: string[]]>(
+  'select id from credentials where id = any($1::uuid[]) order by id for update',
+)
+
+/** Refuses one key too many. The caller holds the organization's lock, so that the count holds (identity 3.4 rule 14). */
+export async function refuseBeyondLimit(tx: Tx, organizationId: string, limit: number): Promise<void> {
+  const [live] = await tx.query(COUNT_LIVE, organizationId)
+  if ((live?.count ?? 0) < limit) return
+  throw new ApiError('limit_exceeded', {
+    message: 'API key limit exceeded',
+    fix: "Delete a key or raise the organization's limit.",
+    details: { resource: 'api_key', limit },
+  })
+}
+
+/** Makes a bearer key. The secret is in the answer only; the row holds its keyed hash. */
+export async function issueCredential(
+  tx: Tx,
+  deps: { events: TenancyEvents; secrets: Secrets },
+  given: NewCredential,
+  now: Date,
+): Promise<{ row: Credential; secret: string }> {
+  const { secret, prefix, hash } = deps.secrets.mint()
+  const orm = await tx.orm()
+  const row = await orm.credential.create({
+    data: {
+      id: randomUUID(),
+      organizationId: given.scope.organizationId,
+      tier: tierOfScope(given.scope),
+      podId: given.scope.podId ?? null,
+      inboxUid: given.scope.inboxUid ?? null,
+      secretHash: new Uint8Array(hash),
+      prefix,
+      name: given.name,
+      permissions: storedPermissions(given.rights),
+      appConnect: given.rights.appConnect,
+      provisional: given.provisional ?? false,
+      signUp: given.signUp ?? false,
+      expiresAt: given.expiresAt ?? null,
+      createdAt: now,
+      updatedAt: now,
+    },
+  })
+  await deps.events.record(tx, credentialChanged(row))
+  return { row, secret }
+}
+
+export interface CredentialChange {
+  readonly name?: string | undefined
+  readonly rights?: Rights
+  readonly provisional?: boolean
+}
+
+/** Changes a key that is locked, and tells the other services. */
+export async function changeCredential(
+  tx: Tx,
+  events: TenancyEvents,
+  id: string,
+  change: CredentialChange,
+): Promise<BoundCredential> {
+  const orm = await tx.orm()
+  const changed = await orm.credential.update({
+    where: { id },
+    data: {
+      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(change.provisional === undefined ? {} : { provisional: change.provisional }),
+      ...(change.rights === undefined
+        ? {}
+        : { permissions: storedPermissions(change.rights), appConnect: change.rights.appConnect }),
+      version: { increment: 1 },
+      updatedAt: new Date(),
+    },
+    include: { inbox: { select: { address: true } } },
+  })
+  await events.record(tx, credentialChanged(changed))
+  return changed
+}
+
+/** Ends keys for good: nothing authenticates with them after the commit, apart from look-ups cached for a second. */
+export async function revokeCredentials(
+  tx: Tx,
+  events: TenancyEvents,
+  which: Prisma.CredentialWhereInput,
+  now: Date,
+): Promise<number> {
+  const orm = await tx.orm()
+  const found = await orm.credential.findMany({ where: which, select: { id: true } })
+  if (found.length === 0) return 0
+  const ids = found.map((row) => row.id)
+  await tx.query(LOCK, ids)
+  // Read again under the lock: the deletion's version must be beyond that of every change made meanwhile.
+  const rows = await orm.credential.findMany({ where: { id: { in: ids } } })
+  await orm.credential.deleteMany({ where: { id: { in: ids } } })
+  await events.record(tx, ...rows.map((row) => credentialDeleted(row, now)))
+  return rows.length
+}
+
+/** A key within a scope; tiers nest, so a pod's scope holds the keys of its inboxes (identity 3.1). */
+export async function findCredential(db: Db, scope: CredentialScope, id: string): Promise<BoundCredential | undefined> {
+  if (!isUuid(id)) return undefined
+  const row = await db.orm.credential.findFirst({
+    where: { id, ...within(scope) },
+    include: { inbox: { select: { address: true } } },
+  })
+  return row ?? undefined
+}
+
+/** The same, held until the end of the transaction. */
+export async function lockCredential(tx: Tx, scope: CredentialScope, id: string): Promise<BoundCredential | undefined> {
+  if (!isUuid(id)) return undefined
+  await tx.query(LOCK, [id])
+  const orm = await tx.orm()
+  const row = await orm.credential.findFirst({
+    where: { id, ...within(scope) },
+    include: { inbox: { select: { address: true } } },
+  })
+  return row ?? undefined
+}
+
+export interface CredentialFilter {
+  readonly type: string | undefined
+  /** Keys that expired before this are not listed any more (identity 10.3). */
+  readonly notExpiredBefore: Date
+}
+
+export function listCredentials(
+  db: Db,
+  scope: CredentialScope,
+  filter: CredentialFilter,
+  page: ListPage,
+): Promise<BoundCredential[]> {
+  return db.orm.credential.findMany({
+    where: {
+      ...within(scope),
+      ...(filter.type === undefined ? {} : { type: filter.type }),
+      AND: [
+        { OR: [{ expiresAt: null }, { expiresAt: { gte: filter.notExpiredBefore } }] },
+        page.where((id) => ({ id })),
+      ],
+    },
+    include: { inbox: { select: { address: true } } },
+    orderBy: [{ createdAt: page.order }, { id: page.order }],
+    take: page.take,
+  })
+}
+
+function within(scope: CredentialScope): Prisma.CredentialWhereInput {
+  return {
+    organizationId: scope.organizationId,
+    ...(scope.podId === undefined ? {} : { podId: scope.podId }),
+    ...(scope.inboxUid === undefined ? {} : { inboxUid: scope.inboxUid }),
+  }
+}
+
+function tierOfScope(scope: CredentialScope): Tier {
+  if (scope.inboxUid !== undefined) return 'inbox'
+  return scope.podId === undefined ? 'organization' : 'pod'
+}
+
+function storedPermissions({ permissions }: Rights) {
+  return permissions === undefined ? Prisma.DbNull : [...permissions]
+}

@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LIMITS } from '@restante/contracts'
+import compression from 'compression'
+
+const compress = compression({ threshold: LIMITS.request.compressAbove })
+
+/** Compresses what will be written, for clients that take it; small bodies and binary types stay as they are. */
+export function compressFor(request: IncomingMessage, response: ServerResponse): void {
+  const accepted = request.headers['accept-encoding']
+  if (accepted === undefined || !accepted.includes('gzip')) return
+  compress(request, response, () => {})
+}

@@ -1,0 +1,79 @@
+import { ROUTE_NOT_FOUND } from '@restante/contracts'
+import { ApiError, answer, type Exchange, type Match, type Queryable, type Router, sendJson } from '@restante/service'
+import { admit } from './admission.ts'
+import { bearerToken } from './authorization.ts'
+import { answerPreflight, openToBrowsers } from './browsers.ts'
+import { compressFor } from './compression.ts'
+import type { Documents } from './documents.ts'
+import type { KeyLookup } from './key-lookup.ts'
+import type { KeyUsage } from './key-usage.ts'
+import { forward } from './proxy.ts'
+import type { Route } from './route-table.ts'
+import { resolveCaller } from './scope.ts'
+import type { Upstreams } from './upstreams.ts'
+
+export interface EdgeDependencies {
+  readonly db: Queryable
+  readonly routes: Router<Route>
+  readonly keys: KeyLookup
+  readonly usage: KeyUsage
+  readonly upstreams: Upstreams
+  readonly documents: Documents
+  readonly internal: (exchange: Exchange) => Promise<void>
+}
+
+const INTERNAL = '/internal/'
+
+/** The public edge: `handle` of the gateway's listener. */
+export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<void> {
+  return async (exchange) => {
+    const { request, response, path } = exchange
+    if (path.startsWith(INTERNAL)) return deps.internal(exchange)
+    openToBrowsers(response)
+    if (request.method === 'OPTIONS') return answerPreflight(request, response)
+    compressFor(request, response)
+    if (await deps.documents.serve(exchange)) return
+    await serveOperation(deps, exchange, matchRoute(deps.routes, exchange))
+  }
+}
+
+function matchRoute(routes: Router<Route>, { request, response, path }: Exchange): Match<Route> {
+  const match = routes.match(request.method ?? '', path)
+  if (match !== undefined && 'value' in match) return match
+  if (match !== undefined) response.setHeader('allow', allowHeader(match.allowed))
+  throw new ApiError('not_found', { message: ROUTE_NOT_FOUND })
+}
+
+function allowHeader(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+/** The order of the checks decides which error wins (identity 1.11). */
+async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>): Promise<void> {
+  const { value: route, params } = match
+  const { operation, target } = route
+  exchange.facts['operation'] = operation.id
+  if (target.kind === 'upgrade') return demandUpgrade(exchange)
+  const caller = operation.authentication === 'none' ? undefined : await callerOf(deps, exchange, match)
+  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { caller })
+  await forward(deps.upstreams.of(operation.service), route, exchange, caller)
+}
+
+async function callerOf(deps: EdgeDependencies, exchange: Exchange, { value: route, params }: Match<Route>) {
+  const { facts, request } = exchange
+  const identity = await deps.keys.authenticate(bearerToken(request.headers.authorization))
+  facts['organization_id'] = identity.organizationId
+  facts['credential_id'] = identity.credential.id
+  deps.usage.note(identity)
+  admit(identity, route.operation, route.prefix)
+  const caller = await resolveCaller(deps.db, identity, route.prefix, params)
+  if (caller.inbox !== undefined) facts['inbox_uid'] = caller.inbox.uid
+  return caller
+}
+
+/** A plain request to the stream's address (events 6.1). */
+function demandUpgrade({ response }: Exchange): void {
+  response.setHeader('upgrade', 'websocket')
+  response.setHeader('connection', 'upgrade')
+  sendJson(response, 426, { message: 'Upgrade Required' })
+}

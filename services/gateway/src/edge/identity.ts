@@ -1,0 +1,86 @@
+import { type CallerCredential, isPermission, type Permission, type SendingRight, type Tier } from '@restante/contracts'
+import type { Rights } from '../credentials/grants.ts'
+
+/** Columns of the one look-up that authentication makes. */
+export interface IdentityRow {
+  readonly id: string
+  readonly type: string
+  readonly tier: string
+  readonly organization_id: string
+  readonly pod_id: string | null
+  readonly inbox_uid: string | null
+  readonly permissions: unknown
+  readonly app_connect: boolean
+  readonly provisional: boolean
+  readonly expires_at: Date | null
+  readonly used_at: Date | null
+  readonly organization_status: string
+  readonly authentication_type: string | null
+  readonly human_email: string | null
+}
+
+/** Who a key belongs to and what it may do: made once per look-up, read by every request that presents the key. */
+export interface Identity {
+  readonly organizationId: string
+  readonly tier: Tier
+  readonly podId: string | undefined
+  readonly inboxUid: string | undefined
+  readonly rights: Rights
+  readonly credential: CallerCredential
+  /** Milliseconds since the epoch; Infinity: never. Checked at each request. */
+  readonly expiresAt: number
+  readonly usedAt: number
+  readonly sending: SendingRight
+  readonly unverified: boolean
+}
+
+export function identityOf(row: IdentityRow): Identity {
+  const tier = tierOf(row.tier)
+  const names = Array.isArray(row.permissions) ? row.permissions.filter(isPermissionName) : undefined
+  return {
+    organizationId: row.organization_id,
+    tier,
+    podId: row.pod_id ?? undefined,
+    inboxUid: row.inbox_uid ?? undefined,
+    rights: { permissions: names && new Set(names), appConnect: row.app_connect },
+    credential: {
+      id: row.id,
+      type: row.type === 'public_key' ? 'public_key' : 'bearer',
+      tier,
+      ...(names === undefined ? {} : { permissions: names }),
+      app_connect: row.app_connect,
+      provisional: row.provisional,
+      ...(row.expires_at === null ? {} : { expires_at: row.expires_at.toISOString() }),
+    },
+    expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+    usedAt: row.used_at?.getTime() ?? 0,
+    sending: sendingRight(row),
+    unverified: row.authentication_type === 'agent_unverified',
+  }
+}
+
+/** What the organization may send (identity 5.4): an unverified agent writes to its human alone, or to nobody. */
+export function sendingRight(row: {
+  readonly organization_status: string
+  readonly authentication_type: string | null
+  readonly human_email: string | null
+}): SendingRight {
+  if (row.organization_status === 'suspended') return 'suspended'
+  if (row.authentication_type !== 'agent_unverified') return 'ok'
+  return row.human_email === null ? 'none' : `only:${row.human_email}`
+}
+
+function tierOf(text: string): Tier {
+  switch (text) {
+    case 'organization':
+    case 'pod':
+    case 'inbox':
+      return text
+    default:
+      throw new TypeError(`a credential has no tier ${text}`)
+  }
+}
+
+function isPermissionName(value: unknown): value is Permission {
+  return typeof value === 'string' && isPermission(value)
+}

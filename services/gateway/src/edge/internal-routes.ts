@@ -1,0 +1,75 @@
+import {
+  type InternalOperationDefinition,
+  internalOperationsOf,
+  ROUTE_NOT_FOUND,
+  type ServiceName,
+} from '@restante/contracts'
+import {
+  type AnyHandler,
+  ApiError,
+  answer,
+  type Exchange,
+  handlerTable,
+  type InternalHandlers,
+  Router,
+  SERVICE_HEADER,
+  TokenRefused,
+  verifyService,
+} from '@restante/service'
+
+export interface InternalRoutesOptions {
+  readonly handlers: InternalHandlers<'gateway'>
+  /** The key that each peer shares with the gateway. */
+  readonly peerKeys: Readonly<Partial<Record<ServiceName, string>>>
+}
+
+interface InternalRoute {
+  readonly operation: InternalOperationDefinition
+  readonly handler: AnyHandler
+}
+
+/**
+ * What other services ask the gateway. The edge is public, so a request without the token of a service that may call
+ * the operation gets the answer of a path that does not exist.
+ */
+export function internalRoutes(options: InternalRoutesOptions): (exchange: Exchange) => Promise<void> {
+  const operations = internalOperationsOf('gateway')
+  const handlers = handlerTable(
+    options.handlers,
+    operations.map((operation) => operation.id),
+  )
+  const router = new Router<InternalRoute>()
+  for (const operation of operations) {
+    router.add(operation.method, operation.path, { operation, handler: handlers(operation.id) })
+  }
+  return async (exchange) => {
+    const match = router.match(exchange.request.method ?? '', exchange.path)
+    if (match === undefined || 'allowed' in match) throw unknownRoute()
+    const { operation, handler } = match.value
+    const from = await peerOf(exchange, operation, options.peerKeys)
+    exchange.facts['operation'] = operation.id
+    exchange.facts['peer_service'] = from
+    await answer(operation, handler, exchange, match.params, { from })
+  }
+}
+
+async function peerOf(
+  exchange: Exchange,
+  operation: InternalOperationDefinition,
+  keys: InternalRoutesOptions['peerKeys'],
+): Promise<ServiceName> {
+  const token = exchange.request.headers[SERVICE_HEADER]
+  if (typeof token !== 'string') throw unknownRoute()
+  try {
+    const peer = await verifyService(token, keys, 'gateway', operation.id)
+    if (operation.callers.includes(peer)) return peer
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error
+  }
+  exchange.log.warn({ operation: operation.id }, 'an internal operation was called without the right token')
+  throw unknownRoute()
+}
+
+function unknownRoute(): ApiError {
+  return new ApiError('not_found', { message: ROUTE_NOT_FOUND })
+}

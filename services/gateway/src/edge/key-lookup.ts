@@ -1,0 +1,104 @@
+import { API_KEY_START, LIMITS } from '@restante/contracts'
+import { ApiError, type Queryable, sql } from '@restante/service'
+import type { Region, Secrets } from '../credentials/secrets.ts'
+import { type Identity, type IdentityRow, identityOf } from './identity.ts'
+
+const FIND = sql<IdentityRow, [hash: Buffer]>(`
+select c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
+       c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
+       o.status as organization_status, o.authentication_type, o.human_email
+  from credentials c
+  join organizations o on o.id = c.organization_id
+ where c.secret_hash = $1`)
+
+interface Entry {
+  readonly lookup: Promise<Identity | undefined>
+  /** From the moment the question was asked: an answer is never trusted for longer than the bound. */
+  readonly until: number
+  organizationId: string | undefined
+}
+
+export interface KeyLookupOptions {
+  readonly db: Queryable
+  readonly secrets: Secrets
+  readonly region: Region
+  /** API of the other region, named to callers that come with its keys. */
+  readonly otherRegionUrl: string | undefined
+  /** Keys that are remembered at once. Default 10,000. */
+  readonly capacity?: number
+}
+
+/**
+ * Finds the holder of a key by the key's hash. Positive answers are remembered for at most a second: that is the bound
+ * within which revocation holds in every process, with no invalidation channel that could fail (identity 2.1). This
+ * process's own changes hold at once (`forget`). Requests that come together share one question.
+ */
+export class KeyLookup {
+  readonly #options: KeyLookupOptions
+  readonly #capacity: number
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(options: KeyLookupOptions) {
+    this.#options = options
+    this.#capacity = options.capacity ?? 10_000
+  }
+
+  /** @throws ApiError 401 for a key that is unknown, or whose time is over. */
+  async authenticate(token: string): Promise<Identity> {
+    const identity = token.startsWith(API_KEY_START) ? await this.#find(token) : undefined
+    if (identity === undefined) throw this.#unknown(token)
+    if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
+    return identity
+  }
+
+  /** Drops what is remembered of an organization's keys, and every question that is still open. */
+  forget(organizationId: string): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.organizationId === undefined || entry.organizationId === organizationId) this.#entries.delete(key)
+    }
+  }
+
+  #find(token: string): Promise<Identity | undefined> {
+    const hash = this.#options.secrets.hash(token)
+    const key = hash.toString('base64')
+    const now = Date.now()
+    const known = this.#entries.get(key)
+    if (known !== undefined && known.until > now) return known.lookup
+    return this.#ask(key, hash, now)
+  }
+
+  #ask(key: string, hash: Buffer, now: number): Promise<Identity | undefined> {
+    const lookup = this.#options.db.query(FIND, hash).then(([row]) => (row === undefined ? undefined : identityOf(row)))
+    const entry: Entry = { lookup, until: now + LIMITS.apiKey.cache, organizationId: undefined }
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    this.#evict(now)
+    lookup.then(
+      (identity) => {
+        // Only positive answers stay: a key that is made a moment later must work at once.
+        if (identity !== undefined) entry.organizationId = identity.organizationId
+        else if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      },
+      () => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      },
+    )
+    return lookup
+  }
+
+  /** The map is in the order of the questions, so the oldest go first: those whose time is over, or one too many. */
+  #evict(now: number): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.until > now && this.#entries.size <= this.#capacity) return
+      this.#entries.delete(key)
+    }
+  }
+
+  #unknown(token: string): ApiError {
+    const { region, otherRegionUrl } = this.#options
+    const other = region === 'us' ? 'eu' : 'us'
+    if (!token.startsWith(`${API_KEY_START}${other}_`)) return new ApiError('unknown_api_key')
+    const where = otherRegionUrl === undefined ? `the ${other.toUpperCase()} installation` : otherRegionUrl
+    return new ApiError('unknown_api_key', { fix: `This key belongs to another region. Send it to ${where}.` })
+  }
+}

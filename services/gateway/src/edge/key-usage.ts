@@ -1,0 +1,65 @@
+import { LIMITS } from '@restante/contracts'
+import { type Logger, type Part, type Queryable, sql } from '@restante/service'
+import type { Identity } from './identity.ts'
+
+const RECORD = sql<never, [ids: string[], times: string[]]>(`
+update credentials c set used_at = u.at
+  from unnest($1::uuid[], $2::timestamptz[]) as u(id, at)
+ where c.id = u.id and (c.used_at is null or c.used_at < u.at)`)
+
+const FLUSH_AFTER_MS = 1_000
+
+/**
+ * Notes when keys were last used: at most once a minute per key, in batches, off the path of requests (identity 2.1).
+ * A failure to write costs a time stamp, never a request.
+ */
+export class KeyUsage implements Part {
+  readonly name = 'key usage'
+  readonly #db: Queryable
+  readonly #log: Logger
+  readonly #pending = new Map<string, number>()
+  /** When this process last noted a key; bounded by forgetting what is older than the interval. */
+  #noted = new Map<string, number>()
+  #timer: NodeJS.Timeout | undefined
+  #swept = 0
+
+  constructor(db: Queryable, log: Logger) {
+    this.#db = db
+    this.#log = log
+  }
+
+  note(identity: Identity): void {
+    const now = Date.now()
+    if (now - identity.usedAt < LIMITS.apiKey.usedAt) return
+    const { id } = identity.credential
+    const last = this.#noted.get(id)
+    if (last !== undefined && now - last < LIMITS.apiKey.usedAt) return
+    this.#forgetOld(now)
+    this.#noted.set(id, now)
+    this.#pending.set(id, now)
+    this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_AFTER_MS)
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    this.#timer = undefined
+    if (this.#pending.size === 0) return
+    const entries = [...this.#pending]
+    this.#pending.clear()
+    const ids = entries.map(([id]) => id)
+    const times = entries.map(([, at]) => new Date(at).toISOString())
+    await this.#db.query(RECORD, ids, times).catch((error: unknown) => {
+      this.#log.warn({ err: error, keys: ids.length }, 'the last use of keys was not recorded')
+    })
+  }
+
+  #forgetOld(now: number): void {
+    if (now - this.#swept < LIMITS.apiKey.usedAt) return
+    this.#swept = now
+    this.#noted = new Map([...this.#noted].filter(([, at]) => now - at < LIMITS.apiKey.usedAt))
+  }
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '@restante/contracts'
+import { ApiError, CALLER_HEADER, type Exchange } from '@restante/service'
+import type { Dispatcher } from 'undici'
+import { pathBelow, type Route } from './route-table.ts'
+import type { Upstream } from './upstreams.ts'
+
+/** Headers of one connection (RFC 9110 7.6.1), and those that say something to the gateway alone. */
+const DROPPED_FROM_REQUEST = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
+/** Headers that only the gateway sets; a client that sends one must not be believed. */
+const INTERNAL_HEADERS = 'x-restante-'
+
+const DROPPED_FROM_RESPONSE = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
+
+/** Methods that may be sent again when the connection broke before an answer began. */
+const REPEATABLE = new Set(['GET', 'HEAD'])
+
+/**
+ * Passes a request on to the service that owns the operation, and its answer back, both as streams: what a slow reader
+ * does not take is not read either. A service that cannot be reached is 503; nothing with an effect is sent twice.
+ * @param caller absent for operations that take no key.
+ */
+export async function forward(
+  upstream: Upstream,
+  route: Route,
+  exchange: Exchange,
+  caller: Caller | undefined,
+): Promise<void> {
+  const { request, response, signal, search } = exchange
+  const method = request.method ?? 'GET'
+  const path = pathBelow(route, exchange.path)
+  const options = {
+    method: method as Dispatcher.HttpMethod,
+    path: search === '' ? path : `${path}?${search}`,
+    headers: await requestHeaders(upstream, route, exchange, caller),
+    body: hasBody(request) ? request : null,
+    signal,
+  }
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await upstream.pool.stream(options, ({ statusCode, headers }) => begin(response, statusCode, headers))
+      return
+    } catch (cause) {
+      // The client has gone: there is nobody to tell.
+      if (signal.aborted) return
+      if (response.headersSent) throw cause
+      if (attempt === 0 && REPEATABLE.has(method) && options.body === null) continue
+      throw new ApiError('service_unavailable', { retryAfter: 1, cause })
+    }
+  }
+}
+
+async function requestHeaders(
+  upstream: Upstream,
+  route: Route,
+  exchange: Exchange,
+  caller: Caller | undefined,
+): Promise<string[]> {
+  const { request, requestId } = exchange
+  const headers = passedOn(request)
+  headers.push('x-request-id', requestId, 'x-restante-peer', request.socket.remoteAddress ?? '')
+  if (caller !== undefined) headers.push(CALLER_HEADER, await upstream.mint.caller(route.operation.id, caller))
+  return headers
+}
+
+/** The client's headers that a service gets to see, as they came: names and values in turn. */
+export function passedOn(request: IncomingMessage): string[] {
+  const { rawHeaders } = request
+  const perConnection = namedBy(request.headers.connection)
+  const headers: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    if (DROPPED_FROM_REQUEST.has(name) || name.startsWith(INTERNAL_HEADERS) || perConnection.has(name)) continue
+    headers.push(name, rawHeaders[index + 1] ?? '')
+  }
+  return headers
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function namedBy(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return NONE
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+}
+
+function hasBody({ headers, method }: IncomingMessage): boolean {
+  if (method === 'GET' || method === 'HEAD') return false
+  if (headers['transfer-encoding'] !== undefined) return true
+  return headers['content-length'] !== undefined && headers['content-length'] !== '0'
+}
+
+function begin(response: ServerResponse, status: number, headers: Dispatcher.StreamFactoryData['headers']) {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !DROPPED_FROM_RESPONSE.has(name)) response.setHeader(name, value)
+  }
+  return response
+}

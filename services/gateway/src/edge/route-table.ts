@@ -1,0 +1,53 @@
+import { type OperationDefinition, operations, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
+import { type AnyHandler, handlerTable, Router } from '@restante/service'
+
+/** Where a public path leads, and how it gets there. */
+export interface Route {
+  readonly operation: OperationDefinition
+  readonly prefix: Tier
+  /** Segments of the prefix, which the owning service does not see. */
+  readonly prefixSegments: number
+  readonly target:
+    | { readonly kind: 'local'; readonly handler: AnyHandler }
+    | { readonly kind: 'remote' }
+    | { readonly kind: 'upgrade' }
+}
+
+const PREFIX_SEGMENTS: Record<Tier, number> = { organization: 1, pod: 3, inbox: 3 }
+
+/**
+ * The public API as one table, from the operations of the contracts under each of their prefixes.
+ * @param handlers of the operations that the gateway owns; one missing or one too many fails here.
+ */
+export function routeTable(handlers: object): Router<Route> {
+  const all: readonly OperationDefinition[] = Object.values(operations)
+  const local = handlerTable(
+    handlers,
+    all.filter((operation) => operation.service === 'gateway').map((operation) => operation.id),
+  )
+  const router = new Router<Route>()
+  for (const operation of all) {
+    for (const { tier, path } of pathsOf(operation)) {
+      const target = targetOf(operation, local)
+      router.add(operation.method, path, {
+        operation,
+        prefix: tier,
+        prefixSegments: PREFIX_SEGMENTS[tier],
+        target,
+      })
+    }
+  }
+  return router
+}
+
+function targetOf(operation: OperationDefinition, local: (id: string) => AnyHandler): Route['target'] {
+  if (operation.response === UPGRADE) return { kind: 'upgrade' }
+  return operation.service === 'gateway' ? { kind: 'local', handler: local(operation.id) } : { kind: 'remote' }
+}
+
+/** The path as the owning service knows it: without its prefix, still percent-encoded, without a trailing slash. */
+export function pathBelow(route: Route, path: string): string {
+  let start = 0
+  for (let segment = 0; segment < route.prefixSegments; segment++) start = path.indexOf('/', start + 1)
+  return path.endsWith('/') ? path.slice(start, -1) : path.slice(start)
+}

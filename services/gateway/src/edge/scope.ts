@@ -1,0 +1,93 @@
+import type { Caller, CallerInbox, Tier } from '@restante/contracts'
+import { ApiError, notFound, type Queryable, sql } from '@restante/service'
+import { parseReference } from '../inboxes/store.ts'
+import { findPod } from '../pods/store.ts'
+import { type Identity, sendingRight } from './identity.ts'
+
+/** The inbox of a request with what its organization may send, read for this request: neither may be a second old. */
+interface InboxRow {
+  readonly uid: string
+  readonly address: string
+  readonly pod_id: string
+  readonly display_name: string | null
+  readonly status: string
+  readonly organization_status: string
+  readonly authentication_type: string | null
+  readonly human_email: string | null
+}
+
+const COLUMNS = `
+select i.uid, i.address, i.pod_id, i.display_name, i.status,
+       o.status as organization_status, o.authentication_type, o.human_email
+  from inboxes i join organizations o on o.id = i.organization_id
+ where i.organization_id = $1 and i.deleted_at is null`
+
+const BY_ADDRESS = sql<InboxRow, [organizationId: string, address: string]>(`${COLUMNS} and i.address = $2`)
+const BY_CLIENT_ID = sql<InboxRow, [organizationId: string, clientId: string]>(`${COLUMNS} and i.client_id = $2`)
+const BY_UID = sql<InboxRow, [organizationId: string, uid: string]>(`${COLUMNS} and i.uid = $2`)
+
+/**
+ * The caller of a request: the credential's identity narrowed to the pod or inbox of the path (identity 4.2). What the
+ * path names and the credential does not reach is 404, as if it did not exist.
+ */
+export async function resolveCaller(
+  db: Queryable,
+  identity: Identity,
+  prefix: Tier,
+  params: Readonly<Record<string, string>>,
+): Promise<Caller> {
+  if (prefix === 'inbox') return inInbox(identity, await inboxOfPath(db, identity, params['inbox_id'] ?? ''))
+  if (prefix === 'pod') return inPod(identity, await podOfPath(db, identity, params['pod_id'] ?? ''))
+  if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
+  return inPod(identity, identity.podId)
+}
+
+async function podOfPath(db: Queryable, identity: Identity, reference: string): Promise<string> {
+  const id = await findPod(db, identity.organizationId, reference)
+  if (id === undefined || (identity.podId !== undefined && identity.podId !== id)) throw notFound('Pod')
+  return id
+}
+
+async function inboxOfPath(db: Queryable, identity: Identity, reference: string): Promise<InboxRow> {
+  const { address, clientId } = parseReference(reference)
+  const [row] =
+    address === null
+      ? await db.query(BY_CLIENT_ID, identity.organizationId, clientId ?? '')
+      : await db.query(BY_ADDRESS, identity.organizationId, address)
+  if (row === undefined || !reaches(identity, row)) throw notFound('Inbox')
+  return row
+}
+
+function reaches(identity: Identity, row: InboxRow): boolean {
+  if (identity.inboxUid !== undefined) return identity.inboxUid === row.uid
+  return identity.podId === undefined || identity.podId === row.pod_id
+}
+
+/** An inbox key whose inbox is gone is gone too, whatever a look-up of a moment ago said. */
+async function ownInbox(db: Queryable, identity: Identity, uid: string): Promise<InboxRow> {
+  const [row] = await db.query(BY_UID, identity.organizationId, uid)
+  if (row === undefined) throw new ApiError('unknown_api_key')
+  return row
+}
+
+function inPod(identity: Identity, podId: string | undefined): Caller {
+  const { organizationId: organization_id, credential, sending, unverified } = identity
+  if (podId === undefined) return { organization_id, credential, sending, unverified }
+  return { organization_id, pod_id: podId, credential, sending, unverified }
+}
+
+function inInbox(identity: Identity, row: InboxRow): Caller {
+  return {
+    organization_id: identity.organizationId,
+    pod_id: row.pod_id,
+    inbox: callerInbox(row),
+    credential: identity.credential,
+    sending: sendingRight(row),
+    unverified: row.authentication_type === 'agent_unverified',
+  }
+}
+
+function callerInbox(row: InboxRow): CallerInbox {
+  const inbox = { uid: row.uid, address: row.address, pod_id: row.pod_id, paused: row.status === 'paused' }
+  return row.display_name === null ? inbox : { ...inbox, display_name: row.display_name }
+}

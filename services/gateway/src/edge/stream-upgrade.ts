@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { type ClientRequest, type IncomingMessage, request as open, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { operations, REQUEST_ID } from '@restante/contracts'
+import {
+  ApiError,
+  CALLER_HEADER,
+  isInfrastructureError,
+  type Logger,
+  type Part,
+  type Queryable,
+  type ServiceClient,
+} from '@restante/service'
+import { Gauge } from 'prom-client'
+import { bearerToken } from './authorization.ts'
+import type { KeyLookup } from './key-lookup.ts'
+import type { KeyUsage } from './key-usage.ts'
+import { passedOn } from './proxy.ts'
+import { resolveCaller } from './scope.ts'
+import type { Upstreams } from './upstreams.ts'
+
+const openSockets = new Gauge({ name: 'gateway_open_streams', help: 'Sockets piped to the live stream service' })
+
+const STREAM = operations['stream.connect']
+const PATH = /^\/v0\/?$/
+const CONNECT_TIMEOUT_MS = 10_000
+/** Over how long the stream service spreads the closes of an edge that goes away. */
+const DRAIN_OVER_MS = 20_000
+const DRAIN_STEP_MS = 50
+
+export interface StreamUpgradeOptions {
+  readonly db: Queryable
+  readonly keys: KeyLookup
+  readonly usage: KeyUsage
+  readonly upstreams: Upstreams
+  readonly fanout: ServiceClient<'gateway'>
+  readonly log: Logger
+  /** How long `stop` may wait for the sockets to be closed from the other side, in milliseconds. */
+  readonly drainMs: number
+}
+
+/**
+ * The WebSocket upgrade at `/v0` (events 6.1): authenticates, strips the key, attaches a caller token and from then on
+ * only carries bytes between the client and the live stream service, which speaks the protocol.
+ */
+export class StreamUpgrade implements Part {
+  readonly name = 'streams'
+  readonly #options: StreamUpgradeOptions
+  /** Sockets that are piped now, by the request id that the stream service knows them by. */
+  readonly #piped = new Map<string, Socket>()
+
+  constructor(options: StreamUpgradeOptions) {
+    this.#options = options
+  }
+
+  /** The listener's `upgrade`. Never rejects: whatever fails is answered on the socket. */
+  readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+    socket.on('error', () => socket.destroy())
+    const url = new URL(request.url ?? '/', 'http://edge')
+    const requestId = requestIdOf(request)
+    this.#accept(request, socket, head, url, requestId).catch((error: unknown) => {
+      const unavailable = isInfrastructureError(error)
+      this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
+      refuse(socket, unavailable ? 503 : 500, unavailable ? 'Service temporarily unavailable' : 'Internal server error')
+    })
+  }
+
+  async #accept(request: IncomingMessage, socket: Socket, head: Buffer, url: URL, requestId: string): Promise<void> {
+    const { log } = this.#options
+    if (!PATH.test(url.pathname)) return refuse(socket, 404, 'Route not found')
+    const token = await this.#callerToken(request, url)
+    if (token === undefined) {
+      log.info({ operation: STREAM.id, request_id: requestId, status: 403 }, 'request')
+      return refuse(socket, 403, 'Forbidden')
+    }
+    const upstream = this.#options.upstreams.of(STREAM.service)
+    const target = new URL(STREAM.path === '' ? '/' : STREAM.path, upstream.url)
+    const headers = passedOn(request)
+    headers.push('host', target.host, 'connection', 'Upgrade', 'upgrade', 'websocket')
+    headers.push('x-request-id', requestId, 'x-restante-peer', request.socket.remoteAddress ?? '', CALLER_HEADER, token)
+    const outgoing = open(target, { method: 'GET', headers, timeout: CONNECT_TIMEOUT_MS })
+    this.#join(outgoing, socket, head, requestId)
+    outgoing.end()
+  }
+
+  /** `undefined`: no key that may open a stream. The handshake does not tell which fault it is. */
+  async #callerToken(request: IncomingMessage, url: URL): Promise<string | undefined> {
+    const { db, keys, usage, upstreams, log } = this.#options
+    try {
+      const identity = await keys.authenticate(keyOf(request, url))
+      if (identity.credential.provisional) return undefined
+      usage.note(identity)
+      const caller = await resolveCaller(db, identity, 'organization', {})
+      log.info(
+        { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id },
+        'stream requested',
+      )
+      return await upstreams.of(STREAM.service).mint.caller(STREAM.id, caller)
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return undefined
+      throw error
+    }
+  }
+
+  #join(outgoing: ClientRequest, socket: Socket, head: Buffer, requestId: string): void {
+    socket.once('close', () => outgoing.destroy())
+    outgoing.once('timeout', () => outgoing.destroy(new Error('the live stream service did not answer')))
+    outgoing.once('error', (error) => {
+      this.#options.log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
+      refuse(socket, 503, 'Service temporarily unavailable', { 'Retry-After': '1' })
+    })
+    // Refused by the service, for example one connection too many: its answer is the client's.
+    outgoing.once('response', (answer) => {
+      socket.write(headOf(answer))
+      answer.pipe(socket)
+    })
+    outgoing.once('upgrade', (answer, inner, innerHead) => {
+      outgoing.setTimeout(0)
+      this.#pipe(answer, socket, inner, requestId)
+      if (innerHead.length > 0) socket.write(innerHead)
+      if (head.length > 0) inner.write(head)
+    })
+  }
+
+  #pipe(answer: IncomingMessage, socket: Socket, inner: Socket, requestId: string): void {
+    for (const end of [socket, inner]) {
+      end.setTimeout(0)
+      end.setNoDelay(true)
+      end.setKeepAlive(true, 30_000)
+    }
+    this.#piped.set(requestId, socket)
+    openSockets.set(this.#piped.size)
+    const part = (): void => {
+      socket.destroy()
+      inner.destroy()
+      this.#piped.delete(requestId)
+      openSockets.set(this.#piped.size)
+    }
+    inner.once('error', part)
+    inner.once('close', part)
+    socket.once('close', part)
+    socket.write(headOf(answer))
+    inner.pipe(socket)
+    socket.pipe(inner)
+  }
+
+  /**
+   * Names its sockets to the stream service, which closes them with 1012, spread so that their clients do not all come
+   * back at once; then waits for them to go. Sockets that remain are cut.
+   */
+  async stop(): Promise<void> {
+    const { fanout, log, drainMs } = this.#options
+    if (this.#piped.size > 0) {
+      const over = Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000))
+      const request = { request_ids: [...this.#piped.keys()], over_ms: over }
+      // It answers when all are closed; what counts here is that they are.
+      void fanout.call('websocket-fanout.drainConnections', request, drainMs).catch((error: unknown) => {
+        log.warn({ err: error, streams: this.#piped.size }, 'the stream service was not told of the shutdown')
+      })
+      const deadline = Date.now() + drainMs
+      while (this.#piped.size > 0 && Date.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+      }
+    }
+    for (const socket of this.#piped.values()) socket.destroy()
+  }
+}
+
+/** The header wins, then `api_key`, then its other name (events 6.1). @throws ApiError 401 */
+function keyOf(request: IncomingMessage, url: URL): string {
+  const header = request.headers.authorization
+  const given = url.searchParams.get('api_key') ?? url.searchParams.get('auth_token')
+  return bearerToken(header === undefined && given !== null ? `Bearer ${given}` : header)
+}
+
+function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+/** Status line and headers of an answer, byte for byte as the service sent them. */
+function headOf(answer: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
+  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
+    lines.push(`${answer.rawHeaders[index]}: ${answer.rawHeaders[index + 1]}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/** A refused handshake has the infrastructure's form of an error: only a message (events 6.1). */
+function refuse(socket: Socket, status: number, message: string, headers: Readonly<Record<string, string>> = {}): void {
+  if (!socket.writable) return
+  const body = JSON.stringify({ message })
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

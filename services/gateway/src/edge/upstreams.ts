@@ -1,0 +1,93 @@
+import type { ServiceName } from '@restante/contracts'
+import { type Part, TokenMint } from '@restante/service'
+import { Pool } from 'undici'
+
+/** A service behind the gateway. */
+export type UpstreamName = Exclude<ServiceName, 'gateway'>
+
+export interface UpstreamAddress {
+  /** Base URL: `http://mail-ingest:3001`. */
+  readonly url: string
+  /** Key of the caller tokens for this service; only it and the gateway know it. */
+  readonly callerKey: string
+}
+
+/** One service behind the gateway: its connections, and the mint of the tokens that it accepts. */
+export interface Upstream {
+  readonly name: UpstreamName
+  readonly url: URL
+  readonly pool: Pool
+  readonly mint: TokenMint
+}
+
+export interface UpstreamsOptions {
+  readonly addresses: Readonly<Record<UpstreamName, UpstreamAddress>>
+  /** Connections to each service. */
+  readonly connections: number
+  /** How long a service may take to begin its answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** Whether this process is ready only when they are: for a stack that starts as one. */
+  readonly readiness: boolean
+}
+
+const CONNECT_TIMEOUT_MS = 2_000
+/** Below the 65 s after which services close idle connections, so that none is closed under a request. */
+const KEEP_ALIVE_MS = 30_000
+/** Silence inside an answer. */
+const BODY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 2_000
+
+/** The services behind the gateway. */
+export class Upstreams implements Part {
+  readonly name = 'services behind the gateway'
+  readonly #upstreams: Readonly<Record<UpstreamName, Upstream>>
+  readonly #readiness: boolean
+
+  constructor(options: UpstreamsOptions) {
+    this.#readiness = options.readiness
+    const open = (name: UpstreamName): Upstream => {
+      const { url, callerKey } = options.addresses[name]
+      const pool = new Pool(new URL(url).origin, {
+        connections: options.connections,
+        connect: { timeout: CONNECT_TIMEOUT_MS },
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        headersTimeout: options.timeoutMs,
+        bodyTimeout: BODY_TIMEOUT_MS,
+      })
+      return { name, url: new URL(url), pool, mint: new TokenMint(name, callerKey) }
+    }
+    this.#upstreams = {
+      'mail-ingest': open('mail-ingest'),
+      'mail-send': open('mail-send'),
+      'webhooks-dispatcher': open('webhooks-dispatcher'),
+      'websocket-fanout': open('websocket-fanout'),
+    }
+  }
+
+  of(service: ServiceName): Upstream {
+    if (service === 'gateway') throw new TypeError('the gateway does not stand behind itself')
+    return this.#upstreams[service]
+  }
+
+  async ready(): Promise<void> {
+    if (!this.#readiness) return
+    const down = await Promise.all(Object.values(this.#upstreams).map(notReady))
+    const names = down.filter((name) => name !== undefined)
+    if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(Object.values(this.#upstreams).map(({ pool }) => pool.close()))
+  }
+}
+
+async function notReady({ name, pool }: Upstream): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(READY_TIMEOUT_MS)
+    const { statusCode, body } = await pool.request({ method: 'GET', path: '/readyz', signal })
+    await body.dump()
+    return statusCode === 200 ? undefined : name
+  } catch {
+    return name
+  }
+}

@@ -1,0 +1,78 @@
+import { LIMITS } from '@restante/contracts'
+import { ApiError } from '@restante/service'
+import type { Tx } from '../database.ts'
+import type { Inbox, Organization } from '../generated/prisma/client.ts'
+import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
+import type { Metadata } from './metadata.ts'
+import { holderOf, insertInbox } from './store.ts'
+import { generateUsername, isReserved } from './usernames.ts'
+
+/** Domains and names of this installation. */
+export interface AddressRules {
+  readonly defaultDomain: string
+  /** Every domain that all organizations may use, the default one included. */
+  readonly sharedDomains: ReadonlySet<string>
+  /** Local parts that nobody can take, besides those of RFC 2142. */
+  readonly reservedUsernames: ReadonlySet<string>
+}
+
+export interface InboxRequest {
+  readonly podId: string
+  readonly username?: string | undefined
+  readonly domain?: string | undefined
+  readonly displayName?: string | undefined
+  readonly clientId?: string | undefined
+  readonly paused?: boolean
+  readonly metadata?: Metadata | undefined
+}
+
+/**
+ * Makes an inbox in an organization whose row the caller has locked (identity 8.2, from the second row of its table).
+ * Uniqueness is decided by the database's indexes; what is looked up before only chooses the error.
+ */
+export async function createInbox(
+  tx: Tx,
+  deps: { events: TenancyEvents; addresses: AddressRules },
+  organization: Organization,
+  given: InboxRequest,
+): Promise<Inbox> {
+  const { addresses } = deps
+  const domain = given.domain ?? addresses.defaultDomain
+  if (!addresses.sharedDomains.has(domain)) throw new ApiError('not_found', { message: 'Domain not found' })
+  if (given.username !== undefined && isReserved(given.username, addresses.reservedUsernames)) {
+    throw new ApiError('resource_taken', { message: 'This username is reserved', fix: 'Choose another username.' })
+  }
+  for (let attempt = 0; attempt < LIMITS.inbox.usernameAttempts; attempt++) {
+    const address = `${given.username ?? generateUsername(attempt)}@${domain}`
+    const refusal = await refusalOf(tx, address, organization.id)
+    if (refusal !== undefined && given.username !== undefined) throw refusal
+    if (refusal !== undefined) continue
+    refuseBeyondLimit(organization)
+    const { username: _username, domain: _domain, ...rest } = given
+    const inbox = await insertInbox(tx, { ...rest, organizationId: organization.id, address }, new Date())
+    if (inbox === undefined) continue
+    await deps.events.record(tx, inboxChanged(inbox))
+    return inbox
+  }
+  throw new ApiError('race_condition')
+}
+
+async function refusalOf(tx: Tx, address: string, organizationId: string): Promise<ApiError | undefined> {
+  const holder = await holderOf(tx, address)
+  if (holder === undefined) return undefined
+  if (holder.organizationId !== organizationId) {
+    return new ApiError('resource_taken', { message: 'This address is taken', fix: 'Choose another username.' })
+  }
+  return holder.live
+    ? new ApiError('already_exists', { message: 'An inbox of this address exists already' })
+    : undefined
+}
+
+function refuseBeyondLimit({ inboxCount, inboxLimit }: Organization): void {
+  if (inboxLimit === null || inboxCount < inboxLimit) return
+  throw new ApiError('limit_exceeded', {
+    message: 'Inbox limit exceeded',
+    fix: "Delete an inbox or raise the organization's limit.",
+    details: { resource: 'inbox', limit: inboxLimit },
+  })
+}

@@ -1,0 +1,34 @@
+import type { RecipientAnswer } from '@restante/contracts'
+import { type Queryable, sql } from '@restante/service'
+
+const FIND = sql<
+  { uid: string; organization_id: string; pod_id: string; address: string; status: string },
+  [addresses: string[]]
+>(`
+select uid, organization_id, pod_id, address, status from inboxes
+ where address = any($1::text[]) and deleted_at is null`)
+
+/**
+ * Tells for each address whether an inbox takes its mail, in the order asked, from the rows themselves: a pause or a
+ * deletion that was answered holds here (identity 10.4).
+ */
+export async function resolveRecipients(db: Queryable, addresses: readonly string[]): Promise<RecipientAnswer[]> {
+  const bases = addresses.map(baseAddress)
+  const rows = await db.query(FIND, [...new Set(bases)])
+  const found = new Map(rows.map((row) => [row.address, row]))
+  return addresses.map((given, index) => {
+    const row = found.get(bases[index] ?? '')
+    if (row === undefined) return { status: 'unknown', given }
+    const { uid: inbox_uid, organization_id, pod_id, address } = row
+    const status = row.status === 'paused' ? 'paused' : 'deliver'
+    return { status, given, organization_id, pod_id, inbox_uid, address }
+  })
+}
+
+/** The inbox that an address names: without its plus tag, lower case (identity 8.3). */
+export function baseAddress(address: string): string {
+  const folded = address.trim().toLowerCase()
+  const at = folded.lastIndexOf('@')
+  const plus = folded.indexOf('+')
+  return plus < 0 || plus > at ? folded : folded.slice(0, plus) + folded.slice(at)
+}

@@ -1,0 +1,121 @@
+import type { Caller, Inbox as InboxDocument, OperationId } from '@restante/contracts'
+import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
+import { revokeCredentials } from '../credentials/store.ts'
+import type { Db } from '../database.ts'
+import type { Inbox } from '../generated/prisma/client.ts'
+import { ListPage } from '../lists.ts'
+import { lockOrganization } from '../organizations/store.ts'
+import { inboxChanged, inboxDeleted, type TenancyEvents } from '../tenancy/events.ts'
+import { type AddressRules, createInbox } from './create.ts'
+import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
+import { buryInbox, changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
+
+export interface InboxDependencies {
+  readonly db: Db
+  readonly cursors: Cursors
+  readonly events: TenancyEvents
+  readonly addresses: AddressRules
+  /** How long a deleted address is kept from other organizations, in milliseconds. */
+  readonly retiredAddressMs: number
+}
+
+type Ids = Extract<OperationId, `inboxes.${string}`>
+
+export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, Ids> {
+  const { db, cursors, events } = deps
+  return {
+    'inboxes.list': async ({ caller, query }) => {
+      const scope = scopeOf(caller)
+      const page = new ListPage(cursors, ['inboxes.list', scope], query)
+      const rows = await listInboxes(db, scope, page)
+      const { items, members } = page.answer(rows, (row) => ({ createdAt: row.createdAt, id: row.uid }), inboxDocument)
+      return { ...members, inboxes: items }
+    },
+
+    'inboxes.get': async ({ caller, params }) => {
+      const row = await findInbox(db, scopeOf(caller), params.inbox_id)
+      if (row === undefined) throw notFound('Inbox')
+      return inboxDocument(row)
+    },
+
+    'inboxes.create': async ({ caller, body }) => {
+      const podId = caller.pod_id ?? caller.organization_id
+      const { client_id: clientId, username, domain, metadata } = body
+      const row = await db.transaction(async (tx) => {
+        const organization = await lockOrganization(tx, caller.organization_id)
+        if (organization === undefined) throw new ApiError('unknown_api_key')
+        const known =
+          clientId === undefined ? undefined : await lockInbox(tx, scopeOf(caller, 'organization'), clientId)
+        if (known !== undefined) return sameClient(known, podId)
+        const paused = body.status === 'paused'
+        const given = { podId, username, domain, displayName: body.display_name, clientId, paused, metadata }
+        return createInbox(tx, deps, organization, given)
+      })
+      return inboxDocument(row)
+    },
+
+    'inboxes.update': async ({ caller, params, body }) => {
+      const row = await db.transaction(async (tx) => {
+        const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
+        if (target === undefined) throw notFound('Inbox')
+        const current = metadataFromRow(target.metadata)
+        const metadata = mergeMetadata(current, body.metadata)
+        if (metadata === undefined) throw invalid(['metadata'], 'Must have at most 256 keys, existing ones included')
+        const displayName = body.display_name === undefined ? target.displayName : body.display_name || null
+        const status = body.status ?? target.status
+        const unchanged = displayName === target.displayName && status === target.status
+        if (unchanged && sameMetadata(metadata, current)) return target
+        const changed = await changeInbox(tx, target.uid, { displayName, status, metadata })
+        await events.record(tx, inboxChanged(changed))
+        return changed
+      })
+      return inboxDocument(row)
+    },
+
+    'inboxes.delete': async ({ caller, params }) => {
+      await db.transaction(async (tx) => {
+        // The organization before the inbox, as creating does: two orders would deadlock.
+        await lockOrganization(tx, caller.organization_id)
+        const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
+        if (target === undefined) throw notFound('Inbox')
+        const now = new Date()
+        await buryInbox(tx, target, now, new Date(now.getTime() + deps.retiredAddressMs))
+        await revokeCredentials(tx, events, { inboxUid: target.uid }, now)
+        await events.record(tx, inboxDeleted(target, now))
+      })
+    },
+  }
+}
+
+/** A create that repeats a known alias answers with the resource as it is now, if it lies where it would be made. */
+function sameClient(known: Inbox, podId: string): Inbox {
+  if (known.podId === podId) return known
+  throw new ApiError('conflict', {
+    message: 'This client_id is in use elsewhere in the organization',
+    fix: 'Choose another client_id.',
+  })
+}
+
+/** @param reach `organization`: look beyond the pod and inbox that the request is narrowed to. */
+function scopeOf(caller: Caller, reach: 'own' | 'organization' = 'own'): InboxScope {
+  const organizationId = caller.organization_id
+  return reach === 'organization'
+    ? { organizationId }
+    : { organizationId, podId: caller.pod_id, uid: caller.inbox?.uid }
+}
+
+/** The record as the API shows it; unset members are left out (identity 8.1). */
+function inboxDocument(row: Inbox): InboxDocument {
+  const metadata = metadataFromRow(row.metadata)
+  return {
+    pod_id: row.podId,
+    inbox_id: row.address,
+    email: row.address,
+    display_name: row.displayName ?? undefined,
+    client_id: row.clientId ?? undefined,
+    ...(row.status === 'paused' ? { status: 'paused' } : {}),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata: { ...metadata } }),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  }
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { type Queryable, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import type { Inbox } from '../generated/prisma/client.ts'
+import type { ListPage } from '../lists.ts'
+import type { Metadata } from './metadata.ts'
+
+/** What of an organization's inboxes a request may see. */
+export interface InboxScope {
+  readonly organizationId: string
+  readonly podId?: string | undefined
+  readonly uid?: string | undefined
+}
+
+export interface NewInbox {
+  readonly organizationId: string
+  readonly podId: string
+  readonly address: string
+  readonly displayName?: string | undefined
+  readonly clientId?: string | undefined
+  readonly paused?: boolean
+  readonly metadata?: Metadata | undefined
+}
+
+const INSERT = sql<
+  { uid: string },
+  [
+    uid: string,
+    organizationId: string,
+    podId: string,
+    address: string,
+    displayName: string | null,
+    clientId: string | null,
+    status: string,
+    metadata: string,
+    now: string,
+  ]
+>(`
+insert into inboxes (uid, organization_id, pod_id, address, display_name, client_id, status, metadata, created_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $9)
+on conflict do nothing
+returning uid`)
+
+const COUNT = sql<never, [organizationId: string, change: number]>(
+  'update organizations set inbox_count = inbox_count + $2 where id = $1',
+)
+
+/**
+ * Inserts an inbox and counts it, unless its address or alias has just been taken: unique indexes decide, waiting for
+ * a concurrent insert to end. The caller holds the organization's lock.
+ */
+export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<Inbox | undefined> {
+  const row: Inbox = {
+    uid: randomUUID(),
+    organizationId: given.organizationId,
+    podId: given.podId,
+    address: given.address,
+    displayName: given.displayName === undefined || given.displayName === '' ? null : given.displayName,
+    clientId: given.clientId ?? null,
+    status: given.paused === true ? 'paused' : 'active',
+    metadata: { ...given.metadata },
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  }
+  const [inserted] = await tx.query(
+    INSERT,
+    row.uid,
+    row.organizationId,
+    row.podId,
+    row.address,
+    row.displayName,
+    row.clientId,
+    row.status,
+    JSON.stringify(row.metadata),
+    now.toISOString(),
+  )
+  if (inserted === undefined) return undefined
+  await tx.query(COUNT, row.organizationId, 1)
+  return row
+}
+
+const LOCK = sql<{ uid: string }, [organizationId: string, address: string | null, clientId: string | null]>(`
+select uid from inboxes
+ where organization_id = $1 and deleted_at is null and (address = $2 or client_id = $3)
+   for update`)
+
+/** Holds the live inbox that a path segment names, if the scope reaches it. */
+export async function lockInbox(tx: Tx, scope: InboxScope, reference: string): Promise<Inbox | undefined> {
+  const { address, clientId } = parseReference(reference)
+  const [held] = await tx.query(LOCK, scope.organizationId, address, clientId)
+  if (held === undefined) return undefined
+  const orm = await tx.orm()
+  const row = await orm.inbox.findUniqueOrThrow({ where: { uid: held.uid } })
+  return isWithin(scope, row) ? row : undefined
+}
+
+/** The live inbox that a path segment names, if the scope reaches it. */
+export async function findInbox(db: Db, scope: InboxScope, reference: string): Promise<Inbox | undefined> {
+  const { address, clientId } = parseReference(reference)
+  const row = await db.orm.inbox.findFirst({
+    where: {
+      organizationId: scope.organizationId,
+      deletedAt: null,
+      ...(address === null ? { clientId } : { address }),
+    },
+  })
+  return row !== null && isWithin(scope, row) ? row : undefined
+}
+
+/** An inbox id always holds `@`; a segment without it is a client_id (identity 1.1). */
+export function parseReference(reference: string): { address: string | null; clientId: string | null } {
+  return reference.includes('@')
+    ? { address: reference.toLowerCase(), clientId: null }
+    : { address: null, clientId: reference }
+}
+
+function isWithin(scope: InboxScope, row: Inbox): boolean {
+  return (scope.podId === undefined || scope.podId === row.podId) && (scope.uid === undefined || scope.uid === row.uid)
+}
+
+export function listInboxes(db: Db, scope: InboxScope, page: ListPage): Promise<Inbox[]> {
+  return db.orm.inbox.findMany({
+    where: {
+      organizationId: scope.organizationId,
+      deletedAt: null,
+      ...(scope.podId === undefined ? {} : { podId: scope.podId }),
+      AND: [scope.uid === undefined ? {} : { uid: scope.uid }, page.where((uid) => ({ uid }))],
+    },
+    orderBy: [{ createdAt: page.order }, { uid: page.order }],
+    take: page.take,
+  })
+}
+
+export interface InboxChange {
+  readonly displayName: string | null
+  readonly status: string
+  readonly metadata: Metadata
+}
+
+/** Changes an inbox that is locked. */
+export async function changeInbox(tx: Tx, uid: string, change: InboxChange): Promise<Inbox> {
+  const orm = await tx.orm()
+  return orm.inbox.update({
+    where: { uid },
+    data: {
+      displayName: change.displayName,
+      status: change.status,
+      metadata: { ...change.metadata },
+      version: { increment: 1 },
+      updatedAt: new Date(),
+    },
+  })
+}
+
+const MARK_DELETED = sql<never, [uid: string, now: string]>(
+  'update inboxes set deleted_at = $2, updated_at = $2, version = version + 1 where uid = $1',
+)
+
+const RETIRE = sql<never, [address: string, organizationId: string, until: string]>(`
+insert into retired_addresses (address, organization_id, until) values ($1, $2, $3)
+on conflict (address) do update set organization_id = excluded.organization_id, until = excluded.until`)
+
+/** Turns a locked inbox into a tombstone, and keeps its address from other organizations for a while (identity 10.2). */
+export async function buryInbox(tx: Tx, row: Inbox, now: Date, addressFreeAt: Date): Promise<void> {
+  await tx.query(MARK_DELETED, row.uid, now.toISOString())
+  await tx.query(COUNT, row.organizationId, -1)
+  await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
+}
+
+const HOLDER = sql<{ organizationId: string; live: boolean }, [address: string]>(`
+select organization_id as "organizationId", true as live from inboxes where address = $1 and deleted_at is null
+union all
+select organization_id, false from retired_addresses where address = $1 and until > now()
+ order by live desc
+ limit 1`)
+
+/** Who holds an address: a live inbox, or the organization that had it until lately. */
+export async function holderOf(
+  db: Queryable,
+  address: string,
+): Promise<{ organizationId: string; live: boolean } | undefined> {
+  const [holder] = await db.query(HOLDER, address)
+  return holder
+}

@@ -1,0 +1,107 @@
+import { topics } from '@restante/contracts'
+import { Timers } from '@restante/jobs'
+import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
+import { Cursors, HttpListener, type Logger, run, Service, ServiceClient } from '@restante/service'
+import { mailCodes } from './agents/code-mail.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { Turns } from './agents/turns.ts'
+import { type Config, configure, environment } from './config.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import { Secrets } from './credentials/secrets.ts'
+import { openDatabase } from './database.ts'
+import { Documents } from './edge/documents.ts'
+import { edge } from './edge/edge.ts'
+import { internalRoutes } from './edge/internal-routes.ts'
+import { KeyLookup } from './edge/key-lookup.ts'
+import { KeyUsage } from './edge/key-usage.ts'
+import { routeTable } from './edge/route-table.ts'
+import { StreamUpgrade } from './edge/stream-upgrade.ts'
+import { Upstreams } from './edge/upstreams.ts'
+import { inboxRoutes } from './inboxes/routes.ts'
+import { MetricsServer } from './metrics-server.ts'
+import { organizationRoutes } from './organizations/routes.ts'
+import { podRoutes } from './pods/routes.ts'
+import { scheduleSweep, sweepHourly } from './sweep.ts'
+import { TenancyEvents } from './tenancy/events.ts'
+import { tenancyRoutes } from './tenancy/routes.ts'
+import type { GatewayTimers } from './timers.ts'
+
+const name = 'gateway'
+
+/** What a shutdown needs besides the streams: the lead of `/readyz`, requests that run, timers. */
+const DRAIN_RESERVE_MS = 8_000
+
+/** The public edge, and the owner of who may do what. */
+export function create(config: Config, log: Logger): Service {
+  const service = new Service({ name, log })
+  const db = service.use(openDatabase(config.database))
+  const kafka = new Kafka({ ...config.kafka, clientId: name, log })
+  const secrets = new Secrets(config.credentials)
+  const cursors = new Cursors(config.cursorSecret)
+  const keys = new KeyLookup({ db, secrets, region: config.credentials.region, otherRegionUrl: config.otherRegionUrl })
+  const usage = service.use(new KeyUsage(db, log))
+  const outbox = new Outbox({ db, service: name })
+  const events = new TenancyEvents(outbox, (organizationId) => keys.forget(organizationId))
+  service.use(new TopicsCheck(kafka, [topics.tenancy]))
+  service.use(new Relay({ kafka, db, outbox }))
+
+  const clientOf = (to: keyof Config['peerKeys']) =>
+    service.use(
+      new ServiceClient({ from: name, to, url: config.upstreams.addresses[to].url, key: config.peerKeys[to] }),
+    )
+  const mailIngest = clientOf('mail-ingest')
+  const fanout = clientOf('websocket-fanout')
+
+  const timers: GatewayTimers = new Timers({ db, redis: config.redis, log })
+  mailCodes(timers, { db, secrets, mailSend: clientOf('mail-send') })
+  sweepHourly(timers, { db, events })
+  service.use({ name: 'sweep', start: () => scheduleSweep(timers, db) })
+  service.use(timers)
+
+  const upstreams = service.use(new Upstreams(config.upstreams))
+  const deps = { db, cursors, events, secrets, addresses: config.addresses }
+  const routes = routeTable({
+    ...organizationRoutes(deps),
+    ...podRoutes(deps),
+    ...inboxRoutes({ ...deps, retiredAddressMs: config.retiredAddressMs }),
+    ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
+    ...agentRoutes({
+      ...deps,
+      timers,
+      turns: new Turns(),
+      settings: config.signUp,
+      hasReceivedMail: async (organization_id) =>
+        (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
+    }),
+  })
+
+  const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
+  const streams = new StreamUpgrade({ db, keys, usage, upstreams, fanout, log, drainMs })
+  service.use(
+    new HttpListener({
+      ...config.http,
+      log,
+      docsUrl: config.docsUrl,
+      metrics: false,
+      problems: () => service.problems(),
+      handle: edge({
+        db,
+        routes,
+        keys,
+        usage,
+        upstreams,
+        documents: new Documents(config),
+        internal: internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys }),
+      }),
+      upgrade: streams.accept,
+    }),
+  )
+  // Behind the listener, so that streams are closed before it stops: a shutdown runs in the opposite order.
+  service.use(streams)
+  if (config.metricsPort !== undefined) {
+    service.use(new MetricsServer({ port: config.metricsPort, host: config.http.host }))
+  }
+  return service
+}
+
+if (import.meta.main) await run({ name, environment, configure, create })

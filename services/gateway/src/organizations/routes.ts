@@ -1,0 +1,41 @@
+import type { Organization as OrganizationDocument } from '@restante/contracts'
+import { ApiError, type Handlers } from '@restante/service'
+import type { Db } from '../database.ts'
+import type { Organization } from '../generated/prisma/client.ts'
+import { authenticationType } from '../tenancy/states.ts'
+
+export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>, 'organizations.get' | 'auth.me'> {
+  return {
+    'organizations.get': async ({ caller }) => {
+      const row = await db.orm.organization.findUnique({ where: { id: caller.organization_id } })
+      if (row === null) throw new ApiError('unknown_api_key')
+      return organizationDocument(row)
+    },
+
+    'auth.me': async ({ caller: { organization_id, pod_id, inbox, credential } }) => {
+      const common = { organization_id, api_key_id: credential.id }
+      if (credential.tier === 'inbox' && inbox !== undefined) {
+        return { scope_type: 'inbox', scope_id: inbox.address, pod_id, inbox_id: inbox.address, ...common }
+      }
+      if (credential.tier === 'pod' && pod_id !== undefined) {
+        return { scope_type: 'pod', scope_id: pod_id, pod_id, ...common }
+      }
+      return { scope_type: 'organization', scope_id: organization_id, ...common }
+    },
+  }
+}
+
+/** The record as the API shows it (identity 5.5). No domain can be registered here, so none counts. */
+function organizationDocument(row: Organization): OrganizationDocument {
+  return {
+    organization_id: row.id,
+    inbox_count: row.inboxCount,
+    domain_count: 0,
+    inbox_limit: row.inboxLimit ?? undefined,
+    domain_limit: row.domainLimit ?? undefined,
+    authentication_id: row.humanEmail ?? undefined,
+    ...authenticationType(row),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  }
+}

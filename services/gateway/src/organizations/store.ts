@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+import type { Organization, Pod } from '../generated/prisma/client.ts'
+import { organizationChanged, podChanged, type TenancyEvents } from '../tenancy/events.ts'
+
+const LOCK = sql<{ id: string }, [id: string]>('select id from organizations where id = $1 for no key update')
+
+/**
+ * Holds an organization's row until the end of the transaction. Whatever counts against a limit of the organization,
+ * or moves it to another state, takes this lock first; so parallel requests cannot exceed a limit together.
+ */
+export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
+  const [held] = await tx.query(LOCK, id)
+  if (held === undefined) return undefined
+  const orm = await tx.orm()
+  return orm.organization.findUniqueOrThrow({ where: { id } })
+}
+
+export interface NewOrganization {
+  readonly authenticationType?: 'agent_unverified'
+  readonly humanEmail?: string | undefined
+  readonly signUpSource?: string | undefined
+  readonly signUpReferrer?: string | undefined
+  readonly inboxLimit?: number | undefined
+  readonly domainLimit?: number | undefined
+}
+
+/** Makes an organization with its default pod, whose id is the organization's own (identity 1.1). */
+export async function createOrganization(
+  tx: Tx,
+  events: TenancyEvents,
+  given: NewOrganization,
+  now: Date,
+): Promise<Organization> {
+  const orm = await tx.orm()
+  const id = randomUUID()
+  const organization = await orm.organization.create({
+    data: {
+      id,
+      authenticationType: given.authenticationType ?? null,
+      humanEmail: given.humanEmail ?? null,
+      signUpSource: given.signUpSource ?? null,
+      signUpReferrer: given.signUpReferrer ?? null,
+      inboxLimit: given.inboxLimit ?? null,
+      domainLimit: given.domainLimit ?? null,
+      createdAt: now,
+      updatedAt: now,
+    },
+  })
+  const pod: Pod = await orm.pod.create({
+    data: { id, organizationId: id, name: 'Default Pod', createdAt: now, updatedAt: now },
+  })
+  await events.record(tx, organizationChanged(organization), podChanged(pod))
+  return organization
+}
+
+/** What of an organization may change, apart from its counters. */
+export type OrganizationChange = Partial<
+  Pick<
+    Organization,
+    'status' | 'authenticationType' | 'humanEmail' | 'humanReplacements' | 'inboxLimit' | 'domainLimit'
+  >
+>
+
+/** Changes an organization that is locked, and tells the other services. */
+export async function changeOrganization(
+  tx: Tx,
+  events: TenancyEvents,
+  id: string,
+  change: OrganizationChange,
+): Promise<Organization> {
+  const orm = await tx.orm()
+  const changed = await orm.organization.update({
+    where: { id },
+    data: { ...change, version: { increment: 1 }, updatedAt: new Date() },
+  })
+  await events.record(tx, organizationChanged(changed))
+  return changed
+}

@@ -1,0 +1,41 @@
+import { LIMITS } from '@restante/contracts'
+import { revokeCredentials } from './credentials/store.ts'
+import type { Db, Tx } from './database.ts'
+import type { TenancyEvents } from './tenancy/events.ts'
+import type { GatewayTimers } from './timers.ts'
+
+const EVERY_MS = 3_600_000
+const FIRST_AFTER_MS = 60_000
+/** Keys per transaction; what remains waits for the next round. */
+const KEYS = 500
+const DAY_MS = 86_400_000
+
+/** Removes what has served its time: keys 30 days after their expiry, expired codes, throttle marks, freed addresses. */
+export function sweepHourly(timers: GatewayTimers, deps: { db: Db; events: TenancyEvents }): void {
+  const retry = (): Date => new Date(Date.now() + EVERY_MS)
+  timers.work('sweep', { concurrency: 1, leaseMs: 60_000, retry }, async ({ run, postpone }) => {
+    await run(async (tx) => {
+      await sweep(tx, deps.events, new Date())
+      await postpone(tx, new Date(Date.now() + EVERY_MS), {})
+    })
+  })
+}
+
+/** Sets the one timer of the sweep; setting it again, by each process that starts, only moves it. */
+export async function scheduleSweep(timers: GatewayTimers, db: Db): Promise<void> {
+  const dueAt = new Date(Date.now() + FIRST_AFTER_MS)
+  await db.transaction((tx) => timers.schedule(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }))
+}
+
+async function sweep(tx: Tx, events: TenancyEvents, now: Date): Promise<void> {
+  const orm = await tx.orm()
+  const unlisted = await orm.credential.findMany({
+    where: { expiresAt: { lt: new Date(now.getTime() - LIMITS.apiKey.listedAfterExpiry) } },
+    select: { id: true },
+    take: KEYS,
+  })
+  await revokeCredentials(tx, events, { id: { in: unlisted.map((row) => row.id) } }, now)
+  await orm.verificationCode.deleteMany({ where: { expiresAt: { lt: now } } })
+  await orm.codeMail.deleteMany({ where: { createdAt: { lt: new Date(now.getTime() - DAY_MS) } } })
+  await orm.retiredAddress.deleteMany({ where: { until: { lt: now } } })
+}

@@ -1,0 +1,80 @@
+import type { CredentialState, InboxState, OrganizationState, PodState } from '@restante/contracts'
+import { rightsFromRow } from '../credentials/grants.ts'
+import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
+
+/** Full state of an entity as other services see it: what its event carries and a snapshot lists. Never a secret. */
+export function organizationState(row: Organization): OrganizationState {
+  return {
+    organization_id: row.id,
+    version: row.version,
+    status: row.status === 'suspended' ? 'suspended' : 'active',
+    ...authenticationType(row),
+    ...times(row),
+  }
+}
+
+export function podState(row: Pod): PodState {
+  return {
+    organization_id: row.organizationId,
+    pod_id: row.id,
+    version: row.version,
+    name: row.name,
+    ...(row.clientId === null ? {} : { client_id: row.clientId }),
+    ...times(row),
+  }
+}
+
+export function inboxState(row: Inbox): InboxState {
+  return {
+    organization_id: row.organizationId,
+    pod_id: row.podId,
+    inbox_uid: row.uid,
+    version: row.version,
+    address: row.address,
+    ...(row.displayName === null ? {} : { display_name: row.displayName }),
+    ...(row.clientId === null ? {} : { client_id: row.clientId }),
+    status: row.status === 'paused' ? 'paused' : 'active',
+    ...times(row),
+  }
+}
+
+export function credentialState(row: Credential): CredentialState {
+  const { permissions, appConnect } = rightsFromRow(row)
+  return {
+    organization_id: row.organizationId,
+    credential_id: row.id,
+    version: row.version,
+    type: 'bearer',
+    tier: tierOf(row),
+    ...(row.podId === null ? {} : { pod_id: row.podId }),
+    ...(row.inboxUid === null ? {} : { inbox_uid: row.inboxUid }),
+    name: row.name,
+    prefix: row.prefix,
+    ...(permissions === undefined ? {} : { permissions: [...permissions] }),
+    app_connect: appConnect,
+    provisional: row.provisional,
+    ...(row.expiresAt === null ? {} : { expires_at: row.expiresAt.toISOString() }),
+    ...times(row),
+  }
+}
+
+/** The tier follows from what the credential is bound to; the database checks that both agree. */
+export function tierOf(row: {
+  readonly podId: string | null
+  readonly inboxUid: string | null
+}): CredentialState['tier'] {
+  if (row.inboxUid !== null) return 'inbox'
+  return row.podId === null ? 'organization' : 'pod'
+}
+
+/** Absent for an organization that the operator made. */
+export function authenticationType(row: {
+  readonly authenticationType: string | null
+}): Pick<OrganizationState, 'authentication_type'> {
+  const type = row.authenticationType
+  return type === 'agent_unverified' || type === 'agent_verified' ? { authentication_type: type } : {}
+}
+
+function times(row: { readonly createdAt: Date; readonly updatedAt: Date }) {
+  return { created_at: row.createdAt.toISOString(), updated_at: row.updatedAt.toISOString() }
+}

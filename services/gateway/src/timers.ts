@@ -1,0 +1,12 @@
+import type { Timers } from '@restante/jobs'
+import type { Orm } from './database.ts'
+
+/** What the gateway does at a time, and what it needs to know to do it. */
+export interface GatewayTimerKinds {
+  /** Mails a verification code to the human. Key: the code's id. */
+  'code-mail': { readonly code_id: string; readonly mail_id: string }
+  /** Removes what has served its time. One timer, which sets itself anew. */
+  sweep: Record<string, never>
+}
+
+export type GatewayTimers = Timers<GatewayTimerKinds, Orm>
