@@ -161,16 +161,19 @@ export async function markHandedOver(on: Queryable, sendId: string): Promise<str
 }
 
 export interface ReportedDelivery {
+  readonly id: string
   readonly send: SendRecord
   readonly recipient: string
   readonly state: DeliveryState
   readonly complained: boolean
 }
 
-/** The delivery that a return path names, locked until the transaction ends. */
+/** The delivery that a report is about, locked until the transaction ends. */
 export async function findReported(on: Queryable, deliveryId: string): Promise<ReportedDelivery | undefined> {
   const [row] = await on.query(OF_DELIVERY, deliveryId)
-  return row && { send: sendOf(row), recipient: row.recipient, state: row.state, complained: row.complained }
+  return (
+    row && { id: deliveryId, send: sendOf(row), recipient: row.recipient, state: row.state, complained: row.complained }
+  )
 }
 
 /** @returns whether it had not bounced before. */

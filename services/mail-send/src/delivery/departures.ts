@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { BlobReference, SentCopy } from '@restante/contracts'
+import type { Timers } from '@restante/jobs'
+import { normalizeAddress } from '@restante/mime'
+import { type Queryable, sql } from '@restante/service'
+import type { Orm, Tx } from '../database.ts'
+import type { DeliveryTimers } from './attempts.ts'
+import type { Origin } from './store.ts'
+
+/** A message on its way out. */
+export interface Departure {
+  readonly id: string
+  readonly origin: Origin
+  readonly messageId: string
+  readonly acceptedAt: Date
+  readonly blob: BlobReference
+  /** What the mailbox holds of it; none for mail of the installation itself. */
+  readonly copy: SentCopy | undefined
+  /** Bare addresses, each once. */
+  readonly recipients: readonly string[]
+}
+
+const ADD_SEND = sql<
+  { id: string },
+  [
+    id: string,
+    organizationId: string | null,
+    podId: string | null,
+    inboxUid: string | null,
+    threadId: string | null,
+    messageId: string,
+    size: number,
+    sha256: string,
+    copy: string | null,
+    acceptedAt: string,
+  ]
+>(`
+insert into sends (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10)
+returning id`)
+
+const ADD_DELIVERIES = sql<
+  never,
+  [ids: readonly string[], sendId: string, recipients: readonly string[], destinations: readonly string[]]
+>(`
+insert into deliveries (id, send_id, recipient, destination, state, updated_at)
+select id, $2, recipient, destination, 'queued', now()
+  from unnest($1::uuid[], $3::text[], $4::text[]) as given (id, recipient, destination)`)
+
+const PENDING = sql<never, [sendId: string]>('insert into pending_blobs (send_id) values ($1) on conflict do nothing')
+const NO_LONGER_PENDING = sql<never, [sendId: string]>('delete from pending_blobs where send_id = $1')
+
+/** Notes that the blob of a message is about to be written, so that it is removed if the message is never accepted. */
+export async function announceBlob(on: Queryable, sendId: string): Promise<void> {
+  await on.query(PENDING, sendId)
+}
+
+/** Puts accepted messages on their way. */
+export class Departures {
+  readonly #timers: Timers<DeliveryTimers, Orm>
+  readonly #isHosted: (domain: string) => boolean
+
+  /** @param isHosted whether the inboxes of a domain (lower case, A-labels) are this installation's. */
+  constructor(timers: Timers<DeliveryTimers, Orm>, isHosted: (domain: string) => boolean) {
+    this.#timers = timers
+    this.#isHosted = isHosted
+  }
+
+  /**
+   * Records the message, a delivery per recipient, and a first attempt per destination that begins as soon as the
+   * transaction has committed.
+   */
+  async add(tx: Tx, departure: Departure): Promise<void> {
+    await addSend(tx, departure)
+    await tx.query(NO_LONGER_PENDING, departure.id)
+    if (departure.recipients.length === 0) return
+    const destinations = departure.recipients.map(destinationOf)
+    const ids = departure.recipients.map(() => randomUUID())
+    await tx.query(ADD_DELIVERIES, ids, departure.id, departure.recipients, destinations)
+    await this.#timers.scheduleAll(
+      tx,
+      [...new Set(destinations)].map((destination) => ({
+        kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
+        key: `${departure.id}/${destination}`,
+        payload: { send_id: departure.id, destination },
+      })),
+    )
+  }
+}
+
+async function addSend(on: Queryable, departure: Departure): Promise<void> {
+  const { id, origin, messageId, acceptedAt, blob } = departure
+  const own = origin.kind === 'inbox' ? origin : undefined
+  await on.query(
+    ADD_SEND,
+    id,
+    own?.organizationId ?? null,
+    own?.podId ?? null,
+    own?.inboxUid ?? null,
+    own?.threadId ?? null,
+    messageId,
+    blob.size,
+    blob.sha256,
+    departure.copy ? JSON.stringify(departure.copy) : null,
+    acceptedAt.toISOString(),
+  )
+}
+
+/** Domain of a recipient as it is compared and looked up. */
+function destinationOf(recipient: string): string {
+  const normal = normalizeAddress(recipient)
+  return normal.slice(normal.lastIndexOf('@') + 1)
+}

@@ -1,0 +1,23 @@
+import { topics } from '@restante/contracts'
+import { Consumer, type Kafka } from '@restante/messaging'
+import type { Db, Orm } from '../database.ts'
+import type { Reports } from './reports.ts'
+
+/** Reports about our mail that came in by mail. */
+export function feedbackConsumer(deps: {
+  kafka: Kafka
+  db: Db
+  reports: Reports
+}): Consumer<(typeof topics)['mail.feedback'], Orm> {
+  const { kafka, db, reports } = deps
+  return new Consumer({
+    kafka,
+    db,
+    service: 'mail-send',
+    topic: topics['mail.feedback'],
+    handlers: {
+      'bounce.reported': { effect: (tx, event) => reports.bounce(tx, event) },
+      'complaint.reported': { effect: (tx, event) => reports.complaint(tx, event) },
+    },
+  })
+}

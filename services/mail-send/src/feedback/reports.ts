@@ -1,0 +1,72 @@
+import type { EventOf, topics } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress } from '@restante/mime'
+import type { Tx } from '../database.ts'
+import { deliveriesTopic, factsOf, type News } from '../delivery/facts.ts'
+import {
+  findReported,
+  markHandedOver,
+  type ReportedDelivery,
+  saveComplaint,
+  saveReportedBounce,
+} from '../delivery/store.ts'
+import { suppress } from '../suppression/store.ts'
+
+type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
+export type BounceReported = Extract<FeedbackEvent, { type: 'bounce.reported' }>
+export type ComplaintReported = Extract<FeedbackEvent, { type: 'complaint.reported' }>
+
+/**
+ * What reports from outside make of our deliveries. The return path that a report came to names exactly one, so what
+ * the report says of several recipients (a forwarder's, for example) is about this one.
+ */
+export class Reports {
+  readonly #outbox: Outbox
+
+  constructor(outbox: Outbox) {
+    this.#outbox = outbox
+  }
+
+  /** A failure bounces the delivery, once; whatever else a report tells (delays, relays) changes nothing. */
+  async bounce(tx: Tx, { payload }: BounceReported): Promise<void> {
+    const failure = payload.recipients.find(({ action }) => action === 'failed')
+    const delivery = failure && (await findReported(tx, payload.delivery_id))
+    if (!delivery) return
+    const { diagnostic } = failure
+    const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
+    const bounce = classifyBounce(status, codeIn(diagnostic), true)
+    if (!bounce || !(await saveReportedBounce(tx, delivery.id, { status, diagnostic }))) return
+    await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
+    if (bounce.suppress) await suppressRecipient(tx, delivery, 'bounced')
+  }
+
+  /** A complaint counts once per delivery. */
+  async complaint(tx: Tx, { payload }: ComplaintReported): Promise<void> {
+    const complaint = classifyComplaint(payload.feedback_type)
+    const delivery = complaint && (await findReported(tx, payload.delivery_id))
+    if (!delivery || !(await saveComplaint(tx, delivery.id))) return
+    await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
+    await suppressRecipient(tx, delivery, 'complained')
+  }
+
+  /** A report may overtake our own note that the message left. */
+  async #publish(tx: Tx, { send }: ReportedDelivery, item: News): Promise<void> {
+    const recipients = await markHandedOver(tx, send.id)
+    const news: News[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
+    await this.#outbox.addAll(tx, deliveriesTopic, factsOf(send, news, new Date()))
+  }
+}
+
+async function suppressRecipient(
+  tx: Tx,
+  { send, recipient }: ReportedDelivery,
+  reason: 'bounced' | 'complained',
+): Promise<void> {
+  if (send.origin.kind === 'system') return
+  await suppress(tx, send.origin.organizationId, normalizeAddress(recipient), reason)
+}
+
+function codeIn(diagnostic: string | undefined): number | undefined {
+  const code = /^(?:smtp;)?\s*([245]\d\d)\b/i.exec(diagnostic ?? '')?.[1]
+  return code === undefined ? undefined : Number(code)
+}

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BlobStore } from '@restante/blobs'
+import { LIMITS } from '@restante/contracts'
+import { type Logger, type Part, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { outboundBlob } from '../delivery/store.ts'
+
+/** How long the bytes of a finished message stay: as long as the event that names them may still be read. */
+const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
+/** How long a delivery is remembered, for reports that come late. */
+const RECORD_DAYS = 90
+const EVERY_MS = 10 * 60_000
+const ROWS = 200
+
+const PENDING = sql<{ id: string }, [rows: number]>(`
+select send_id as id from pending_blobs
+ where created_at < now() - interval '1 hour'
+ order by created_at limit $1 for update skip locked`)
+const FORGET_PENDING = sql<never, [ids: readonly string[]]>('delete from pending_blobs where send_id = any($1::uuid[])')
+
+const FINISHED = sql<{ id: string }, [rows: number]>(`
+select id from sends
+ where dropped_at is null and accepted_at < now() - interval '${CONTENT_SECONDS} seconds'
+   and not exists (select from deliveries d
+                    where d.send_id = sends.id and d.state in ('queued', 'handing_over', 'deferred'))
+ order by accepted_at limit $1 for update skip locked`)
+const DROPPED = sql<never, [ids: readonly string[]]>(
+  'update sends set dropped_at = now(), copy = null where id = any($1::uuid[])',
+)
+
+const DELETE_OLD = [
+  `delete from sends where id in (select id from sends
+    where dropped_at is not null and accepted_at < now() - interval '${RECORD_DAYS} days' limit $1)
+   returning 1 as one`,
+  `delete from idempotency_keys where (organization_id, key) in (select organization_id, key from idempotency_keys
+    where coalesce(completed_at + interval '${LIMITS.idempotency.kept / 1_000} seconds', leased_until) <= now() limit $1)
+   returning 1 as one`,
+  `delete from daily_counts where (organization_id, day) in (select organization_id, day from daily_counts
+    where day < (now() at time zone 'utc')::date - 2 limit $1)
+   returning 1 as one`,
+].map((text) => sql<{ one: number }, [rows: number]>(text))
+
+export interface SweeperOptions {
+  readonly db: Db
+  readonly blobs: BlobStore
+  readonly log: Logger
+}
+
+/** Removes what nothing needs any more: content, keys, counts, and blobs of messages that were never accepted. */
+export class Sweeper implements Part {
+  readonly name = 'retention'
+  readonly #options: SweeperOptions
+  readonly #stop = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: SweeperOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  /** One pass over everything. */
+  async sweep(): Promise<void> {
+    const { db } = this.#options
+    await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
+    await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
+    for (const statement of DELETE_OLD) await this.#whileFull(async () => (await db.query(statement, ROWS)).length)
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      // Somewhere in the interval, so that replicas that start together do not sweep together.
+      await pause(EVERY_MS * (0.5 + Math.random()), undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted) return
+      await this.sweep().catch((error: unknown) => this.#options.log.warn({ err: error }, 'retention was not swept'))
+    }
+  }
+
+  /** Rows stay locked meanwhile, so that a blob goes before its row does and nobody else deletes it too. */
+  async #dropBlobs(tx: Tx, find: typeof PENDING, forget: typeof FORGET_PENDING): Promise<number> {
+    const ids = (await tx.query(find, ROWS)).map(({ id }) => id)
+    if (ids.length === 0) return 0
+    for (const id of ids) await this.#options.blobs.delete(outboundBlob(id))
+    await tx.query(forget, ids)
+    return ids.length
+  }
+
+  async #whileFull(pass: () => Promise<number>): Promise<void> {
+    while ((await pass()) === ROWS && !this.#stop.signal.aborted);
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import type { BlobStore } from '@restante/blobs'
+import type { SentCopy } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import { isInfrastructureError } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { announceBlob, type Departures } from '../delivery/departures.ts'
+import { deliveriesTopic } from '../delivery/facts.ts'
+import { outboundBlob } from '../delivery/store.ts'
+import { type Claim, completeKey, OutcomeUnknown } from './idempotency.ts'
+import type { ComposedMessage } from './message.ts'
+import { chargeToday } from './quota.ts'
+import { dailyLimitExceeded } from './refusals.ts'
+
+/** On whose behalf a message is accepted, for whom, and at what cost. */
+export interface Terms {
+  readonly organizationId: string
+  readonly podId: string
+  readonly inboxUid: string
+  /** Bare addresses, each once, without the sending inbox itself. */
+  readonly recipients: readonly string[]
+  /** What the organization's daily limit is charged, where it has one. */
+  readonly charge: { readonly recipients: number; readonly limit: number } | undefined
+  readonly claim: Claim | undefined
+}
+
+export interface AcceptanceOptions {
+  readonly db: Db
+  readonly outbox: Outbox
+  readonly blobs: BlobStore
+  readonly departures: Departures
+}
+
+/** The moment from which a message is ours to deliver. */
+export class Acceptance {
+  readonly #options: AcceptanceOptions
+
+  constructor(options: AcceptanceOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The bytes first, durable; then message, deliveries, first attempts, quota, idempotency key and event in one
+   * transaction. A crash before its commit leaves nothing but a blob, which is swept; after it the message is on its
+   * way whatever happens.
+   * @throws OutcomeUnknown when the database went away around the commit; ApiError 429, 409.
+   */
+  async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
+    const { db, blobs } = this.#options
+    const id = randomUUID()
+    await announceBlob(db, id)
+    const name = outboundBlob(id)
+    const stored = await blobs.put(name, mail.raw, { contentType: 'message/rfc822' })
+    const copy: SentCopy = {
+      organization_id: terms.organizationId,
+      pod_id: terms.podId,
+      inbox_uid: terms.inboxUid,
+      ...told,
+      blob: { name, ...stored },
+    }
+    try {
+      await db.transaction((tx) => this.#commit(tx, id, copy, terms))
+    } catch (error) {
+      throw isInfrastructureError(error) ? new OutcomeUnknown(error) : error
+    }
+    return copy
+  }
+
+  async #commit(tx: Tx, id: string, copy: SentCopy, terms: Terms): Promise<void> {
+    const { organizationId, podId, inboxUid, recipients, charge, claim } = terms
+    const { message_id: messageId, thread_id: threadId, blob } = copy
+    const acceptedAt = new Date()
+    if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
+    if (charge && !(await chargeToday(tx, organizationId, charge.recipients, charge.limit)))
+      throw dailyLimitExceeded(acceptedAt)
+    const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
+    await this.#options.departures.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
+    await this.#options.outbox.add(tx, deliveriesTopic, {
+      id: randomUUID(),
+      type: 'message.accepted',
+      subject: messageId,
+      key: inboxUid,
+      time: acceptedAt,
+      routing: { organizationId, podId, inboxUid },
+      payload: copy,
+    })
+  }
+}

@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { LIMITS, type SendAttachment } from '@restante/contracts'
+import type { OutgoingAttachment } from '@restante/mime'
+import {
+  ApiError,
+  type GuardedFetch,
+  OutboundNetworkError,
+  OutboundRefused,
+  type OutboundResponse,
+  OutboundTimeout,
+  OutboundTooLarge,
+} from '@restante/service'
+
+const REDIRECTS = 5
+/** Statuses that may be others in a moment (mail 16). */
+const PASSING = new Set([408, 429])
+
+/**
+ * Gets the bytes of all attachments: decoded from the request, or fetched, one after the other, so that no more than
+ * the limit is ever held.
+ * @throws ApiError 403 when a URL is no attachment, 503 when it is out of reach now (mail 16).
+ */
+export async function loadAttachments(
+  given: readonly SendAttachment[],
+  fetcher: GuardedFetch,
+  timeoutMs: number,
+): Promise<OutgoingAttachment[]> {
+  const loaded: OutgoingAttachment[] = []
+  let left: number = LIMITS.send.fetchedBytes
+  for (const [index, attachment] of given.entries()) {
+    const { url, content = '' } = attachment
+    if (url === undefined) {
+      loaded.push(describe(attachment, Buffer.from(content, 'base64')))
+      continue
+    }
+    const response = await fetchOne(fetcher, url, index, { timeoutMs, maxBytes: left })
+    left -= response.body.length
+    loaded.push(describe(attachment, response.body, response.headers['content-type']))
+  }
+  return loaded
+}
+
+function describe(
+  { filename, content_type, content_disposition, content_id }: SendAttachment,
+  content: Buffer,
+  fetchedType?: string | string[],
+): OutgoingAttachment {
+  // A file name with an extension tells the type better than most servers do.
+  const named = filename !== undefined && path.extname(filename) !== ''
+  const contentType = content_type ?? (named || typeof fetchedType !== 'string' ? undefined : mediaType(fetchedType))
+  const contentId = content_id?.replace(/^<|>$/g, '')
+  return {
+    content,
+    ...(filename !== undefined && { filename }),
+    ...(contentType !== undefined && { contentType }),
+    ...(content_disposition !== undefined && { disposition: content_disposition }),
+    ...(contentId !== undefined && { contentId }),
+  }
+}
+
+/** A stranger's header, of which only a plain media type is taken over. */
+function mediaType(header: string): string | undefined {
+  return /^\s*([\w!#$&^.+-]+\/[\w!#$&^.+-]+)\s*(?:;|$)/.exec(header)?.[1]?.toLowerCase()
+}
+
+async function fetchOne(
+  fetcher: GuardedFetch,
+  url: string,
+  index: number,
+  limits: { timeoutMs: number; maxBytes: number },
+): Promise<OutboundResponse> {
+  const response = await fetcher.fetch(url, { ...limits, redirects: REDIRECTS }).catch((error: unknown) => {
+    throw fetchFailure(error, index)
+  })
+  const { status } = response
+  if (status >= 200 && status < 300) return response
+  if (status >= 500 || PASSING.has(status)) throw unavailable(index, `its server answered ${status}`)
+  throw rejected(index, `its server answered ${status}`)
+}
+
+function fetchFailure(error: unknown, index: number): unknown {
+  if (error instanceof OutboundRefused) return rejected(index, error.message, error)
+  if (error instanceof OutboundTooLarge)
+    return rejected(index, `URL attachments may have ${LIMITS.send.fetchedBytes} bytes together`, error)
+  if (error instanceof OutboundTimeout || error instanceof OutboundNetworkError)
+    return unavailable(index, error.message, error)
+  return error
+}
+
+function rejected(index: number, reason: string, cause?: unknown): ApiError {
+  return new ApiError('message_rejected', {
+    message: `Message rejected: Attachment ${index} could not be fetched: ${reason}`,
+    fix: 'Give a public URL that answers with the file itself, or its content as base64.',
+    cause,
+  })
+}
+
+function unavailable(index: number, reason: string, cause?: unknown): ApiError {
+  return new ApiError('service_unavailable', {
+    message: `Attachment ${index} could not be fetched: ${reason}`,
+    retryAfter: 1,
+    cause,
+  })
+}

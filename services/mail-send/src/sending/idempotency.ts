@@ -1,0 +1,138 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { ERROR_VARIANTS, LIMITS, type SentMessage, sentMessage } from '@restante/contracts'
+import { ApiError, type Queryable, sql } from '@restante/service'
+
+/** One use of a key: the key space is the organization, whatever credential or inbox it comes from (identity 1.8). */
+export interface KeyUse {
+  readonly organizationId: string
+  readonly inboxUid: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** The right to complete a key, until the lease is over. */
+export interface Claim {
+  readonly organizationId: string
+  readonly key: string
+  readonly leaseId: string
+}
+
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  /** Done before: this was the answer. */
+  | { readonly kind: 'replay'; readonly response: SentMessage }
+
+/** The work may have been done or not: its key stays taken until the lease is over. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+  constructor(cause: unknown) {
+    super('It is not known whether the message was accepted', { cause })
+  }
+}
+
+const LEASE_SECONDS = LIMITS.idempotency.unknownOutcome / 1_000
+const KEPT_SECONDS = LIMITS.idempotency.kept / 1_000
+/** A key that is released between two statements is claimed by the next try. */
+const TRIES = 3
+
+// Takes over a key whose holder died, or whose answer has been kept long enough.
+const CLAIM = sql<
+  { lease_id: string },
+  [organizationId: string, key: string, inboxUid: string, fingerprint: string, leaseId: string]
+>(`
+insert into idempotency_keys as held (organization_id, key, inbox_uid, fingerprint, lease_id, leased_until)
+values ($1, $2, $3, $4, $5, now() + interval '${LEASE_SECONDS} seconds')
+on conflict (organization_id, key) do update
+   set inbox_uid = excluded.inbox_uid, fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
+       leased_until = excluded.leased_until, completed_at = null, response = null
+ where case when held.completed_at is null then held.leased_until <= now()
+            else held.completed_at <= now() - interval '${KEPT_SECONDS} seconds' end
+returning lease_id`)
+
+const FIND = sql<{ fingerprint: string; response: unknown }, [organizationId: string, key: string]>(
+  'select fingerprint, response from idempotency_keys where organization_id = $1 and key = $2',
+)
+
+const COMPLETE = sql<{ key: string }, [organizationId: string, key: string, leaseId: string, response: string]>(`
+update idempotency_keys
+   set completed_at = now(), response = $4::jsonb
+ where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null and leased_until > now()
+returning key`)
+
+const RELEASE = sql<never, [organizationId: string, key: string, leaseId: string]>(
+  'delete from idempotency_keys where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null',
+)
+
+/**
+ * What makes two requests the same: operation, inbox, source message, and the body whatever the order of its members.
+ * Hex.
+ */
+export function fingerprint(operation: string, inboxUid: string, source: string | undefined, body: unknown): string {
+  return createHash('sha256')
+    .update(canonical([operation, inboxUid, source ?? null, body]))
+    .digest('hex')
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+  return `{${members.join(',')}}`
+}
+
+/**
+ * Claims a key, in a statement of its own, ahead of the work.
+ * @throws ApiError 409 when it is in use, by this request still running or by another one.
+ */
+export async function claimKey(on: Queryable, use: KeyUse): Promise<ClaimResult> {
+  const { organizationId, key, inboxUid } = use
+  for (let left = TRIES; left > 0; left--) {
+    const leaseId = randomUUID()
+    const claimed = await on.query(CLAIM, organizationId, key, inboxUid, use.fingerprint, leaseId)
+    if (claimed.length > 0) return { kind: 'claimed', claim: { organizationId, key, leaseId } }
+    const [held] = await on.query(FIND, organizationId, key)
+    if (!held) continue
+    if (held.fingerprint !== use.fingerprint) throw reused()
+    if (held.response === null) break
+    return { kind: 'replay', response: sentMessage.parse(held.response) }
+  }
+  throw inProgress()
+}
+
+/**
+ * Keeps the answer, in the transaction of the work.
+ * @throws ApiError 409 when the lease is over: somebody else may be doing the work, so this must not commit.
+ */
+export async function completeKey(on: Queryable, claim: Claim, response: SentMessage): Promise<void> {
+  const { organizationId, key, leaseId } = claim
+  const completed = await on.query(COMPLETE, organizationId, key, leaseId, JSON.stringify(response))
+  if (completed.length === 0) throw inProgress()
+}
+
+/** Frees a key whose work certainly had no effect. */
+export async function releaseKey(on: Queryable, { organizationId, key, leaseId }: Claim): Promise<void> {
+  await on.query(RELEASE, organizationId, key, leaseId)
+}
+
+function inProgress(): ApiError {
+  const { code, name, retry } = ERROR_VARIANTS.idempotency_key_in_progress
+  return new ApiError(code, {
+    name,
+    retry,
+    message: 'A request with this Idempotency-Key is still running',
+    fix: 'Repeat the request in a moment; it will answer what the first one did.',
+  })
+}
+
+function reused(): ApiError {
+  const { code, name, retry } = ERROR_VARIANTS.idempotency_key_reused
+  return new ApiError(code, {
+    name,
+    retry,
+    message: 'This Idempotency-Key was used for another request',
+    fix: 'Use a new key for each message; repeat a request with exactly the same content.',
+  })
+}

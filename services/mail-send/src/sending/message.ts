@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import type { CallerInbox, ReplyAllBody, ReplyBody, SendBody, SentCopy } from '@restante/contracts'
+import {
+  type Address,
+  type ComposedMail,
+  compose,
+  type DkimKey,
+  formatAddress,
+  hasControlCharacter,
+  makeMessageId,
+  type OutgoingAttachment,
+  type ReplySource,
+  replyBodies,
+  replySubject,
+  threadingHeaders,
+} from '@restante/mime'
+import type { Recipients } from './recipients.ts'
+
+/** The message that is answered, and the thread it is in. */
+export interface AnsweredMessage {
+  readonly threadId: string
+  readonly source: ReplySource
+}
+
+export interface NewMessage {
+  readonly inbox: CallerInbox
+  readonly body: SendBody | ReplyBody | ReplyAllBody
+  readonly recipients: Recipients
+  readonly replyTo: readonly Address[]
+  readonly attachments: readonly OutgoingAttachment[]
+  readonly answered: AnsweredMessage | undefined
+  readonly date: Date
+  readonly dkim: DkimKey | undefined
+}
+
+/** A composed message and what the mailbox is told about it besides its bytes. */
+export interface ComposedMessage {
+  readonly mail: ComposedMail
+  readonly threadId: string
+  readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
+}
+
+/** Larger texts are left out of events; the mailbox then extracts them from the bodies itself. */
+const EXTRACTED_BYTES = 64 * 1024
+
+/** Makes the message: a new one starts a thread, an answer stays in its own and quotes below the caller's words (mail 8.3). */
+export async function composeMessage(message: NewMessage): Promise<ComposedMessage> {
+  const { inbox, body, recipients, replyTo, answered, date } = message
+  const from: Address = {
+    address: inbox.address,
+    ...(inbox.display_name !== undefined && { name: inbox.display_name }),
+  }
+  const messageId = makeMessageId(inbox.address.slice(inbox.address.lastIndexOf('@') + 1))
+  const threading = answered && safeThreading(answered.source)
+  const subject = body.subject ?? (answered && oneLine(replySubject(answered.source.subject)))
+  const own = ownWords(body)
+  const mail = await compose({
+    from,
+    to: recipients.to,
+    cc: recipients.cc,
+    replyTo,
+    ...(subject !== undefined && { subject }),
+    ...(answered ? replyBodies(own, answered.source) : own),
+    attachments: message.attachments,
+    ...(body.headers !== undefined && { headers: body.headers }),
+    messageId,
+    ...threading,
+    date,
+    ...(message.dkim !== undefined && { dkim: message.dkim }),
+  })
+  const threadId = answered?.threadId ?? randomUUID()
+  return {
+    mail,
+    threadId,
+    copy: {
+      message_id: messageId,
+      thread_id: threadId,
+      timestamp: date.toISOString(),
+      from: display(from),
+      to: recipients.to.map(display),
+      ...(recipients.cc.length > 0 && { cc: recipients.cc.map(display) }),
+      ...(recipients.bcc.length > 0 && { bcc: recipients.bcc.map(display) }),
+      ...(replyTo.length > 0 && { reply_to: replyTo.map(display) }),
+      ...(subject !== undefined && subject !== '' && { subject }),
+      labels: body.labels ?? [],
+      ...(threading && { in_reply_to: threading.inReplyTo, references: threading.references }),
+      ...extracted(own),
+    },
+  }
+}
+
+/** A stranger wrote what an answer takes over into its header: nothing of it may break out of its line. */
+function safeThreading(source: ReplySource): ReturnType<typeof threadingHeaders> | undefined {
+  if (hasControlCharacter(source.messageId)) return undefined
+  return threadingHeaders({ ...source, references: source.references.filter((id) => !hasControlCharacter(id)) })
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}
+
+function ownWords({ text, html }: { text?: string | undefined; html?: string | undefined }): {
+  text?: string
+  html?: string
+} {
+  return { ...(text !== undefined && { text }), ...(html !== undefined && { html }) }
+}
+
+function extracted({
+  text,
+  html,
+}: {
+  text?: string
+  html?: string
+}): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
+  if (Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '') > EXTRACTED_BYTES) return {}
+  return { ...(text !== undefined && { extracted_text: text }), ...(html !== undefined && { extracted_html: html }) }
+}
+
+function display({ name, address }: Address): string {
+  return formatAddress(name, address)
+}

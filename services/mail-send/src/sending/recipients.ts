@@ -1,0 +1,79 @@
+import type { FieldError, ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts'
+import {
+  type Address,
+  normalizeAddress,
+  parseAddress,
+  parseAddresses,
+  type ReplySource,
+  replyAllRecipients,
+  replyRecipients,
+} from '@restante/mime'
+import { ApiError } from '@restante/service'
+
+/** Addresses of the caller, read; absent where the caller gave none. */
+export interface GivenAddresses {
+  readonly to: readonly Address[]
+  readonly cc: readonly Address[]
+  readonly bcc: readonly Address[]
+  readonly replyTo: readonly Address[]
+}
+
+export interface Recipients {
+  readonly to: readonly Address[]
+  readonly cc: readonly Address[]
+  readonly bcc: readonly Address[]
+}
+
+type AddressFields = Partial<Pick<SendBody, 'to' | 'cc' | 'bcc' | 'reply_to'>>
+
+/**
+ * Reads the addresses of a body.
+ * @throws ApiError 400 that names every wrong one by field and index.
+ */
+export function readAddresses(body: AddressFields): GivenAddresses {
+  const errors: FieldError[] = []
+  const read = (field: keyof AddressFields): readonly Address[] => {
+    const result = parseAddresses(body[field] ?? [])
+    if (result.ok) return result.addresses
+    errors.push(...result.errors.map(({ index, message }) => ({ path: [field, index], message })))
+    return []
+  }
+  const given = { to: read('to'), cc: read('cc'), bcc: read('bcc'), replyTo: read('reply_to') }
+  if (errors.length > 0) throw new ApiError('validation_error', { errors })
+  return given
+}
+
+/** Whom an answer goes to (mail 8.3). */
+export function answerRecipients(
+  answer:
+    | { readonly kind: 'reply'; readonly body: ReplyBody }
+    | { readonly kind: 'reply_all'; readonly body: ReplyAllBody },
+  given: GivenAddresses,
+  source: ReplySource,
+  ownAddress: string,
+): Recipients {
+  if (answer.kind === 'reply_all' || answer.body.reply_all === true) {
+    const { to, cc } = replyAllRecipients(source, ownAddress)
+    return { to: readable(to), cc: readable(cc), bcc: [] }
+  }
+  const { to, cc, bcc } = given
+  return { to: to.length > 0 ? to : readable(replyRecipients(source)), cc, bcc }
+}
+
+/** Everybody the message goes to, each address once. */
+export function uniqueAddresses({ to, cc, bcc }: Recipients): Map<string, Address> {
+  const unique = new Map<string, Address>()
+  for (const address of [...to, ...cc, ...bcc]) {
+    const key = normalizeAddress(address.address)
+    if (!unique.has(key)) unique.set(key, address)
+  }
+  return unique
+}
+
+/** Those of a received mail's addresses that can be mailed at all; senders write the strangest things there. */
+function readable(displays: readonly string[]): Address[] {
+  return displays.flatMap((display) => {
+    const result = parseAddress(display)
+    return result.ok ? [result.address] : []
+  })
+}

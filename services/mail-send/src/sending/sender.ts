@@ -1,0 +1,198 @@
+import {
+  type Caller,
+  type CallerInbox,
+  LIMITS,
+  type ReplyAllBody,
+  type ReplyBody,
+  type SendBody,
+  type SentCopy,
+  type SentMessage,
+} from '@restante/contracts'
+import type { DkimKey } from '@restante/mime'
+import { normalizeAddress } from '@restante/mime'
+import { ApiError, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
+import type { Db } from '../database.ts'
+import { findSuppressed } from '../suppression/store.ts'
+import type { Acceptance } from './acceptance.ts'
+import { loadAttachments } from './attachments.ts'
+import { type Claim, claimKey, fingerprint, OutcomeUnknown, releaseKey } from './idempotency.ts'
+import { type AnsweredMessage, type ComposedMessage, composeMessage } from './message.ts'
+import { countToday } from './quota.ts'
+import { answerRecipients, type GivenAddresses, type Recipients, readAddresses, uniqueAddresses } from './recipients.ts'
+import {
+  dailyLimitExceeded,
+  noRecipients,
+  recipientsBlocked,
+  refusedRecipients,
+  suspended,
+  tooManyRecipients,
+  trackingNotPossible,
+} from './refusals.ts'
+import { readSource } from './source.ts'
+
+/** What a caller asks for, by operation. */
+export type SendCommand =
+  | { readonly kind: 'send'; readonly body: SendBody }
+  | { readonly kind: 'reply'; readonly messageId: string; readonly body: ReplyBody }
+  | { readonly kind: 'reply_all'; readonly messageId: string; readonly body: ReplyAllBody }
+
+export interface SendRequest {
+  readonly caller: Caller
+  readonly inbox: CallerInbox
+  readonly idempotencyKey: string | undefined
+  readonly log: Logger
+}
+
+export interface SenderOptions {
+  readonly db: Db
+  readonly acceptance: Acceptance
+  readonly mailIngest: ServiceClient<'mail-send'>
+  readonly fetcher: GuardedFetch
+  readonly attachmentTimeoutMs: number
+  /** Whether mail may be sent from a domain, and with which key it is signed. */
+  readonly domains: SendingDomains
+}
+
+export interface SendingDomains {
+  isVerified(domain: string): boolean
+  dkimKey(domain: string): DkimKey | undefined
+}
+
+/** Placing the copy makes the caller read its own write; the event does the same a moment later. */
+const PLACE_MS = 500
+
+/** Accepts messages for delivery: every check in the order of mail 8.4, then one transaction that holds all of it. */
+export class Sender {
+  readonly #options: SenderOptions
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+  }
+
+  /** @returns the ids of the new message, or with a known `Idempotency-Key` those of the first one. */
+  async send(command: SendCommand, request: SendRequest): Promise<SentMessage> {
+    const given = readAddresses(command.body)
+    const { idempotencyKey: key, caller, inbox } = request
+    if (key === undefined) return this.#work(command, given, request, undefined)
+    const { db } = this.#options
+    const use = {
+      organizationId: caller.organization_id,
+      inboxUid: inbox.uid,
+      key,
+      fingerprint: fingerprint(command.kind, inbox.uid, sourceOf(command), command.body),
+    }
+    const result = await claimKey(db, use)
+    if (result.kind === 'replay') return result.response
+    try {
+      return await this.#work(command, given, request, result.claim)
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) await this.#release(result.claim, request.log)
+      throw error
+    }
+  }
+
+  async #release(claim: Claim, log: Logger): Promise<void> {
+    // A key that cannot be released now is free when its lease is over.
+    await releaseKey(this.#options.db, claim).catch((error: unknown) =>
+      log.warn({ err: error }, 'an idempotency key was not released'),
+    )
+  }
+
+  /** Steps 4 to 13 of mail 8.4. What is refused on the way leaves nothing behind. */
+  async #work(
+    command: SendCommand,
+    given: GivenAddresses,
+    request: SendRequest,
+    claim: Claim | undefined,
+  ): Promise<SentMessage> {
+    const { caller, inbox } = request
+    const answered = await this.#answered(command, request)
+    if (inbox.paused) throw new ApiError('inbox_paused')
+    if (caller.sending === 'suspended') throw suspended()
+    const recipients = recipientsOf(command, given, answered, inbox)
+    this.#checkDomain(inbox)
+    if (command.body.track_opens === true) throw trackingNotPossible()
+    const envelope = uniqueAddresses(recipients)
+    await this.#checkLists(caller, [...envelope.keys()])
+    const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
+    await this.#checkQuota(caller, envelope.size, limit)
+    const composed = await this.#compose(command, given, request, recipients, answered)
+    envelope.delete(normalizeAddress(inbox.address))
+    const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
+    // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
+    envelope.delete(normalizeAddress(inbox.address))
+    const copy = await this.#options.acceptance.accept(composed, {
+      organizationId: caller.organization_id,
+      podId: inbox.pod_id,
+      inboxUid: inbox.uid,
+      recipients: [...envelope.values()].map(({ address }) => address),
+      charge,
+      claim,
+    })
+    await this.#place(copy, request.log)
+    return { message_id: copy.message_id, thread_id: copy.thread_id }
+  }
+
+  async #answered(command: SendCommand, { caller, inbox }: SendRequest): Promise<AnsweredMessage | undefined> {
+    if (command.kind === 'send') return undefined
+    return readSource(this.#options.mailIngest, caller, inbox, command.messageId)
+  }
+
+  #checkDomain({ address }: CallerInbox): void {
+    if (!this.#options.domains.isVerified(domainOf(address))) throw new ApiError('domain_not_verified')
+  }
+
+  async #checkLists(caller: Caller, addresses: readonly string[]): Promise<void> {
+    const suppressed = await findSuppressed(this.#options.db, caller.organization_id, addresses)
+    const refused = refusedRecipients(addresses, caller.sending, suppressed)
+    if (refused.length > 0) throw recipientsBlocked(refused)
+  }
+
+  /** A first look, ahead of work that costs something; the transaction that accepts the message decides. */
+  async #checkQuota(caller: Caller, recipients: number, limit: number | undefined): Promise<void> {
+    if (limit === undefined) return
+    const today = await countToday(this.#options.db, caller.organization_id)
+    if (today + recipients > limit) throw dailyLimitExceeded(new Date())
+  }
+
+  async #compose(
+    { body }: SendCommand,
+    { replyTo }: GivenAddresses,
+    { inbox }: SendRequest,
+    recipients: Recipients,
+    answered: AnsweredMessage | undefined,
+  ): Promise<ComposedMessage> {
+    const { fetcher, attachmentTimeoutMs, domains } = this.#options
+    const attachments = await loadAttachments(body.attachments ?? [], fetcher, attachmentTimeoutMs)
+    const dkim = domains.dkimKey(domainOf(inbox.address))
+    return composeMessage({ inbox, body, recipients, replyTo, attachments, answered, dkim, date: new Date() })
+  }
+
+  async #place(copy: SentCopy, log: Logger): Promise<void> {
+    await this.#options.mailIngest
+      .call('mail-ingest.placeSent', copy, PLACE_MS)
+      .catch((error: unknown) => log.warn({ reason: String(error) }, 'the copy is left to the event to place'))
+  }
+}
+
+function recipientsOf(
+  command: SendCommand,
+  given: GivenAddresses,
+  answered: AnsweredMessage | undefined,
+  inbox: CallerInbox,
+): Recipients {
+  const recipients =
+    command.kind === 'send' || !answered ? given : answerRecipients(command, given, answered.source, inbox.address)
+  const count = recipients.to.length + recipients.cc.length + recipients.bcc.length
+  if (count === 0) throw noRecipients()
+  if (count > LIMITS.send.recipients) throw tooManyRecipients()
+  return recipients
+}
+
+function sourceOf(command: SendCommand): string | undefined {
+  return command.kind === 'send' ? undefined : command.messageId
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1)
+}

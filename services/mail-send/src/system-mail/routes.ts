@@ -1,0 +1,14 @@
+import type { InternalHandlers } from '@restante/service'
+import type { SystemMail } from './system-mail.ts'
+
+/** Mail of the installation itself, asked for by the gateway. */
+export function systemMailRoutes(
+  systemMail: SystemMail,
+): Pick<InternalHandlers<'mail-send'>, 'mail-send.sendSystemMail'> {
+  return {
+    'mail-send.sendSystemMail': async ({ body }) => {
+      await systemMail.send(body)
+      return {}
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { BlobStore } from '@restante/blobs'
+import { compose, type DkimKey, parseAddress } from '@restante/mime'
+import { invalid, sql } from '@restante/service'
+import type { Db } from '../database.ts'
+import { announceBlob, type Departures } from '../delivery/departures.ts'
+import { outboundBlob } from '../delivery/store.ts'
+
+/** A plain text to one person. */
+export interface SystemMessage {
+  /** Names the mail: the same id is the same mail. */
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface SystemMailOptions {
+  readonly db: Db
+  readonly blobs: BlobStore
+  readonly departures: Departures
+  readonly domain: string
+  readonly dkim: DkimKey | undefined
+}
+
+const LOCK = sql<{ held: unknown }, [id: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0)) as held')
+const FIND = sql<{ id: string }, [id: string]>('select id from sends where id = $1')
+
+/** Sends the codes of agent sign-up. They belong to no inbox: no copy is kept, and no fact is published. */
+export class SystemMail {
+  readonly #options: SystemMailOptions
+
+  constructor(options: SystemMailOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Accepts the mail, durably; once per id, whoever calls how often.
+   * @throws ApiError 400 when nobody can be mailed at the address.
+   */
+  async send(message: SystemMessage): Promise<void> {
+    const { db, blobs, departures } = this.#options
+    await db.transaction(async (tx) => {
+      // Calls with one id take turns, so that a second blob never replaces the one that is being delivered.
+      await tx.query(LOCK, message.id)
+      if ((await tx.query(FIND, message.id)).length > 0) return
+      const recipient = recipientOf(message.to)
+      const { raw, messageId } = await this.#compose(message, recipient)
+      await announceBlob(db, message.id)
+      const name = outboundBlob(message.id)
+      const blob = { name, ...(await blobs.put(name, raw, { contentType: 'message/rfc822' })) }
+      await departures.add(tx, {
+        id: message.id,
+        origin: { kind: 'system' },
+        messageId,
+        acceptedAt: new Date(),
+        blob,
+        copy: undefined,
+        recipients: [recipient],
+      })
+    })
+  }
+
+  #compose({ id, subject, text }: SystemMessage, to: string) {
+    const { domain, dkim } = this.#options
+    return compose({
+      from: { name: 'Restante', address: `no-reply@${domain}` },
+      to: [{ address: to }],
+      subject,
+      text,
+      messageId: `<${id}@${domain}>`,
+      date: new Date(),
+      // Nobody's holiday notice should answer a code (RFC 3834).
+      serviceHeaders: { 'Auto-Submitted': 'auto-generated' },
+      ...(dkim && { dkim }),
+    })
+  }
+}
+
+function recipientOf(to: string): string {
+  const result = parseAddress(to)
+  if (result.ok) return result.address.address
+  throw invalid(['to'], result.problem)
+}
