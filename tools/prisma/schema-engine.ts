@@ -42,6 +42,10 @@ function loaded(): Promise<void> {
 }
 
 async function load(): Promise<void> {
+  // Where the engine leaves its last words when it panics; without it the reason is lost.
+  Object.assign(globalThis, {
+    PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => process.stderr.write(`${text}\n`) },
+  })
   const wasm = new URL(import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm'))
   const { instance } = await WebAssembly.instantiate(await readFile(wasm), { './schema_engine_bg.js': { ...bindings } })
   bindings.__wbg_set_wasm(instance.exports)

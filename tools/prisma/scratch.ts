@@ -18,22 +18,40 @@ export function prismaFolder(packageFolder: string): PrismaFolder {
 /** The PostgreSQL where scratch databases may be made: `DATABASE_URL`, or the one of the local stack. */
 export const server = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 
+/** Checks and exclusions are not part of a Prisma schema, and the schema engine stumbles over them. */
+const dropChecks = `do $$ declare it record; begin
+  for it in select conrelid::regclass as owner, conname from pg_constraint where contype in ('c', 'x') and conrelid <> 0 loop
+    execute format('alter table %s drop constraint %I', it.owner, it.conname);
+  end loop;
+end $$`
+
 /**
  * Applies the migrations to a database that exists only for this, and returns the SQL that is missing for them to agree
  * with schema.prisma: empty when they do.
  */
 export async function missingSql(folder: PrismaFolder): Promise<string> {
   const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`
-  const client = new pg.Client({ connectionString: server, application_name: 'restante-tools' })
-  await client.connect()
+  const client = await connect(server)
   try {
     await client.query(`create database ${name}`)
     const url = new URL(server)
     url.pathname = `/${name}`
     await migrate({ url: url.href, directory: folder.migrations })
+    await execute(url.href, dropChecks)
     return await sqlFromDatabaseToSchema(url.href, folder.schema)
   } finally {
     await client.query(`drop database if exists ${name} with (force)`)
     await client.end()
   }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = await connect(url)
+  await client.query(statement).finally(() => client.end())
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'restante-tools' })
+  await client.connect()
+  return client
 }

@@ -1,0 +1,38 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SERVICES } from '@restante/contracts'
+import { readEnvironment } from '@restante/service'
+import { serviceEnvironment } from '../environment.ts'
+import { readSettings, root } from '../settings.ts'
+
+const engines = {
+  DATABASE_URL: 'postgres://restante@127.0.0.1:54329/postgres',
+  REDIS_URL: 'redis://127.0.0.1:63799',
+  KAFKA_BROKERS: '127.0.0.1:19092',
+}
+
+const place = { settings: readSettings({}), engines, secretOf: (name: string) => name.padEnd(32, '.') }
+
+describe('the environment of the local stack', () => {
+  it('covers every service there is', async () => {
+    expect((await readdir(join(root, 'services'))).sort()).toEqual([...SERVICES].sort())
+  })
+
+  it.each(SERVICES)('has everything that %s wants, in a form that it accepts', async (service) => {
+    const { environment, configure } = await import(join(root, 'services', service, 'src/config.ts'))
+    const given = serviceEnvironment(service, place)
+    expect(() => configure(readEnvironment(environment, given))).not.toThrow()
+  })
+
+  it('gives two services that talk to each other the same key, and no third one', () => {
+    const send = serviceEnvironment('mail-send', place)
+    const ingest = serviceEnvironment('mail-ingest', place)
+    expect(send['PEER_KEY_MAIL_INGEST']).toBe(ingest['PEER_KEY_MAIL_SEND'])
+    expect(send['PEER_KEY_MAIL_INGEST']).not.toBe(send['PEER_KEY_GATEWAY'])
+  })
+
+  it('gives each service a database of its own', () => {
+    const databases = SERVICES.map((service) => serviceEnvironment(service, place)['DATABASE_URL'])
+    expect(new Set(databases).size).toBe(SERVICES.length)
+  })
+})

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = resolve(import.meta.dirname, '../..')
+const cruiser = join(root, 'node_modules/.bin/depcruise')
+
+/** A house of the given files; resolves to the names of the rules that it breaks. */
+async function brokenRules(files: Record<string, string>): Promise<string[]> {
+  const house = await mkdtemp(join(tmpdir(), 'restante-imports-'))
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(house, path)), { recursive: true })
+      await writeFile(join(house, path), content)
+    }
+    const args = ['--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json', 'libs', 'services']
+    await mkdir(join(house, 'services'), { recursive: true })
+    const { stdout } = await promisify(execFile)(cruiser, args, { cwd: house }).catch((failure) => failure)
+    const { summary }: { summary: { violations: { rule: { name: string } }[] } } = JSON.parse(stdout)
+    return [...new Set(summary.violations.map(({ rule }) => rule.name))].sort()
+  } finally {
+    await rm(house, { recursive: true })
+  }
+}
+
+const promise = 'export const promise = 1\n'
+
+describe('import rules', () => {
+  it('let a service import libs, and libs those before them', async () => {
+    const files = {
+      'libs/contracts/src/index.ts': promise,
+      'libs/service/src/index.ts': `export { promise } from '../../contracts/src/index.ts'\n`,
+      'services/gateway/src/main.ts': `import { promise } from '../../../libs/service/src/index.ts'\nvoid promise\n`,
+    }
+    expect(await brokenRules(files)).toEqual([])
+  })
+
+  it.each([
+    [
+      'a service that imports another',
+      'service-imports-service',
+      {
+        'services/mail-send/src/limits.ts': promise,
+        'services/gateway/src/main.ts': `import { promise } from '../../mail-send/src/limits.ts'\nvoid promise\n`,
+      },
+    ],
+    [
+      'a lib that imports a type of one after it',
+      'lib-order-service',
+      {
+        'libs/messaging/src/index.ts': 'export interface Topic { name: string }\n',
+        'libs/service/src/topics.ts': `import type { Topic } from '../../messaging/src/index.ts'\nexport type Names = Topic['name']\n`,
+      },
+    ],
+    [
+      'contracts that import anything of ours',
+      'lib-order-contracts',
+      {
+        'libs/mime/src/index.ts': promise,
+        'libs/contracts/src/index.ts': `export * from '../../mime/src/index.ts'\n`,
+      },
+    ],
+    [
+      'a lib that is entered past its index',
+      'front-door',
+      {
+        'libs/mime/src/inside.ts': promise,
+        'services/mail-send/src/main.ts': `import { promise } from '../../../libs/mime/src/inside.ts'\nvoid promise\n`,
+      },
+    ],
+    [
+      'files that import each other',
+      'no-circular',
+      {
+        'libs/mime/src/one.ts': `import { two } from './two.ts'\nexport const one = () => two\n`,
+        'libs/mime/src/two.ts': `import { one } from './one.ts'\nexport const two = () => one\n`,
+      },
+    ],
+    [
+      'kafkajs outside of messaging',
+      'kafkajs-behind-messaging',
+      {
+        'node_modules/kafkajs/package.json': '{ "name": "kafkajs", "main": "index.js" }',
+        'node_modules/kafkajs/index.js': '',
+        'libs/mime/package.json': '{ "dependencies": { "kafkajs": "1" } }',
+        'libs/mime/src/index.ts': `import 'kafkajs'\n`,
+      },
+    ],
+    [
+      'bullmq outside of jobs',
+      'bullmq-behind-jobs',
+      {
+        'node_modules/bullmq/package.json': '{ "name": "bullmq", "main": "index.js" }',
+        'node_modules/bullmq/index.js': '',
+        'libs/mime/src/index.ts': `import 'bullmq'\n`,
+      },
+    ],
+    ['an import of nothing', 'not-resolvable', { 'libs/mime/src/index.ts': `import './nothing.ts'\n` }],
+  ])('refuse %s', async (_what, rule, files) => {
+    const house = { 'libs/contracts/src/types.ts': promise, ...files }
+    expect(await brokenRules(house)).toContain(rule)
+  })
+})
