@@ -1,0 +1,73 @@
+import { createServer, type Server } from 'node:http'
+import { json } from 'node:stream/consumers'
+import {
+  type InternalOperationId,
+  type InternalRequestOf,
+  type InternalResponseOf,
+  internalOperations,
+} from '@restante/contracts'
+import { freePort } from '@restante/testkit'
+
+type Answers = {
+  [Id in InternalOperationId]?: (request: InternalRequestOf<Id>) => Promise<InternalResponseOf<Id> | number>
+}
+
+/**
+ * The services that mail-send calls, as it sees them: HTTP on loopback. A test says what they answer; a number is an
+ * error status, and an operation without an answer is 503.
+ */
+export class Peers {
+  readonly calls: { operation: string; request: unknown }[] = []
+  answers: Answers = {}
+  url = ''
+  readonly #server: Server = createServer(async (request, response) => {
+    const operation = Object.values(internalOperations).find(({ path }) => path === request.url)
+    const body: unknown = await json(request)
+    this.calls.push({ operation: operation?.id ?? '', request: body })
+    const result = operation ? await this.#answer(operation.id, body) : 404
+    response.statusCode = typeof result === 'number' ? result : 200
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(typeof result === 'number' ? {} : result))
+  })
+
+  async start(): Promise<this> {
+    const port = await freePort()
+    await new Promise<void>((resolve) => {
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+    this.url = `http://127.0.0.1:${port}`
+    return this
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => {
+      this.#server.close(resolve)
+    })
+  }
+
+  /** What was asked of one operation. */
+  requests<Id extends InternalOperationId>(operation: Id): InternalRequestOf<Id>[] {
+    return this.calls.flatMap((call) => (call.operation === operation ? [parse(operation, call.request)] : []))
+  }
+
+  async #answer(id: InternalOperationId, body: unknown): Promise<unknown> {
+    switch (id) {
+      case 'gateway.resolveRecipients':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.getReplySource':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.placeSent':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.acceptInbound':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      default:
+        return 404
+    }
+  }
+}
+
+function parse<Id extends InternalOperationId>(id: Id, body: unknown): InternalRequestOf<Id> {
+  // The schema of the very operation says what its request is; the table of all of them cannot tell the compiler.
+  return internalOperations[id].body.parse(body) as InternalRequestOf<Id>
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Caller, OperationId, Topic } from '@restante/contracts'
+import { readEnvironment, type Service } from '@restante/service'
+import {
+  callerHeaders,
+  callerOf,
+  collectTopic,
+  createDatabase,
+  createTopics,
+  DnsZone,
+  engines,
+  freePort,
+  MailPeer,
+  openRedis,
+  peerHeaders,
+  startService,
+  type TopicCollection,
+  waitFor,
+} from '@restante/testkit'
+import { type Config, configure, environment } from '../../src/config.ts'
+import { type Db, openDatabase } from '../../src/database.ts'
+import { create } from '../../src/main.ts'
+import { Peers } from './peers.ts'
+
+export const DOMAIN = 'restante.test'
+const CALLER_KEY = 'caller key of the tests'
+const PEER_KEYS = { gateway: 'gateway key of the tests', 'mail-ingest': 'mail-ingest key of tests' } as const
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+/** mail-send on real engines, with the outside world and its peers on loopback. */
+export interface World {
+  readonly config: Config
+  readonly db: Db
+  readonly peers: Peers
+  /** The outside world: whatever domain a test sends to has its MX here. */
+  readonly outside: MailPeer
+  readonly zone: DnsZone
+  readonly facts: TopicCollection
+  readonly topics: Awaited<ReturnType<typeof createTopics>>
+  readonly blobs: string
+  call(operation: OperationId, caller: Caller, request: Request): Promise<Answer>
+  internal(
+    operation: 'mail-send.sendSystemMail' | 'mail-send.getSentCopy',
+    from: 'gateway' | 'mail-ingest',
+    body: unknown,
+  ): Promise<Answer>
+  /** Ends the process as an operator would, and starts another one on the same data. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Request {
+  readonly path: string
+  readonly body?: unknown
+  readonly key?: string
+}
+
+/** Starts everything. @param variables environment on top of what the tests need. */
+export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<World> {
+  const [database, topics, zone, outside, peers, blobs, port] = await Promise.all([
+    createDatabase(path.join(import.meta.dirname, '../..')),
+    createTopics(),
+    new DnsZone().start(),
+    new MailPeer().start(),
+    new Peers().start(),
+    mkdtemp(path.join(tmpdir(), 'mail-send-')),
+    freePort(),
+  ])
+  const redis = openRedis()
+  zone.rule((name) =>
+    name.endsWith('.example') ? [{ type: 'MX', exchange: 'mx.outside.test', priority: 10 }] : undefined,
+  )
+  zone.set('mx.outside.test', { type: 'A', address: '127.0.0.1' })
+  const config = configure(
+    readEnvironment(environment, {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+      KAFKA_REPLICATION: '1',
+      KAFKA_MIN_INSYNC_REPLICAS: '1',
+      TOPIC_PREFIX: topics.prefix,
+      REDIS_URL: redis.url,
+      REDIS_PREFIX: redis.prefix,
+      BLOB_STORE: `directory:${blobs}`,
+      DEFAULT_DOMAIN: DOMAIN,
+      PUBLIC_URL: 'http://127.0.0.1:3000',
+      RETURN_PATH_SECRET: 'return path secret of the tests',
+      CALLER_KEY,
+      GATEWAY_URL: peers.url,
+      PEER_KEY_GATEWAY: PEER_KEYS.gateway,
+      MAIL_INGEST_URL: peers.url,
+      PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
+      DNS_SERVERS: zone.address,
+      MX_PORT: String(outside.port),
+      MX_ALLOW_LOCAL: 'true',
+      ALLOW_HTTP_URLS: 'true',
+      ALLOW_LOOPBACK_URLS: 'true',
+      RETRY_FIRST: '100ms',
+      RETRY_MOST: '200ms',
+      ...variables,
+    }),
+  )
+  const facts = await collectTopic(topics.kafka, 'mail.deliveries')
+  const db = openDatabase(config)
+  let service: Service = await startService(create, config)
+  const url = `http://127.0.0.1:${port}`
+  return {
+    config,
+    db,
+    peers,
+    outside,
+    zone,
+    facts,
+    topics,
+    blobs,
+    async call(operation, caller, request) {
+      const headers = await callerHeaders('mail-send', CALLER_KEY, operation, caller)
+      return post(`${url}${request.path}`, request, headers)
+    },
+    async internal(operation, from, body) {
+      const headers = await peerHeaders(from, 'mail-send', PEER_KEYS[from], operation)
+      const paths = {
+        'mail-send.sendSystemMail': '/internal/system-mail/send',
+        'mail-send.getSentCopy': '/internal/sent-copies/get',
+      }
+      return post(`${url}${paths[operation]}`, { path: paths[operation], body }, headers)
+    },
+    async restart() {
+      await service.stop()
+      service = await startService(create, config)
+    },
+    async stop() {
+      await service.stop()
+      await db.stop()
+      await facts.stop()
+      await Promise.all([outside.stop(), peers.stop(), zone.stop(), redis.close(), topics.delete()])
+      await database.drop()
+      await rm(blobs, { recursive: true })
+    },
+  }
+}
+
+async function post(url: string, { body, key }: Request, headers: Record<string, string>): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...headers,
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+}
+
+/** A caller whose request is about an inbox of its own. */
+export function inboxCaller(overrides: Partial<Caller> = {}): Caller & { inbox: NonNullable<Caller['inbox']> } {
+  const inbox = {
+    uid: randomUUID(),
+    address: `desk-${randomUUID().slice(0, 8)}@${DOMAIN}`,
+    pod_id: randomUUID(),
+    display_name: 'The Desk',
+    paused: false,
+    ...overrides.inbox,
+  }
+  return { ...callerOf(overrides), inbox }
+}
+
+export interface Fact {
+  readonly type: string
+  readonly key: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly payload: Record<string, unknown>
+}
+
+/** The facts that Kafka holds about one message, in order. */
+export function factsAbout(world: Pick<World, 'facts'>, messageId: unknown): Fact[] {
+  return world.facts.records
+    .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
+    .filter(({ payload }) => payload.message_id === messageId)
+}
+
+/** Waits for a fact of a type about a message. */
+export function factOf(
+  world: Pick<World, 'facts'>,
+  messageId: unknown,
+  type: keyof Topic<'mail.deliveries'>['events'],
+): Promise<Fact> {
+  return waitFor(() => factsAbout(world, messageId).find((fact) => fact.type === type), {
+    what: `${type} of ${messageId}`,
+    timeout: 15_000,
+  })
+}
