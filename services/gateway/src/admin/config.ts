@@ -1,0 +1,18 @@
+import type { z } from 'zod'
+import { environment as gatewayEnvironment, secretsConfiguration } from '../config.ts'
+
+/** What the command line needs of the gateway's environment. */
+export const environment = gatewayEnvironment.pick({
+  DATABASE_URL: true,
+  DATABASE_DIRECT_URL: true,
+  INSTALLATION_SECRET: true,
+  REGION: true,
+})
+
+export function configure(given: z.output<typeof environment>) {
+  return {
+    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL },
+    credentials: secretsConfiguration(given),
+  }
+}
+export type OperatorConfig = ReturnType<typeof configure>

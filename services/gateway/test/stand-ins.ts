@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { type Caller, isOperationId, operations, type OperationId } from '@restante/contracts'
+import { CALLER_HEADER, verifyCaller } from '@restante/service'
+
+/** What a service behind the gateway got to see of one request. */
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+}
+
+export interface SystemMail {
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+
+/**
+ * The services behind the gateway, seen from it: an HTTP server that remembers what came. One stands in for all of
+ * them; by default it answers every public operation with an empty object.
+ */
+export class StandIns {
+  readonly seen: SeenRequest[] = []
+  readonly systemMails: SystemMail[] = []
+  readonly drained: string[][] = []
+  /** Organizations that have received mail. */
+  readonly received = new Set<string>()
+  /** Answers 503 to every internal call, as a service that is starting does. */
+  down = false
+  answer: Answer = (_request, response) => void response.setHeader('content-type', 'application/json').end('{}')
+  upgrade: Upgrade = (_request, socket) => socket.destroy()
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      if (request.url?.startsWith('/internal/')) return void this.#internal(request, response)
+      if (request.url === '/readyz') return void response.end('{}')
+      return this.answer(request, response)
+    })
+    this.#server.on('upgrade', (request, socket: Socket, head) => this.upgrade(request, socket, head))
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    const address = this.#server.address() as AddressInfo
+    return `http://127.0.0.1:${address.port}`
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** Remembers the whole request, then answers with `status` and `body`. */
+  record(status = 200, body: unknown = {}): void {
+    this.answer = async (request, response) => {
+      const bytes = await readAll(request)
+      this.seen.push({
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+        body: bytes,
+      })
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
+  }
+
+  async #internal(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const document = JSON.parse((await readAll(request)).toString())
+    if (this.down) return void response.writeHead(503).end()
+    response.setHeader('content-type', 'application/json')
+    switch (request.url) {
+      case '/internal/inbound/exists':
+        return void response.end(JSON.stringify({ received: this.received.has(document.organization_id) }))
+      case '/internal/system-mail/send':
+        this.systemMails.push(document)
+        return void response.writeHead(204).end()
+      case '/internal/connections/drain':
+        this.drained.push(document.request_ids)
+        return void response.end('{}')
+      default:
+        return void response.writeHead(404).end()
+    }
+  }
+}
+
+/** The caller of a request that the gateway passed on, from a token that only the named service can read. */
+export function callerOf(request: Pick<SeenRequest, 'headers'>, id: OperationId, callerKey: string): Promise<Caller> {
+  const token = request.headers[CALLER_HEADER]
+  if (!isOperationId(id) || typeof token !== 'string') throw new Error('no caller token')
+  return verifyCaller(token, callerKey, operations[id].service, id)
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
