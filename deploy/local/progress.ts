@@ -1,8 +1,9 @@
-const began = performance.now()
+/** When the command began; restante.mjs, which comes first, notes it. */
+const began = Number(process.env['RESTANTE_BEGAN'] ?? Date.now())
 
 /** One line of progress with the seconds since the command began. */
 export function say(text: string): void {
-  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6)
+  const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6)
   process.stdout.write(`${seconds} s  ${text}\n`)
 }
 

@@ -11,10 +11,11 @@ import { fileURLToPath } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = resolve(here, '../..')
 const node = join(root, 'node_modules/node/bin/node')
-const began = performance.now()
+const began = Date.now()
+process.env.RESTANTE_BEGAN = String(began)
 
 function say(text) {
-  process.stdout.write(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}\n`)
+  process.stdout.write(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}\n`)
 }
 
 function fail(text) {
