@@ -1,0 +1,153 @@
+import type { Logger, Tx } from '@restante/service'
+import { AttemptsExhausted, LeaseLost } from './errors.ts'
+import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer } from './statements.ts'
+import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
+import type { Timer, TimerDatabase } from './timer.ts'
+
+export interface WorkOptions<Payload, Orm = unknown> {
+  /** Attempts of this kind at once, in this process. */
+  readonly concurrency: number
+  /** How long an attempt may take. After it another begins; this one's effect is refused from then on. */
+  readonly leaseMs: number
+  /** When a failed attempt (1, 2, ...) is made again, or null to give the timer up. */
+  readonly retry: (attempt: number, error: unknown) => Date | null
+  /** More attempts than this are not begun: it bounds those that die with their process and never fail. */
+  readonly maxAttempts?: number
+  /** Told in the transaction that deletes a timer which is given up. */
+  readonly givenUp?: (tx: Tx<Orm>, timer: Timer<Payload>, error: unknown) => Promise<void>
+}
+
+/** One attempt as its handler sees it. */
+export interface AttemptContext<Payload, Orm = unknown> {
+  readonly timer: Timer<Payload>
+  /** Aborted when the lease runs out or a shutdown waits no longer. For work outside, such as an HTTP request. */
+  readonly signal: AbortSignal
+  /**
+   * The effect, once per attempt: a transaction that holds the timer, and in which the timer is deleted unless `effect`
+   * postponed or scheduled it. A handler that never calls it has no effect; its timer is deleted when it returns.
+   * @throws LeaseLost before `effect` runs, when the timer is no longer this attempt's.
+   */
+  run<T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T>
+  /** Inside `run`: another attempt at that time instead of completion, with the attempts so far counted. */
+  postpone(tx: Tx<Orm>, dueAt: Date, payload?: Payload): Promise<void>
+}
+
+export type Handler<Payload, Orm> = (attempt: AttemptContext<Payload, Orm>) => Promise<void>
+
+type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
+
+/** Makes the attempts of one kind of timer. */
+export class Attempts<Payload, Orm> {
+  readonly #db: TimerDatabase<Orm>
+  readonly #log: Logger
+  readonly #options: WorkOptions<Payload, Orm>
+  readonly #handler: Handler<Payload, Orm>
+  readonly #claim = claimTimer<Payload>()
+
+  constructor(db: TimerDatabase<Orm>, log: Logger, options: WorkOptions<Payload, Orm>, handler: Handler<Payload, Orm>) {
+    this.#db = db
+    this.#log = log
+    this.#options = options
+    this.#handler = handler
+  }
+
+  /**
+   * Makes one attempt for a job, if the job's lease still holds. Never throws: an attempt whose outcome could not be
+   * written (the database is gone) is made again when its lease has run out.
+   */
+  async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
+    const { id, kind } = job
+    try {
+      const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#options.leaseMs)
+      if (!timer) {
+        this.#log.debug({ timer: id, kind }, 'job of a timer that was cancelled, replaced or leased anew')
+        return
+      }
+      startDelay.observe({ kind }, Math.max(0, Date.now() - timer.dueAt.getTime()) / 1000)
+      const end = attemptSeconds.startTimer({ kind })
+      const outcome = await this.#attempt(timer, stopping)
+      end()
+      attemptsEnded.inc({ kind, outcome })
+    } catch (error) {
+      attemptsEnded.inc({ kind, outcome: 'unknown' })
+      this.#log.error({ err: error, timer: id, kind }, 'the outcome of an attempt could not be written')
+    }
+  }
+
+  async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
+    const { maxAttempts, leaseMs } = this.#options
+    if (maxAttempts !== undefined && timer.attempt > maxAttempts)
+      return this.#giveUp(timer, new AttemptsExhausted(maxAttempts))
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
+    let concluded = false
+    try {
+      await this.#handler({
+        timer,
+        signal,
+        run: async (effect) => {
+          const result = await this.#conclude(timer, effect)
+          concluded = true
+          return result
+        },
+        postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
+      })
+      if (!concluded) await this.#conclude(timer, async () => {})
+      return 'completed'
+    } catch (error) {
+      if (error instanceof LeaseLost) return this.#lost(timer)
+      if (concluded) {
+        this.#log.error({ err: error, timer: timer.id, kind: timer.kind }, 'a handler failed after its effect')
+        return 'completed'
+      }
+      return this.#fail(timer, error, stopping)
+    }
+  }
+
+  /** The effect and the end of the timer, together. */
+  #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> {
+    return this.#db.transaction(async (tx) => {
+      const [held] = await tx.query(lockTimer, timer.id, timer.lease)
+      if (!held) throw new LeaseLost(timer.id)
+      const result = await effect(tx)
+      // Finds nothing when the effect postponed the timer or scheduled it anew: both take the lease from it.
+      await tx.query(completeTimer, timer.id, timer.lease)
+      return result
+    })
+  }
+
+  async #postpone(tx: Tx<Orm>, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
+    const text = payload === undefined ? null : JSON.stringify(payload)
+    const [postponed] = await tx.query(postponeTimer, timer.id, timer.lease, dueAt.toISOString(), text)
+    if (!postponed) throw new LeaseLost(timer.id)
+  }
+
+  async #fail(timer: ClaimedTimer<Payload>, error: unknown, stopping: AbortSignal): Promise<Outcome> {
+    const { id, kind, attempt } = timer
+    // A handler cut off by our own shutdown has not failed: the next process makes the attempt again, at once.
+    const interrupted = stopping.aborted
+    const next = interrupted ? timer.dueAt : this.#options.retry(attempt, error)
+    if (next === null) return this.#giveUp(timer, error)
+    const [postponed] = await this.#db.query(postponeTimer, id, timer.lease, next.toISOString(), null)
+    if (!postponed) return this.#lost(timer)
+    if (interrupted) return 'interrupted'
+    this.#log.warn({ err: error, timer: id, kind, attempt, next }, 'attempt failed, will be made again')
+    return 'retry'
+  }
+
+  async #giveUp(timer: ClaimedTimer<Payload>, error: unknown): Promise<Outcome> {
+    const { id, kind, attempt } = timer
+    try {
+      await this.#conclude(timer, async (tx) => this.#options.givenUp?.(tx, timer, error))
+    } catch (failure) {
+      if (failure instanceof LeaseLost) return this.#lost(timer)
+      throw failure
+    }
+    this.#log.warn({ err: error, timer: id, kind, attempt }, 'timer given up')
+    return 'given_up'
+  }
+
+  #lost({ id, kind, attempt }: ClaimedTimer<Payload>): Outcome {
+    this.#log.info({ timer: id, kind, attempt }, 'lease lost, effect refused')
+    return 'lost'
+  }
+}

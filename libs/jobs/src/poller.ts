@@ -1,0 +1,148 @@
+import type { Logger, Queryable } from '@restante/service'
+import { type Queues, QueueUnavailable } from './queues.ts'
+import { type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
+import { timerLag, timersLeased } from './telemetry.ts'
+
+export interface PollerOptions {
+  readonly db: Queryable
+  readonly queues: Queues
+  readonly log: Logger
+  readonly pollMs: number
+  /** How long a timer may wait in the queue before it is leased again. */
+  readonly queueLeaseMs: number
+  /** Jobs of each kind that may wait in the queue; the rest waits in PostgreSQL. */
+  readonly backlog: ReadonlyMap<string, number>
+}
+
+const BATCH = 500
+const MEASURE_EVERY_MS = 10_000
+/** The loop is taken for dead after this long without a tick; each part of a tick is bounded well below. */
+const SILENCE_MS = 15_000
+
+/** Moves due timers from the table to the queues, over and over. Any number of processes may do so at once. */
+export class Poller {
+  readonly #options: PollerOptions
+  #loop: Promise<void> = Promise.resolve()
+  #stopping = false
+  #poked = false
+  #wake: () => void = () => {}
+  #failing = false
+  #lastTick = Date.now()
+  #measured = 0
+
+  constructor(options: PollerOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#lastTick = Date.now()
+    this.#loop = this.#run()
+  }
+
+  /** Looks for due timers now instead of at the next tick. */
+  poke(): void {
+    this.#poked = true
+    this.#wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#wake()
+    await this.#loop
+  }
+
+  /** @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on. */
+  alive(): void {
+    const silence = Date.now() - this.#lastTick
+    if (silence > SILENCE_MS) throw new Error(`no look at due timers for ${Math.round(silence / 1000)} s`)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#poked = false
+      const more = await this.#tick()
+      if (!more && !this.#poked && !this.#stopping) await this.#pause()
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#options.pollMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** @returns whether more may be due than one batch could take. */
+  async #tick(): Promise<boolean> {
+    try {
+      const more = await this.#move()
+      await this.#measure()
+      this.#lastTick = Date.now()
+      this.#failing = false
+      return more
+    } catch (error) {
+      // Redis's own outages are told by the queues, once; the loop is alive all the same.
+      if (error instanceof QueueUnavailable) this.#lastTick = Date.now()
+      else if (!this.#failing) this.#options.log.error({ err: error }, 'could not look for due timers')
+      this.#failing = !(error instanceof QueueUnavailable)
+      return false
+    }
+  }
+
+  async #move(): Promise<boolean> {
+    const { db, queues, queueLeaseMs } = this.#options
+    const room = await this.#room()
+    if (room.size === 0) return false
+    const leased = await db.query(leaseDue, [...room.keys()], [...room.values()], queueLeaseMs)
+    const byKind = Map.groupBy(leased, ({ kind }) => kind)
+    try {
+      for (const [kind, timers] of byKind) {
+        await queues.add(kind, timers.sort(byDueTime))
+        timersLeased.inc({ kind }, timers.length)
+        byKind.delete(kind)
+      }
+    } catch (error) {
+      await this.#release([...byKind.values()].flat())
+      throw error
+    }
+    return [...room].some(
+      ([kind, limit]) => limit === BATCH && leased.filter((timer) => timer.kind === kind).length === BATCH,
+    )
+  }
+
+  /** How many timers of each kind the queues can take now. */
+  async #room(): Promise<Map<string, number>> {
+    const { queues, backlog } = this.#options
+    const kinds = await Promise.all(
+      [...backlog].map(
+        async ([kind, limit]): Promise<[string, number]> => [
+          kind,
+          Math.min(BATCH, limit - (await queues.waiting(kind))),
+        ],
+      ),
+    )
+    return new Map(kinds.filter(([, room]) => room > 0))
+  }
+
+  /** Some of these may be in the queue after all; their jobs will find the lease gone. */
+  async #release(timers: LeasedTimer[]): Promise<void> {
+    const leases = timers.map(({ lease }) => lease)
+    // If this fails too, the leases run out by themselves.
+    await this.#options.db.query(releaseLeases, leases).catch(() => {})
+  }
+
+  async #measure(): Promise<void> {
+    if (Date.now() - this.#measured < MEASURE_EVERY_MS) return
+    this.#measured = Date.now()
+    const kinds = [...this.#options.backlog.keys()]
+    const late = new Map((await this.#options.db.query(measureLag, kinds)).map(({ kind, seconds }) => [kind, seconds]))
+    for (const kind of kinds) timerLag.set({ kind }, late.get(kind) ?? 0)
+  }
+}
+
+function byDueTime(a: LeasedTimer, b: LeasedTimer): number {
+  return a.dueAt.getTime() - b.dueAt.getTime()
+}

@@ -1,0 +1,159 @@
+import type { Logger } from '@restante/service'
+import { Queue, Worker } from 'bullmq'
+import { Redis, type RedisOptions } from 'ioredis'
+import type { LeasedTimer } from './statements.ts'
+import { queueUp } from './telemetry.ts'
+
+/** What a job carries: which timer, by which lease. Everything else is in PostgreSQL. */
+export interface TimerJob {
+  readonly id: string
+  readonly lease: string
+}
+
+export interface QueuesOptions {
+  readonly url: string
+  /** In front of every key. */
+  readonly prefix: string
+  readonly log: Logger
+}
+
+/** The Redis of the queues does not answer; timers stay where they are. */
+export class QueueUnavailable extends Error {
+  constructor(reason: string) {
+    super(`The Redis of the queues does not answer: ${reason}.`)
+    this.name = 'QueueUnavailable'
+  }
+}
+
+/** A healthy Redis answers within a millisecond; waiting longer than this would hold up the timers of other kinds. */
+const ANSWER_WITHIN_MS = 5_000
+
+/** Finished jobs are of no use: the timer's row tells what became of it. */
+const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true }
+
+/** Remembers the blocking connections that BullMQ makes from it, which would outlive a shutdown during an outage. */
+class OwnedRedis extends Redis {
+  readonly #copies: { readonly status: string; disconnect(): void }[] = []
+
+  override duplicate<Override extends Partial<RedisOptions> | undefined = undefined>(override?: Override) {
+    const copy = super.duplicate(override)
+    this.#copies.push(copy)
+    return copy
+  }
+
+  disconnectAll(): void {
+    for (const connection of [...this.#copies, this]) if (connection.status !== 'end') connection.disconnect()
+  }
+}
+
+/** The BullMQ queues of one process: a queue and a worker per kind, over one connection and one blocking one each. */
+export class Queues {
+  readonly #redis: OwnedRedis
+  readonly #prefix: string
+  readonly #log: Logger
+  readonly #queues = new Map<string, Queue<TimerJob>>()
+  readonly #workers: Worker<TimerJob>[] = []
+  readonly #running = new Set<Promise<void>>()
+  readonly #connected = Promise.withResolvers<void>()
+  #reported: 'up' | 'down' | undefined
+
+  constructor(options: QueuesOptions) {
+    this.#prefix = options.prefix
+    this.#log = options.log
+    // BullMQ repeats its commands itself: with a limit here its blocking reads would fail during a restart of Redis.
+    this.#redis = new OwnedRedis(options.url, { maxRetriesPerRequest: null, enableReadyCheck: true, keepAlive: 10_000 })
+    this.#redis.on('ready', () => this.#up())
+    this.#redis.on('error', (error) => this.#down(error))
+    this.#redis.on('close', () => this.#down(new Error('the connection closed')))
+  }
+
+  /** Opens the queue of a kind and works on it. `work` must not throw. */
+  open(kind: string, concurrency: number, work: (job: TimerJob) => Promise<void>): void {
+    const common = { connection: this.#redis, prefix: this.#prefix }
+    // Keys that vanished under a running job, connections that break: leases make up for all of it.
+    const ignore = (error: Error) => this.#log.debug({ err: error, kind }, 'queue')
+    const queue = new Queue<TimerJob>(kind, { ...common, skipMetasUpdate: true })
+    const worker = new Worker<TimerJob>(kind, (job) => this.#track(work(job.data)), {
+      ...common,
+      concurrency,
+      // Another worker must not run what a dead one held: the timer's lease decides when that is tried again.
+      maxStalledCount: 0,
+      runRetryDelay: 1_000,
+      // A worker that never reached Redis cannot be closed.
+      autorun: false,
+    })
+    this.#connected.promise.then(() => worker.run()).catch(ignore)
+    queue.on('error', ignore)
+    worker.on('error', ignore)
+    this.#queues.set(kind, queue)
+    this.#workers.push(worker)
+  }
+
+  /** How many jobs of a kind wait for a worker. @throws QueueUnavailable */
+  async waiting(kind: string): Promise<number> {
+    const queue = this.#queue(kind)
+    return this.#answer(() => queue.getWaitingCount())
+  }
+
+  /** Adds a job for each leased timer, in the order given. @throws QueueUnavailable: some may have been added. */
+  async add(kind: string, timers: readonly LeasedTimer[]): Promise<void> {
+    const queue = this.#queue(kind)
+    const jobs = timers.map(({ id, attempt, lease }) => ({
+      name: kind,
+      data: { id, lease },
+      opts: { ...JOB_OPTIONS, jobId: `${id}-${attempt}-${lease}` },
+    }))
+    await this.#answer(() => queue.addBulk(jobs))
+  }
+
+  /** Takes no more jobs and waits for those that run. */
+  async drain(): Promise<void> {
+    const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()))
+    // During an outage a worker does not close, and no job arrives that could be missed here.
+    await (this.#redis.status === 'ready' ? closed : Promise.all(this.#running))
+  }
+
+  /** Lets go of every connection, whatever is still running. */
+  disconnect(): void {
+    this.#reported = 'down'
+    this.#redis.disconnectAll()
+  }
+
+  async #track(job: Promise<void>): Promise<void> {
+    this.#running.add(job)
+    await job.finally(() => this.#running.delete(job))
+  }
+
+  #queue(kind: string): Queue<TimerJob> {
+    const queue = this.#queues.get(kind)
+    if (!queue) throw new Error(`No queue is open for timers of kind ${kind}.`)
+    return queue
+  }
+
+  /** A command during an outage would wait for its end, so it is not even begun; one that hangs is left behind. */
+  async #answer<T>(command: () => Promise<T>): Promise<T> {
+    if (this.#redis.status !== 'ready') throw new QueueUnavailable(this.#redis.status)
+    const { promise: expired, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new QueueUnavailable(`nothing for ${ANSWER_WITHIN_MS} ms`)), ANSWER_WITHIN_MS)
+    try {
+      return await Promise.race([command(), expired])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #up(): void {
+    queueUp.set(1)
+    this.#connected.resolve()
+    if (this.#reported === 'down') this.#log.info('the Redis of the queues answers again')
+    this.#reported = 'up'
+  }
+
+  /** Said once per outage, not once per attempt to connect. */
+  #down(error: Error): void {
+    queueUp.set(0)
+    if (this.#reported !== 'down')
+      this.#log.warn({ err: error }, 'the Redis of the queues does not answer; timers wait in PostgreSQL')
+    this.#reported = 'down'
+  }
+}

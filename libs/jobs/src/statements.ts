@@ -1,0 +1,93 @@
+import { type Statement, sql } from '@restante/service'
+import type { Timer } from './timer.ts'
+
+/** A timer whose time has come, held by the poller for the worker that will take it over. */
+export interface LeasedTimer {
+  readonly id: string
+  readonly kind: string
+  readonly attempt: number
+  readonly lease: string
+  readonly dueAt: Date
+}
+
+/** A timer whose attempt has begun, with the lease that only this attempt knows. */
+export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
+
+/** Inserts or replaces; what runs for a replaced timer loses its lease. */
+export const upsertTimers = sql<
+  { id: string },
+  [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[]]
+>(`
+  insert into timers (id, kind, key, due_at, payload)
+  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb
+  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[]) as given (kind, key, due_at, payload)
+  on conflict (kind, key) do update
+  set due_at = excluded.due_at, payload = excluded.payload, attempt = 0, lease_id = null, leased_until = null
+  returning id`)
+
+export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
+  'delete from timers where kind = $1 and key = any($2::text[]) returning id',
+)
+
+/** Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows. */
+export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number]>(`
+  with due as (
+    select found.id
+    from unnest($1::text[], $2::int[]) as wanted (kind, room)
+    cross join lateral (
+      select id from timers
+      where kind = wanted.kind and due_at <= now() and (leased_until is null or leased_until <= now())
+      order by due_at
+      limit wanted.room
+      for update skip locked
+    ) as found
+  )
+  update timers
+  set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond'
+  from due
+  where timers.id = due.id
+  returning timers.id, kind, attempt, lease_id as lease, due_at as "dueAt"`)
+
+/** Gives leases back that no job was made for. */
+export const releaseLeases = sql<{ id: string }, [leases: string[]]>(
+  'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
+)
+
+/**
+ * Begins an attempt: counts it, and changes the lease, so that the same job delivered twice begins one attempt. A lease
+ * that ran out in the queue is still good as long as nobody else got the timer.
+ */
+export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: string, lease: string, leaseMs: number]> {
+  return sql(`
+    update timers
+    set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond', attempt = attempt + 1
+    where id = $1 and lease_id = $2
+    returning id, kind, key, due_at as "dueAt", attempt, payload, lease_id as lease`)
+}
+
+/** Holds the timer for the rest of the transaction, if it is still this attempt's. */
+export const lockTimer = sql<{ id: string }, [id: string, lease: string]>(
+  'select id from timers where id = $1 and lease_id = $2 for update',
+)
+
+export const completeTimer = sql<{ id: string }, [id: string, lease: string]>(
+  'delete from timers where id = $1 and lease_id = $2 returning id',
+)
+
+/** Puts the timer off for its next attempt; the attempts so far stay counted. */
+export const postponeTimer = sql<
+  { id: string },
+  [id: string, lease: string, dueAt: string | null, payload: string | null]
+>(`
+  update timers
+  set due_at = coalesce($3::timestamptz, due_at), payload = coalesce($4::jsonb, payload),
+      lease_id = null, leased_until = null
+  where id = $1 and lease_id = $2
+  returning id`)
+
+/** Seconds by which the longest due timer that nobody holds is late. */
+export const measureLag = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
+  select kind, extract(epoch from now() - min(due_at))::float8 as seconds
+  from timers
+  where kind = any($1::text[]) and due_at <= now() and (leased_until is null or leased_until <= now())
+  group by kind`)

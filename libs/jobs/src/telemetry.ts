@@ -1,0 +1,33 @@
+import { Counter, Gauge, Histogram } from 'prom-client'
+
+export const timerLag = new Gauge({
+  name: 'restante_timers_lag_seconds',
+  help: 'How late the longest due timer is that no queue and no worker holds',
+  labelNames: ['kind'],
+})
+export const timersLeased = new Counter({
+  name: 'restante_timers_leased_total',
+  help: 'Due timers handed to the queue',
+  labelNames: ['kind'],
+})
+export const attemptsEnded = new Counter({
+  name: 'restante_timers_attempts_total',
+  help: 'Attempts by outcome: completed, retry, given_up, lost (the lease), interrupted (by a shutdown), unknown',
+  labelNames: ['kind', 'outcome'],
+})
+export const startDelay = new Histogram({
+  name: 'restante_timers_start_delay_seconds',
+  help: 'Time from when a timer was due to the beginning of its attempt',
+  labelNames: ['kind'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
+})
+export const attemptSeconds = new Histogram({
+  name: 'restante_timers_attempt_seconds',
+  help: 'Duration of an attempt',
+  labelNames: ['kind'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
+})
+export const queueUp = new Gauge({
+  name: 'restante_timers_queue_up',
+  help: '1 while the Redis of the queues answers; timers wait in PostgreSQL while it is 0',
+})

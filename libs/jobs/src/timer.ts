@@ -1,0 +1,30 @@
+import type { Queryable, Tx } from '@restante/service'
+
+/** A timer as an attempt sees it. */
+export interface Timer<Payload = unknown> {
+  readonly id: string
+  readonly kind: string
+  readonly key: string
+  readonly dueAt: Date
+  /** 1 for the first attempt since the timer was scheduled. */
+  readonly attempt: number
+  readonly payload: Payload
+}
+
+/** What `schedule` takes: one of the service's kinds with the payload of that kind. */
+export type ScheduledTimer<Kinds extends object> = {
+  [Kind in keyof Kinds & string]: {
+    readonly kind: Kind
+    /** One live timer per kind and key: scheduling again replaces it. */
+    readonly key: string
+    /** Default: at once, by the database's clock. */
+    readonly dueAt?: Date | undefined
+    /** JSON, and small: ids of rows, not their content. */
+    readonly payload: Kinds[Kind]
+  }
+}[keyof Kinds & string]
+
+/** What timers need of a `Database`. */
+export interface TimerDatabase<Orm> extends Queryable {
+  transaction<T>(work: (tx: Tx<Orm>) => Promise<T>): Promise<T>
+}

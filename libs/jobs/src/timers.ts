@@ -1,0 +1,147 @@
+import type { Logger, Part, Queryable, Tx } from '@restante/service'
+import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
+import { Poller } from './poller.ts'
+import { Queues, type TimerJob } from './queues.ts'
+import { deleteTimers, upsertTimers } from './statements.ts'
+import type { ScheduledTimer, TimerDatabase } from './timer.ts'
+
+export interface TimersOptions<Orm> {
+  readonly db: TimerDatabase<Orm>
+  /** The Redis of the queues (`noeviction`) and what stands in front of the keys; one prefix per service. */
+  readonly redis: { readonly url: string; readonly prefix: string }
+  readonly log: Logger
+  /** How often due timers are looked for. Default 250. */
+  readonly pollMs?: number
+  /** How long a timer may wait in the queue: what a flushed Redis costs. Default 30,000. */
+  readonly queueLeaseMs?: number
+  /** How long a shutdown waits for attempts that run. Default 10,000. */
+  readonly drainMs?: number
+}
+
+interface Work {
+  readonly concurrency: number
+  readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
+}
+
+/** A handler that was told to end gets this long to do so before its connections are taken away. */
+const ABORT_GRACE_MS = 1_000
+
+/**
+ * Timers of one service. PostgreSQL says when: a timer is a row, scheduled in the transaction of what it belongs to.
+ * BullMQ says where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its payload; a kind's name
+ * has no colon.
+ */
+export class Timers<Kinds extends object, Orm = unknown> implements Part {
+  readonly name = 'timers'
+  readonly #options: TimersOptions<Orm>
+  readonly #works = new Map<string, Work>()
+  readonly #stopping = new AbortController()
+  #queues: Queues | undefined
+  #poller: Poller | undefined
+
+  constructor(options: TimersOptions<Orm>) {
+    this.#options = options
+  }
+
+  /** Sets one timer; see `scheduleAll`. */
+  async schedule(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
+    await this.scheduleAll(tx, [timer])
+  }
+
+  /**
+   * Sets timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced, its
+   * attempts start at 1 again, and an attempt that runs for it loses its lease. When one is due already, this process
+   * looks for it as soon as the transaction has committed.
+   */
+  async scheduleAll(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): Promise<void> {
+    if (timers.length === 0) return
+    // One per kind and key, the last one given; in one order everywhere, so that transactions cannot deadlock on them.
+    const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
+    const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
+    await tx.query(
+      upsertTimers,
+      rows.map(({ kind }) => kind),
+      rows.map(({ key }) => key),
+      rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
+      rows.map(({ payload }) => JSON.stringify(payload)),
+    )
+    const now = Date.now()
+    if (rows.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.poke())
+  }
+
+  /**
+   * Deletes timers of a kind, in the caller's transaction if `on` is one. An attempt that runs loses its lease.
+   * @returns how many there were.
+   */
+  async cancel(on: Queryable, kind: keyof Kinds & string, ...keys: string[]): Promise<number> {
+    return (await on.query(deleteTimers, kind, keys)).length
+  }
+
+  /** Looks for due timers at once instead of at the next tick. */
+  poke(): void {
+    this.#poller?.poke()
+  }
+
+  /** Says who does the work of a kind. To be called before `start`; other kinds are left to other processes. */
+  work<Kind extends keyof Kinds & string>(
+    kind: Kind,
+    options: WorkOptions<Kinds[Kind], Orm>,
+    handler: Handler<Kinds[Kind], Orm>,
+  ): void {
+    if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
+    const attempts = new Attempts(this.#options.db, this.#options.log, options, handler)
+    this.#works.set(kind, {
+      concurrency: options.concurrency,
+      make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
+    })
+  }
+
+  /** Begins to work. Does not wait for Redis: until that answers, due timers stay in the table. */
+  async start(): Promise<void> {
+    const { db, redis, log } = this.#options
+    if (this.#works.size === 0) return
+    const queues = new Queues({ ...redis, log })
+    for (const [kind, { concurrency, make }] of this.#works)
+      queues.open(kind, concurrency, (job) => make(job, this.#stopping.signal))
+    const backlog = new Map([...this.#works].map(([kind, { concurrency }]) => [kind, Math.max(50, concurrency * 10)]))
+    const { pollMs = 250, queueLeaseMs = 30_000 } = this.#options
+    this.#queues = queues
+    this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog })
+    this.#poller.start()
+  }
+
+  /**
+   * Fails when the loop that looks for due timers has stopped. An outage of Redis only degrades: nothing is lost, work
+   * is late, the metric `restante_timers_queue_up` is 0, and taking the process out of service would help nobody.
+   */
+  async ready(): Promise<void> {
+    this.#poller?.alive()
+  }
+
+  /** Takes no more timers and lets running attempts end; what has not ended in time is aborted and made again later. */
+  async stop(): Promise<void> {
+    const queues = this.#queues
+    if (!queues) return
+    await this.#poller?.stop()
+    const drained = queues.drain()
+    if (!(await endsWithin(drained, this.#options.drainMs ?? 10_000))) {
+      this.#stopping.abort(new Error('The process is shutting down.'))
+      await endsWithin(drained, ABORT_GRACE_MS)
+    }
+    queues.disconnect()
+  }
+}
+
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: expired, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, ms, false)
+  const ended = work.then(
+    () => true,
+    () => true,
+  )
+  try {
+    return await Promise.race([ended, expired])
+  } finally {
+    clearTimeout(timer)
+  }
+}
