@@ -117,6 +117,23 @@ export const LIMITS = {
     parseTime: 5 * SECOND,
     attempts: 3,
   },
+  /** How much of one received mail is read; what lies beyond is left out of its record, the raw mail keeps it. */
+  mime: {
+    /** Header block of one part. */
+    headerBytes: 256 * KB,
+    /** Header fields of one part. */
+    headerFields: 1_000,
+    /** Parts of the whole mail, containers included. */
+    parts: 500,
+    /** Levels of multipart inside multipart; a container below is one attachment. */
+    depth: 30,
+    /** Mailboxes of one address list. */
+    addresses: 1_000,
+    /** Ids of `References`; the newest are kept. */
+    references: 200,
+    /** Decoded text body and, apart from it, html body. */
+    bodyBytes: 10 * MB,
+  },
   /** Stored messages (mail 5). */
   message: { preview: 200, downloadLink: 1 * HOUR },
   /** Payloads (events 3.1, 10). */
