@@ -15,8 +15,7 @@ export const PEER_KEY = 'key of the pairs with the gateway'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
-  readonly body: any
+  readonly body: Readonly<Record<string, unknown>>
 }
 
 export interface RecordedTenancyEvent {
@@ -67,7 +66,10 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     behind.start(),
     freePort(),
   ])
-  const env = { ...environmentOf({ port, behindUrl, database: database.url, redis, topics: kafkaTopics }), ...overrides }
+  const env = {
+    ...environmentOf({ port, behindUrl, database: database.url, redis, topics: kafkaTopics }),
+    ...overrides,
+  }
   const service = await startService(create, configOf(env))
   const db = openDatabase({ url: database.url, poolSize: 2 })
   const operator = new Operator(configOf(env))

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Caller, isOperationId, operations, type OperationId } from '@restante/contracts'
+import { type Caller, isOperationId, type OperationId, operations } from '@restante/contracts'
 import { CALLER_HEADER, verifyCaller } from '@restante/service'
 
 /** What a service behind the gateway got to see of one request. */
