@@ -80,6 +80,9 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SMARTHOST_TLS: 'none',
         RETURN_PATH_SECRET: secretOf('return path secret'),
       }
+    case 'websocket-fanout':
+      // There is no other instance whose load it would spare to close the streams slowly.
+      return { STREAM_DRAIN: '1s' }
     default:
       return {}
   }

@@ -1,5 +1,6 @@
 import { engines } from './commands/engines.ts'
 import { reset } from './commands/reset.ts'
+import { runBeside } from './commands/run.ts'
 import { start } from './commands/start.ts'
 import { stop } from './commands/stop.ts'
 import { test } from './commands/test.ts'
@@ -14,6 +15,7 @@ const commands = new Map<string, Command>([
   ['reset', reset],
   ['test', test],
   ['engines', engines],
+  ['run', runBeside],
 ])
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -94,9 +94,9 @@ async function continueInMain() {
 const [major] = process.versions.node.split('.')
 if (Number(major) < 20) fail(`Node 20 or newer is needed to begin; this is ${process.version}.`)
 const [command] = process.argv.slice(2)
-if (!['stop', 'reset'].includes(command)) {
+if (['start', 'test', 'engines'].includes(command)) {
   install()
   generate()
 }
-if (!existsSync(node)) fail('Nothing is installed here yet, so there is nothing to stop or delete.')
+if (!existsSync(node)) fail('Nothing is installed here yet: `npm start` does that.')
 await continueInMain()

@@ -1,7 +1,10 @@
+import { defaultDomain } from './environment.ts'
+import { readOrganization } from './organization.ts'
 import type { Settings } from './settings.ts'
 
 /** What a person sees when everything is ready: where it is, what only a local stack does, what to try first. */
-export function startScreen(settings: Settings): string {
+export async function startScreen(settings: Settings): Promise<string> {
+  const organization = await readOrganization(settings)
   const gateway = `http://127.0.0.1:${settings.port('gateway')}`
   return `
 Restante is ready.
@@ -11,17 +14,20 @@ Restante is ready.
   Mail in       SMTP 127.0.0.1:${settings.port('smtp')}
   Captured mail http://127.0.0.1:${settings.port('captured-web')}   (everything that leaves for an address elsewhere)
   Engines       PostgreSQL 127.0.0.1:${settings.port('postgres')}, Redis 127.0.0.1:${settings.port('redis')}, Kafka 127.0.0.1:${settings.port('kafka')}
+  API key       ${organization?.api_key ?? '`npm run admin -- keys create <organization>` makes one'}
   Logs          ${settings.logs}
 
 Switched on here and nowhere else:
   - mail that arrives from loopback is trusted to come from whom it says (SENDER_AUTH=trust-loopback)
   - outgoing mail is captured instead of delivered (SMARTHOST)
   - webhook and attachment URLs may be http and point to loopback
-  - requests from loopback are not rate limited
 
 Try first:
-  npm run demo                    the whole story: sign-up, mail in, event, reply, thread
-  swaks --server 127.0.0.1:${settings.port('smtp')} --to <inbox> --body Hello
+  npm run demo
+      the whole story: sign-up, mail in, event, reply, thread
+  curl -X POST ${gateway}/v0/inboxes -H 'Authorization: Bearer ${organization?.api_key ?? '<API key>'}' \\
+      -H 'Content-Type: application/json' -d '{"username":"first"}'
+  swaks --server 127.0.0.1:${settings.port('smtp')} --to first@${defaultDomain} --from you@somewhere.test --body Hello
   kcat -b 127.0.0.1:${settings.port('kafka')} -t mail.messages -C -o beginning -f '%h\\n%s\\n'
 
 Ctrl-C or \`npm stop\` ends it, data is kept; \`npm run reset\` deletes the data.

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { prepareDatabases } from './databases.ts'
-import { type EngineUrls, leaveEngines, useEngines } from './engines/engines.ts'
+import { leaveEngines, useEngines } from './engines/engines.ts'
 import { serviceEnvironment } from './environment.ts'
+import { ensureOrganization } from './organization.ts'
 import { endProcess, exists, listens } from './processes.ts'
 import { Advice, say, step } from './progress.ts'
 import { openSecrets } from './secrets.ts'
@@ -30,7 +31,13 @@ export class Stack {
     signal.throwIfAborted()
     await step('Topics', () => prepareTopics(engines.KAFKA_BROKERS))
     signal.throwIfAborted()
-    const programs = [this.#capture(), ...(await this.#services(services, engines))]
+    const secrets = await openSecrets(this.#settings)
+    const environmentOf = (service: string) =>
+      serviceEnvironment(service, { settings: this.#settings, engines, secretOf: secrets.of })
+    const programs = [this.#capture(), ...services.map((name) => this.#service(name, environmentOf(name)))]
+    await secrets.save()
+    await ensureOrganization(this.#settings, environmentOf('gateway'))
+    signal.throwIfAborted()
     say(`Starting ${programs.map(({ name }) => name).join(', ')} ...`)
     for (const program of programs) {
       const child = new Supervised(program)
@@ -62,22 +69,14 @@ export class Stack {
     }
   }
 
-  async #services(names: readonly string[], engines: EngineUrls): Promise<Program[]> {
-    const secrets = await openSecrets(this.#settings)
-    const programs = names.map((name): Program => {
-      const main = join(root, 'services', name, 'src/main.ts')
-      return {
-        ...this.#place(name),
-        command: [process.execPath, '--enable-source-maps', main],
-        env: {
-          ...process.env,
-          ...serviceEnvironment(name, { settings: this.#settings, engines, secretOf: secrets.of }),
-        },
-        readyUrl: `http://127.0.0.1:${this.#settings.port(listenerOf(name))}/readyz`,
-      }
-    })
-    await secrets.save()
-    return programs
+  #service(name: string, environment: Record<string, string>): Program {
+    const main = join(root, 'services', name, 'src/main.ts')
+    return {
+      ...this.#place(name),
+      command: [process.execPath, '--enable-source-maps', main],
+      env: { ...process.env, ...environment },
+      readyUrl: `http://127.0.0.1:${this.#settings.port(listenerOf(name))}/readyz`,
+    }
   }
 
   #place(name: string): Pick<Program, 'name' | 'log' | 'pidFile'> {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { lastLines, until } from '../processes.ts'
 import { Advice } from '../progress.ts'
 
-export type EngineName = 'postgres' | 'redis' | 'kafka'
+export const engineNames = ['postgres', 'redis', 'kafka'] as const
+export type EngineName = (typeof engineNames)[number]
 
 /** One native engine: how to see that it answers, start it and stop it. */
 export interface Engine {

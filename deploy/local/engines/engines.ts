@@ -4,7 +4,7 @@ import { exists, recallProcess, rememberProcess } from '../processes.ts'
 import { say } from '../progress.ts'
 import type { Settings } from '../settings.ts'
 import { findCompose } from './compose.ts'
-import { bring, type Engine, type EngineName } from './engine.ts'
+import { bring, type Engine, type EngineName, engineNames } from './engine.ts'
 import { kafka } from './kafka.ts'
 import { ensurePrograms } from './packages.ts'
 import { clusterExists, postgres, removeCluster } from './postgres.ts'
@@ -19,26 +19,28 @@ export interface EngineUrls {
 
 const native: Record<EngineName, (settings: Settings) => Engine | Promise<Engine>> = { postgres, redis, kafka }
 
+const variables: Record<EngineName, keyof EngineUrls> = {
+  postgres: 'DATABASE_URL',
+  redis: 'REDIS_URL',
+  kafka: 'KAFKA_BROKERS',
+}
+
+/** The engines that the environment names, and for the others where this stack runs them. */
+export function engineUrls(settings: Settings, env: NodeJS.ProcessEnv): EngineUrls {
+  return {
+    DATABASE_URL: env['DATABASE_URL'] || `postgres://restante@127.0.0.1:${settings.port('postgres')}/postgres`,
+    REDIS_URL: env['REDIS_URL'] || `redis://127.0.0.1:${settings.port('redis')}`,
+    KAFKA_BROKERS: env['KAFKA_BROKERS'] || `127.0.0.1:${settings.port('kafka')}`,
+  }
+}
+
 /**
  * Finds or starts the engines: those named in the environment, else Docker Compose where a Docker engine answers, else
  * native processes. What the stack runs is kept up until the last process that uses it calls `leaveEngines`.
  */
 export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Promise<EngineUrls> {
-  const wanted: EngineName[] = []
-  const named = (variable: string, engine: EngineName, ours: string): string => {
-    const url = env[variable]
-    if (!url) wanted.push(engine)
-    return url || ours
-  }
-  const urls: EngineUrls = {
-    DATABASE_URL: named(
-      'DATABASE_URL',
-      'postgres',
-      `postgres://restante@127.0.0.1:${settings.port('postgres')}/postgres`,
-    ),
-    REDIS_URL: named('REDIS_URL', 'redis', `redis://127.0.0.1:${settings.port('redis')}`),
-    KAFKA_BROKERS: named('KAFKA_BROKERS', 'kafka', `127.0.0.1:${settings.port('kafka')}`),
-  }
+  const urls = engineUrls(settings, env)
+  const wanted = engineNames.filter((name) => !env[variables[name]])
   if (wanted.length < 3) say('Engines: those named in the environment are used as they are')
   if (wanted.length === 0) return urls
   await rememberProcess(join(usersFolder(settings), String(process.pid)), process.pid)

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { engineUrls } from '../engines/engines.ts'
+import { serviceEnvironment } from '../environment.ts'
+import { listens } from '../processes.ts'
+import { Advice } from '../progress.ts'
+import { openSecrets } from '../secrets.ts'
+import { listenerOf, readSettings, root } from '../settings.ts'
+
+/** `run <service> <program> [arguments]`: a program with the environment that the service has in the running stack. */
+export async function runBeside([service = '', program = '', ...args]: readonly string[]): Promise<number> {
+  const settings = readSettings(process.env)
+  if (!(await listens(settings.port(listenerOf(service))))) {
+    throw new Advice('The local stack does not run. `npm start` starts it, in another terminal or with `-- --detach`.')
+  }
+  const secrets = await openSecrets(settings)
+  const engines = engineUrls(settings, process.env)
+  const env = { ...process.env, ...serviceEnvironment(service, { settings, engines, secretOf: secrets.of }) }
+  const child = spawn(process.execPath, [resolve(root, program), ...args], { stdio: 'inherit', env })
+  process.on('SIGINT', () => undefined)
+  const [code] = await once(child, 'exit')
+  return typeof code === 'number' ? code : 130
+}

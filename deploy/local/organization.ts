@@ -1,0 +1,32 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { run } from './processes.ts'
+import { root, type Settings } from './settings.ts'
+
+const made = z.object({ organization_id: z.string(), api_key: z.string() })
+export type FirstOrganization = z.output<typeof made>
+
+/** The operator's command line; it speaks to the gateway's database. */
+export const adminProgram = join(root, 'services/gateway/src/admin/main.ts')
+
+/** Makes an organization with a key unless there is one, and notes the key, which nobody can show again. */
+export async function ensureOrganization(settings: Settings, gatewayEnvironment: NodeJS.ProcessEnv): Promise<void> {
+  if (await readOrganization(settings)) return
+  const answer = await run(process.execPath, [adminProgram, 'organizations', 'first', '--json'], {
+    env: { ...process.env, ...gatewayEnvironment },
+  })
+  const parsed = made.safeParse(JSON.parse(answer))
+  if (!parsed.success) return
+  await writeFile(file(settings), `${JSON.stringify(parsed.data, null, 2)}\n`, { mode: 0o600 })
+}
+
+/** The organization of the first start; undefined when somebody else made the first one. */
+export async function readOrganization(settings: Settings): Promise<FirstOrganization | undefined> {
+  const text = await readFile(file(settings), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : made.parse(JSON.parse(text))
+}
+
+function file(settings: Settings): string {
+  return join(settings.state, 'organization.json')
+}
