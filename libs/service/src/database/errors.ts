@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 /**
  * An answer of another service, or of an engine, that says "not now": worth trying again, no fault of the input.
  * `status` is the HTTP status when there was an answer.
@@ -11,7 +13,13 @@ export class UpstreamError extends Error {
   }
 }
 
-const NETWORK_CODES = new Set([
+/** The network, and the disk under the object store: full or broken for everyone, not for this work. */
+const SYSTEM_CODES = new Set([
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOSPC',
+  'EROFS',
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -38,6 +46,16 @@ const PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P202
 const POOL_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|server closed the connection|Connection is closed/i
 
+/** Errors of Node's own modules may come from another realm, where `instanceof` does not see them. */
+function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value)
+}
+
+/** S3 clients say whose fault it is, and name a timeout. */
+function isServerFault(error: Error): boolean {
+  return ('$fault' in error && error.$fault === 'server') || error.name === 'TimeoutError'
+}
+
 function codeOf(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
@@ -48,18 +66,20 @@ function codeOf(error: object): string | undefined {
  * deterministic and would fail the same way again.
  */
 export function isInfrastructureError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (error instanceof UpstreamError) return true
+  if (!isError(error)) return false
+  if (error instanceof UpstreamError || isServerFault(error)) return true
   const code = codeOf(error)
-  if (code && (NETWORK_CODES.has(code) || SQLSTATE.test(code) || PRISMA_CODES.has(code))) return true
+  if (code && (SYSTEM_CODES.has(code) || SQLSTATE.test(code) || PRISMA_CODES.has(code))) return true
   if (POOL_MESSAGES.test(error.message)) return true
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isInfrastructureError)
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0) {
+    return error.errors.every(isInfrastructureError)
+  }
   return error.cause !== undefined && isInfrastructureError(error.cause)
 }
 
 /** Whether a unique index refused a row, and which (PostgreSQL 23505, through `pg` or Prisma). */
 export function uniqueViolation(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
+  if (!isError(error)) return undefined
   const code = codeOf(error)
   if (code === '23505') return 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : ''
   if (code === 'P2002') return 'meta' in error ? JSON.stringify(error.meta) : ''
@@ -68,7 +88,7 @@ export function uniqueViolation(error: unknown): string | undefined {
 
 /** Whether PostgreSQL gave the transaction up for a concurrent one, so that running it again is right. */
 export function isSerializationFailure(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
+  if (!isError(error)) return false
   const code = codeOf(error)
   return (
     code === '40001' ||

@@ -21,7 +21,7 @@ export class Cursors {
   /** @throws ApiError 400 at `page_token` when it was not issued for this context. */
   open(context: unknown, token: string): (string | number)[] {
     try {
-      const position: unknown = JSON.parse(this.#box.open(JSON.stringify(context), Buffer.from(token, 'base64url')))
+      const position: unknown = JSON.parse(this.#box.open(JSON.stringify(context), canonical(token)))
       if (Array.isArray(position)) return position
     } catch (error) {
       // Undecodable, altered, or issued for another list: all the same to the caller.
@@ -32,6 +32,13 @@ export class Cursors {
       'The page token is not valid for this list. Omit it to start again from the first page.',
     )
   }
+}
+
+/** Decoding skips what is no base64, so one token could be written in many ways; only the way we wrote it counts. */
+function canonical(token: string): Buffer {
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.toString('base64url') === token) return bytes
+  throw new BrokenSeal('The token is not written as it was issued')
 }
 
 /** One page of a keyset list: the rows that belong to it, and the token of the next one when more remain. */

@@ -39,9 +39,14 @@ export interface ListenerOptions {
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
   /** Serve `/metrics` on this listener. A public edge turns it off and serves it on a port of its own. */
   readonly metrics?: boolean
+  /** How long `stop` waits for requests that run, in milliseconds. Default 10,000. */
+  readonly drainMs?: number
 }
 
 const HEADER_BLOCK_BYTES = 32 * 1024
+/** Connections that a shutdown finds busy get this long to become idle; then they are cut. */
+const DRAIN_MS = 10_000
+const DRAIN_STEP_MS = 50
 const requestsTotal = new Counter({
   name: 'http_requests_total',
   help: 'Requests answered',
@@ -59,6 +64,7 @@ export class HttpListener implements Part {
   readonly name = 'http'
   readonly #options: ListenerOptions
   readonly #server: Server
+  #draining = false
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -78,6 +84,8 @@ export class HttpListener implements Part {
       { maxHeaderSize: HEADER_BLOCK_BYTES, requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
       app,
     )
+    // A connection that could not be accepted (too many open files) must not end the process.
+    this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
     if (options.upgrade) this.#server.on('upgrade', options.upgrade)
   }
 
@@ -89,15 +97,27 @@ export class HttpListener implements Part {
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(this.#options.port, this.#options.host, resolve)
+      this.#server.listen(this.#options.port, this.#options.host, () => {
+        this.#server.off('error', reject)
+        resolve()
+      })
     })
   }
 
+  /**
+   * Takes no more connections and lets requests that run be answered, for as long as the drain may take. A connection
+   * that is kept alive closes after its answer; one that never ends its request is cut.
+   */
   async stop(): Promise<void> {
-    const close = promisify(this.#server.close.bind(this.#server))
-    const closed = close()
-    this.#server.closeIdleConnections()
-    await closed
+    this.#draining = true
+    const closed = promisify(this.#server.close.bind(this.#server))()
+    // A connection that was busy a moment ago goes idle unnoticed, and would stay for its whole keep-alive time.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), DRAIN_STEP_MS)
+    const cut = setTimeout(() => this.#server.closeAllConnections(), this.#options.drainMs ?? DRAIN_MS)
+    await closed.finally(() => {
+      clearInterval(idle)
+      clearTimeout(cut)
+    })
   }
 
   async #readiness(response: express.Response): Promise<void> {
@@ -111,6 +131,7 @@ export class HttpListener implements Part {
     const exchange = this.#exchange(request, response)
     const { facts, log } = exchange
     response.setHeader('x-request-id', exchange.requestId)
+    if (this.#draining) response.setHeader('connection', 'close')
     response.once('close', () => {
       const seconds = (performance.now() - begun) / 1000
       const operation = String(facts['operation'] ?? 'none')
@@ -139,7 +160,9 @@ export class HttpListener implements Part {
     const mark = url.indexOf('?')
     const requestId = acceptRequestId(request.headers['x-request-id'])
     const abort = new AbortController()
-    response.once('close', () => abort.abort())
+    response.once('close', () => {
+      if (!response.writableFinished) abort.abort()
+    })
     return {
       request,
       response,
@@ -154,6 +177,8 @@ export class HttpListener implements Part {
 
   #refuse(exchange: Exchange, error: unknown): void {
     const { response, log, facts } = exchange
+    // The peer has gone: there is nobody to tell, and what that broke is no fault of ours.
+    if (response.destroyed) return
     if (response.headersSent) {
       log.error({ err: error, ...facts }, 'failed after the answer had begun')
       response.destroy()

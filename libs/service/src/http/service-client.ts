@@ -35,6 +35,8 @@ export class PeerRefused extends Error {
 }
 
 const DEFAULT_TIMEOUT_MS = 2_000
+/** Refusals that another attempt may not meet: request timeout, too many requests. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 
 /** Calls the internal operations of one other service, with connections that are kept and a token per call. */
 export class ServiceClient<From extends ServiceName = ServiceName> implements Part {
@@ -51,7 +53,8 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
 
   /**
    * @param timeoutMs for the whole call; default 2 s.
-   * @throws UpstreamError when the peer cannot be reached, is too slow, or answers 5xx; PeerRefused on 4xx.
+   * @throws UpstreamError when the peer cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
+   *   PeerRefused on 4xx.
    */
   async call<Id extends InternalOperationId>(
     id: Id,
@@ -65,9 +68,11 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     }
     propagation.inject(context.active(), headers)
     const answer = await this.#send(operation, headers, JSON.stringify(request), timeoutMs)
-    if (answer.status >= 500) throw new UpstreamError(`${id} answered ${answer.status}`, { status: answer.status })
-    const document: unknown = answer.text === '' ? undefined : JSON.parse(answer.text)
-    if (answer.status >= 400) throw new PeerRefused(id, answer.status, codeOf(document))
+    const { status } = answer
+    if (status >= 500 || NOT_NOW.has(status)) throw new UpstreamError(`${id} answered ${status}`, { status })
+    const document = parseJson(answer.text)
+    if (status >= 400) throw new PeerRefused(id, status, codeOf(document))
+    if (document === undefined) throw new UpstreamError(`${id} answered with something else than JSON`, { status })
     return parseInternalResponse(id, document)
   }
 
@@ -94,6 +99,15 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
 
   async stop(): Promise<void> {
     await this.#agent.close()
+  }
+}
+
+/** `undefined` for what is no JSON: then something in between has answered, not the peer. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -27,20 +27,14 @@ export interface ServiceRoutesOptions<S extends ServiceName> extends TokenKeys {
   readonly internal: InternalHandlers<S>
 }
 
-export interface ServiceRoutesOptions<S extends ServiceName> extends TokenKeys {
-  readonly service: S
-  readonly handlers: Handlers<S>
-  readonly internal: InternalHandlers<S>
-}
-
 type Route =
   | { readonly kind: 'public'; readonly operation: OperationDefinition; readonly handler: AnyHandler }
   | { readonly kind: 'internal'; readonly operation: InternalOperationDefinition; readonly handler: AnyHandler }
 
 /**
  * The operations of a service behind the gateway: `handle` of its listener. Public operations arrive under their
- * unprefixed path with a caller token, internal ones under `/internal/...` with the calling service's token; a
- * request without the right token is 401 whatever its path.
+ * unprefixed path with a caller token, internal ones under `/internal/...` with the calling service's token; an
+ * operation without the right token is 401.
  * @throws Error when an operation that the service owns has no handler, or a handler no operation.
  */
 export function serviceRoutes<S extends ServiceName>(

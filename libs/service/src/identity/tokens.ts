@@ -10,7 +10,7 @@ export const CALLER_HEADER = 'x-restante-caller'
 /** Header that carries the token of a service which calls on its own behalf. */
 export const SERVICE_HEADER = 'x-restante-service'
 
-const callerClaims = z.object({ caller })
+const callerClaims = z.object({ iss: z.literal('gateway'), caller })
 const serviceClaims = z.object({ iss: z.enum(SERVICES) })
 
 /** A token that is missing, expired, altered, or made for another service or operation. */
@@ -60,6 +60,7 @@ async function verify(token: string, secret: string, audience: ServiceName, oper
       audience,
       subject: operation,
       clockTolerance: 5,
+      requiredClaims: ['exp'],
     })
     return payload
   } catch (error) {
@@ -75,7 +76,9 @@ export async function verifyCaller(
   audience: ServiceName,
   operation: string,
 ): Promise<Caller> {
-  return callerClaims.parse(await verify(token, secret, audience, operation)).caller
+  const claims = callerClaims.safeParse(await verify(token, secret, audience, operation))
+  if (claims.success) return claims.data.caller
+  throw new TokenRefused('the token names no caller', { cause: claims.error })
 }
 
 /**

@@ -1,3 +1,5 @@
+import { context } from '@opentelemetry/api'
+import { suppressTracing } from '@opentelemetry/core'
 import { Agent, type Dispatcher } from 'undici'
 import type { Part } from '../process/part.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
@@ -96,7 +98,9 @@ export class GuardedFetch implements Part {
     const deadline = AbortSignal.timeout(request.timeoutMs)
     const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
     try {
-      return await this.#follow(firstHop(url, request), request, signal)
+      // A stranger's server is told nothing of our traces.
+      const untraced = suppressTracing(context.active())
+      return await context.with(untraced, () => this.#follow(firstHop(url, request), request, signal))
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason
       throw deadline.aborted ? new OutboundTimeout(request.timeoutMs) : typed(error, request.timeoutMs)

@@ -32,10 +32,9 @@ export async function run<S extends z.ZodObject, C extends Runnable>(deployable:
   const config = configureOrExit(deployable)
   const log = createLogger({ service: deployable.name, level: config.log.level })
   const service = await deployable.create(config, log)
-  const ended = new Promise<NodeJS.Signals>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
+  const ended = firstSignal()
+  // From the signal on, so that a start or a drain that hangs ends too.
+  void ended.then(() => exitAfter(config.shutdownGraceMs, log))
   try {
     await service.start()
   } catch (error) {
@@ -45,17 +44,28 @@ export async function run<S extends z.ZodObject, C extends Runnable>(deployable:
   log.info('ready')
   const signal = await ended
   log.info({ signal }, 'draining')
-  const forced = setTimeout(() => {
-    log.fatal('the drain took longer than SHUTDOWN_GRACE')
-    process.exit(1)
-  }, config.shutdownGraceMs)
-  forced.unref()
   service.drain()
   if (signal === 'SIGTERM') await new Promise((resolve) => setTimeout(resolve, READINESS_LEAD_MS))
   await service.stop()
   await stopTelemetry()
   log.info('stopped')
   process.exit(0)
+}
+
+/** The same signal a second time is nobody's and ends the process at once. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+}
+
+function exitAfter(graceMs: number, log: Logger): void {
+  const forced = setTimeout(() => {
+    log.fatal('the drain took longer than SHUTDOWN_GRACE')
+    process.exit(1)
+  }, graceMs)
+  forced.unref()
 }
 
 function configureOrExit<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): C {

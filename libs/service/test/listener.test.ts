@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { createLogger, type Exchange, HttpListener, type ListenerOptions, sendJson, UpstreamError } from '../src/index.ts'
+import { ApiError } from '../src/http/api-error.ts'
+import { RequestTooLarge } from '../src/http/decode.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+const answerHello = async ({ response }: Exchange) => sendJson(response, 200, { hello: 'world' })
+
+async function listen(options: Partial<ListenerOptions> = {}): Promise<{ listener: HttpListener; origin: string }> {
+  const listener = new HttpListener({
+    port: 0,
+    host: '127.0.0.1',
+    log,
+    docsUrl: 'https://docs.example',
+    problems: async () => ({}),
+    handle: answerHello,
+    ...options,
+  })
+  await listener.start()
+  running.push(listener)
+  return { listener, origin: `http://127.0.0.1:${listener.port}` }
+}
+
+const running: HttpListener[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((listener) => listener.stop().catch(() => {})))
+})
+
+/** A connection on which a test writes HTTP by hand. */
+async function open(listener: HttpListener, text: string): Promise<Socket> {
+  const socket = connect(listener.port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+describe('HttpListener answers', () => {
+  it('readiness with the reasons of the parts that are not ready', async () => {
+    const { origin } = await listen({ problems: async () => ({ database: 'gone' }) })
+    const response = await fetch(`${origin}/readyz`)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({ status: 'not ready', problems: { database: 'gone' } })
+    expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+  })
+
+  it('metrics, unless it is a public edge', async () => {
+    const { origin } = await listen()
+    await fetch(`${origin}/x`)
+    expect(await (await fetch(`${origin}/metrics`)).text()).toContain('http_requests_total')
+    const edge = await listen({ metrics: false })
+    expect(await (await fetch(`${edge.origin}/metrics`)).json()).toEqual({ hello: 'world' })
+  })
+
+  it('HEAD as GET without a body', async () => {
+    const { origin } = await listen()
+    const response = await fetch(`${origin}/x`, { method: 'HEAD' })
+    expect(response.headers.get('content-length')).toBe('17')
+    expect(await response.text()).toBe('')
+  })
+
+  it('with a request id: the given one when it is sane, otherwise its own', async () => {
+    const { origin } = await listen()
+    const idFor = async (given: string) =>
+      (await fetch(origin, { headers: { 'x-request-id': given } })).headers.get('x-request-id')
+    expect(await idFor('abc-1')).toBe('abc-1')
+    expect(await idFor('a'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await idFor('two words')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('refusals with the envelope, and never what is behind a fault', async () => {
+    const errors: Record<string, Error> = {
+      '/refused': new ApiError('conflict', { message: 'Taken', fix: 'Choose another', retryAfter: 3 }),
+      '/large': new RequestTooLarge(),
+      '/peer': new UpstreamError('the secret host did not answer'),
+      '/defect': new TypeError('secret detail'),
+    }
+    const { origin } = await listen({
+      handle: async ({ path }) => {
+        throw errors[path] ?? new Error('no such path')
+      },
+    })
+    const refused = await fetch(`${origin}/refused`)
+    expect(refused.status).toBe(409)
+    expect(refused.headers.get('retry-after')).toBe('3')
+    expect(await refused.json()).toEqual({
+      name: 'ConflictError',
+      code: 'conflict',
+      message: 'Taken',
+      fix: 'Choose another',
+      docs: 'https://docs.example/errors#conflict',
+    })
+    const large = await fetch(`${origin}/large`)
+    expect([large.status, await large.json()]).toEqual([413, { message: 'Request Too Long' }])
+    const peer = await fetch(`${origin}/peer`)
+    expect([peer.status, peer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await peer.text()).not.toContain('secret')
+    const defect = await fetch(`${origin}/defect`)
+    expect(defect.status).toBe(500)
+    expect(await defect.text()).not.toContain('secret')
+  })
+
+  it('a path that cannot be decoded like any other', async () => {
+    const { origin } = await listen()
+    expect((await fetch(`${origin}/%E0%A4%A`)).status).toBe(200)
+  })
+
+  it('431 to a header block above 32 KB', async () => {
+    const { origin } = await listen()
+    expect((await fetch(origin, { headers: { 'x-long': 'a'.repeat(33 * 1024) } })).status).toBe(431)
+  })
+})
+
+describe('HttpListener and a peer that goes away', () => {
+  it('aborts the signal of a request whose peer has gone, and of no other', async () => {
+    const signals: AbortSignal[] = []
+    const entered = Promise.withResolvers<void>()
+    const { listener, origin } = await listen({
+      handle: async (exchange) => {
+        signals.push(exchange.signal)
+        if (exchange.path === '/quick') return answerHello(exchange)
+        entered.resolve()
+        await once(exchange.signal, 'abort')
+        throw exchange.signal.reason
+      },
+    })
+    await (await fetch(`${origin}/quick`)).json()
+    const socket = await open(listener, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n')
+    await entered.promise
+    socket.destroy()
+    const [quick, slow] = signals
+    if (slow && !slow.aborted) await once(slow, 'abort')
+    expect(quick?.aborted).toBe(false)
+    expect((await fetch(`${origin}/quick`)).status).toBe(200)
+  })
+})
+
+describe('HttpListener.stop', () => {
+  it('lets a running request be answered and closes its kept-alive connection after it', async () => {
+    const entered = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const { listener } = await listen({
+      handle: async (exchange) => {
+        entered.resolve()
+        await release.promise
+        await answerHello(exchange)
+      },
+    })
+    const agent = new Agent({ keepAlive: true })
+    const answered = new Promise<IncomingMessage>((resolve) => {
+      get({ port: listener.port, agent }, resolve)
+    })
+    await entered.promise
+    const stopped = listener.stop()
+    release.resolve()
+    const response = await answered
+    expect(response.headers['connection']).toBe('close')
+    expect(JSON.parse(await textOf(response))).toEqual({ hello: 'world' })
+    await stopped
+    agent.destroy()
+  })
+
+  it('closes connections that were idle, and takes no new ones', async () => {
+    const { listener, origin } = await listen()
+    const agent = new Agent({ keepAlive: true })
+    const first = await new Promise<IncomingMessage>((resolve) => get({ port: listener.port, agent }, resolve))
+    await textOf(first)
+    await listener.stop()
+    await expect(fetch(origin)).rejects.toThrow('fetch failed')
+    agent.destroy()
+  })
+
+  it('does not wait for peers that never end their request', async () => {
+    const { listener } = await listen({ drainMs: 200, handle: () => new Promise<void>(() => {}) })
+    const inHead = await open(listener, 'GET / HTTP/1.1\r\nhost: x\r\n')
+    const inBody = await open(listener, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf')
+    const closed = Promise.all([once(inHead, 'close'), once(inBody, 'close')])
+    inHead.resume()
+    inBody.resume()
+    const begun = performance.now()
+    await listener.stop()
+    await closed
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+})
