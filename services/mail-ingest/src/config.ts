@@ -40,6 +40,7 @@ export const environment = commonEnvironment.extend(callerEnvironment.shape).ext
   RETURN_PATH_SECRET: env.secret().describe('Signs return paths; the same as in mail-send'),
   GATEWAY_URL: env.url().describe('Base URL of the gateway inside'),
   PEER_KEY_GATEWAY: env.secret().describe('Key shared with the gateway'),
+  MAIL_SEND_URL: env.url().describe('Base URL of mail-send inside'),
   PEER_KEY_MAIL_SEND: env.secret().describe('Key shared with mail-send'),
 
   SMTP_PORT: env.port(2525).describe('Port of the SMTP server'),
@@ -77,7 +78,7 @@ export function configure(given: Environment) {
     secrets: { cursor: given.CURSOR_SECRET, link: given.LINK_SECRET, returnPath: given.RETURN_PATH_SECRET },
     callerKey: given.CALLER_KEY,
     gateway: { url: given.GATEWAY_URL, key: given.PEER_KEY_GATEWAY },
-    peerKeys: { gateway: given.PEER_KEY_GATEWAY, 'mail-send': given.PEER_KEY_MAIL_SEND },
+    mailSend: { url: given.MAIL_SEND_URL, key: given.PEER_KEY_MAIL_SEND },
     /** Our name towards other mail servers: greeting, Received, Authentication-Results. */
     hostname: (given.SMTP_NAME ?? `mx.${given.DEFAULT_DOMAIN}`).toLowerCase(),
     smtp: {

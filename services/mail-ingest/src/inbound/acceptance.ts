@@ -21,6 +21,10 @@ export interface Destinations {
   readonly paused: readonly InboxScope[]
 }
 
+/** More work for the same transaction; `false` means that the mail was accepted before. */
+type Within = (tx: Tx) => Promise<boolean>
+const ALWAYS: Within = async () => true
+
 /**
  * Takes responsibility for mails. When `accept` resolves, the raw bytes are durable and one transaction holds a row
  * per recipient, the use of the bytes and the facts for operators: the peer may be told 250. When it rejects there is
@@ -35,14 +39,13 @@ export class Acceptance {
 
   /**
    * @param write makes the bytes durable under the given name.
-   * @param within does more in the same transaction; `false` means that the mail was accepted before.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
     envelope: Envelope,
     to: Destinations,
     write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
-    within: (tx: Tx) => Promise<boolean> = async () => true,
+    within = ALWAYS,
   ): Promise<string> {
     const { db, blobs, announce } = this.#options
     const id = randomUUID()
@@ -63,9 +66,11 @@ export class Acceptance {
     return id
   }
 
-  /** Records for operators that paused inboxes swallowed a mail, whose bytes are kept nowhere. */
-  async swallow(size: number, paused: readonly InboxScope[]): Promise<void> {
-    await this.#options.db.transaction((tx) => this.#recordDiscarded(tx, size, paused, 'paused'))
+  /** Records for operators that paused inboxes swallowed a mail, whose bytes are kept nowhere. `within` as above. */
+  async swallow(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
+    await this.#options.db.transaction(async (tx) => {
+      if (await within(tx)) await this.#recordDiscarded(tx, size, paused, 'paused')
+    })
   }
 
   async #record(tx: Tx, mail: AcceptedMail, { rows, paused }: Destinations): Promise<void> {

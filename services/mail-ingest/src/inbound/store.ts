@@ -40,10 +40,16 @@ const INSERT = sql<
     receivedAt: string,
   ]
 >(`
-insert into inbound (id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope, received_at)
-select id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, $9, $10, $11::jsonb, $12::timestamptz
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[])
-       as row(id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient)`)
+with added as (
+  insert into inbound (id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope, received_at)
+  select id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, $9, $10, $11::jsonb, $12::timestamptz
+    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[])
+         as row(id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient)
+  returning organization_id
+)
+insert into receiving_organizations (organization_id, since)
+select distinct organization_id, $12::timestamptz from added where organization_id is not null
+on conflict do nothing`)
 
 /** Puts the recipients of one accepted mail into the queue. */
 export async function insertInbound(tx: Queryable, mail: AcceptedMail, rows: readonly NewInbound[]): Promise<void> {
@@ -63,4 +69,13 @@ export async function insertInbound(tx: Queryable, mail: AcceptedMail, rows: rea
     JSON.stringify(mail.envelope),
     mail.receivedAt.toISOString(),
   )
+}
+
+const HAS_RECEIVED = sql<{ organization_id: string }, [organizationId: string]>(
+  'select organization_id from receiving_organizations where organization_id = $1',
+)
+
+/** Whether any mail was ever accepted for an organization. */
+export async function hasReceivedMail(db: Queryable, organizationId: string): Promise<boolean> {
+  return (await db.query(HAS_RECEIVED, organizationId)).length > 0
 }

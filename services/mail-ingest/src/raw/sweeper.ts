@@ -37,6 +37,9 @@ export class RawMailSweeper implements Part {
     await this.#ticker.stop()
   }
 
+  /** Bytes may have become unused. */
+  readonly ring = (): void => this.#ticker.ring()
+
   /** @returns how many blobs were deleted. */
   async sweep(): Promise<number> {
     for (let deleted = 0; ; ) {

@@ -1,13 +1,17 @@
+-- Filters by label and substring need these; both are trusted: the owner of the database may create them.
+CREATE EXTENSION IF NOT EXISTS "btree_gin";
+CREATE EXTENSION IF NOT EXISTS "pg_trgm";
+
 -- CreateTable
-CREATE TABLE "mailboxes" (
+CREATE TABLE "deleted_inboxes" (
     "inbox_uid" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
     "pod_id" UUID NOT NULL,
     "address" TEXT NOT NULL,
-    "deleted_at" TIMESTAMPTZ(3),
+    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
     "purged_at" TIMESTAMPTZ(3),
 
-    CONSTRAINT "mailboxes_pkey" PRIMARY KEY ("inbox_uid")
+    CONSTRAINT "deleted_inboxes_pkey" PRIMARY KEY ("inbox_uid")
 );
 
 -- CreateTable
@@ -44,6 +48,14 @@ CREATE TABLE "inbound" (
 );
 
 -- CreateTable
+CREATE TABLE "receiving_organizations" (
+    "organization_id" UUID NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "receiving_organizations_pkey" PRIMARY KEY ("organization_id")
+);
+
+-- CreateTable
 CREATE TABLE "messages" (
     "id" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
@@ -72,7 +84,8 @@ CREATE TABLE "messages" (
     "blob" TEXT NOT NULL,
     "trace" TEXT NOT NULL,
     "digest" TEXT NOT NULL,
-    "opened_at" TIMESTAMPTZ(3),
+    "handed_over_at" TIMESTAMPTZ(3),
+    "settled_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
 
@@ -185,9 +198,6 @@ CREATE TABLE "consumed" (
 CREATE INDEX "inbound_lane_position_idx" ON "inbound"("lane", "position");
 
 -- CreateIndex
-CREATE INDEX "inbound_position_idx" ON "inbound"("position");
-
--- CreateIndex
 CREATE INDEX "messages_inbox_uid_header_id_idx" ON "messages"("inbox_uid", "header_id");
 
 -- CreateIndex
@@ -195,6 +205,9 @@ CREATE INDEX "messages_inbox_uid_timestamp_id_idx" ON "messages"("inbox_uid", "t
 
 -- CreateIndex
 CREATE INDEX "messages_thread_id_timestamp_id_idx" ON "messages"("thread_id", "timestamp", "id");
+
+-- CreateIndex
+CREATE INDEX "messages_filters" ON "messages" USING GIN ("inbox_uid" uuid_ops, "labels", "sender" gin_trgm_ops, "recipients" gin_trgm_ops, "subject" gin_trgm_ops);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "messages_inbox_uid_message_id_key" ON "messages"("inbox_uid", "message_id");
@@ -209,10 +222,10 @@ CREATE INDEX "threads_pod_id_timestamp_id_idx" ON "threads"("pod_id", "timestamp
 CREATE INDEX "threads_organization_id_timestamp_id_idx" ON "threads"("organization_id", "timestamp", "id");
 
 -- CreateIndex
-CREATE INDEX "label_log_inbox_uid_id_idx" ON "label_log"("inbox_uid", "id");
+CREATE INDEX "threads_filters" ON "threads" USING GIN ("organization_id" uuid_ops, "labels", "sender_lines" gin_trgm_ops, "recipient_lines" gin_trgm_ops, "subject" gin_trgm_ops);
 
 -- CreateIndex
-CREATE INDEX "label_log_inbox_uid_message_id_idx" ON "label_log"("inbox_uid", "message_id");
+CREATE INDEX "label_log_inbox_uid_id_idx" ON "label_log"("inbox_uid", "id");
 
 -- CreateIndex
 CREATE INDEX "tombstones_deleted_at_idx" ON "tombstones"("deleted_at");
@@ -234,9 +247,6 @@ ALTER TABLE "message_bodies" ADD CONSTRAINT "message_bodies_id_fkey" FOREIGN KEY
 
 -- What schema.prisma cannot say.
 
-CREATE EXTENSION IF NOT EXISTS "btree_gin";
-CREATE EXTENSION IF NOT EXISTS "pg_trgm";
-
 -- The relay's queue.
 CREATE INDEX "outbox_unpublished" ON "outbox" ("position") WHERE "published_at" IS NULL AND "refused" IS NULL;
 
@@ -244,7 +254,7 @@ CREATE INDEX "outbox_unpublished" ON "outbox" ("position") WHERE "published_at" 
 CREATE INDEX "raw_mails_unused" ON "raw_mails" ("updated_at") WHERE "refs" = 0;
 
 -- Deleted inboxes that are still being purged.
-CREATE INDEX "mailboxes_to_purge" ON "mailboxes" ("deleted_at") WHERE "deleted_at" IS NOT NULL AND "purged_at" IS NULL;
+CREATE INDEX "deleted_inboxes_to_purge" ON "deleted_inboxes" ("deleted_at") WHERE "purged_at" IS NULL;
 
 -- The default view of lists: nothing with a restricted label (mail 4.4).
 CREATE INDEX "messages_default_view" ON "messages" ("inbox_uid", "timestamp", "id")
@@ -252,6 +262,5 @@ CREATE INDEX "messages_default_view" ON "messages" ("inbox_uid", "timestamp", "i
 CREATE INDEX "threads_default_view" ON "threads" ("inbox_uid", "timestamp", "id")
   WHERE NOT ("labels" && ARRAY['spam', 'blocked', 'unauthenticated', 'trash']);
 
--- Label and substring filters (mail 6.1, 10): any of the columns, within an inbox or an organization.
-CREATE INDEX "messages_filters" ON "messages" USING GIN ("inbox_uid", "labels", "sender" gin_trgm_ops, "recipients" gin_trgm_ops, "subject" gin_trgm_ops);
-CREATE INDEX "threads_filters" ON "threads" USING GIN ("organization_id", "labels", "sender_lines" gin_trgm_ops, "recipient_lines" gin_trgm_ops, "subject" gin_trgm_ops);
+-- Lanes in which a mail is being processed.
+CREATE INDEX "inbound_leased" ON "inbound" ("lane") WHERE "leased_until" IS NOT NULL;

@@ -1,0 +1,132 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { LIMITS } from '@restante/contracts'
+import {
+  type AttachmentInfo,
+  type MailHeader,
+  messageIdFromBytes,
+  parseHeadersOnly,
+  type ReadMail,
+} from '@restante/mime'
+import type { StoredAttachment } from '../mailbox/rows.ts'
+
+/** What the mailbox stores of a mail besides its bytes, as PostgreSQL can hold it. */
+export interface MailContent {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly cc: readonly string[]
+  readonly bcc: readonly string[]
+  readonly replyTo: readonly string[]
+  readonly subject: string | null
+  /** Of the mail's own header, or derived from its bytes (mail 2). */
+  readonly messageId: string
+  readonly inReplyTo: string | null
+  readonly references: readonly string[]
+  readonly date: Date | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string | null
+  readonly html: string | null
+  readonly extractedText: string | null
+  readonly extractedHtml: string | null
+  readonly preview: string | null
+  readonly attachments: readonly StoredAttachment[]
+  /** Digest of the decoded body; of the bytes when it could not be decoded. */
+  readonly digest: string
+  /** False: parsing failed for good, this is what the header says. */
+  readonly parsed: boolean
+}
+
+/** Longest display string and file name that is kept, so that an event of many stays below its cap. */
+const NAME_LENGTH = 500
+const HEADER_BYTES = 256 * 1024
+
+/** The content of a mail that was read in full. */
+export function contentOf(mail: ReadMail, raw: Buffer, sender: string): MailContent {
+  return {
+    ...headerContent(mail, raw, sender),
+    text: optional(mail.text),
+    html: optional(mail.html),
+    extractedText: optional(mail.extractedText),
+    extractedHtml: optional(mail.extractedHtml),
+    preview: optional(mail.preview),
+    attachments: mail.attachments.map(storedAttachment),
+    digest: mail.digest,
+    parsed: true,
+  }
+}
+
+/** The content of a mail that cannot be parsed: its readable headers (mail 13; architecture: stored unparsed). */
+export function unparsedContent(raw: Buffer, sender: string): MailContent {
+  return withoutBodies(headerContent(parseHeadersOnly(raw.subarray(0, HEADER_BYTES)), raw, sender), raw)
+}
+
+/** The content of a mail that could not be stored with its headers either: what the envelope says. */
+export function bareContent(raw: Buffer, sender: string): MailContent {
+  const header = { headers: {}, to: [], cc: [], bcc: [], replyTo: [], references: [] }
+  return withoutBodies(headerContent(header, raw, sender), raw)
+}
+
+type HeaderContent = Omit<
+  MailContent,
+  'text' | 'html' | 'extractedText' | 'extractedHtml' | 'preview' | 'attachments' | 'digest' | 'parsed'
+>
+
+function withoutBodies(header: HeaderContent, raw: Buffer): MailContent {
+  return {
+    ...header,
+    text: null,
+    html: null,
+    extractedText: null,
+    extractedHtml: null,
+    preview: null,
+    attachments: [],
+    digest: createHash('sha256').update(raw).digest('hex'),
+    parsed: false,
+  }
+}
+
+function headerContent(
+  header: Omit<MailHeader, 'automation' | 'truncated'>,
+  raw: Buffer,
+  sender: string,
+): HeaderContent {
+  const messageId = header.messageId === undefined ? undefined : storable(header.messageId)
+  return {
+    from: name(header.from ?? sender) || 'unknown sender',
+    to: header.to.map(name),
+    cc: header.cc.map(name),
+    bcc: header.bcc.map(name),
+    replyTo: header.replyTo.map(name),
+    subject: header.subject === undefined ? null : storable(header.subject).slice(0, LIMITS.send.subject),
+    messageId: messageId ?? messageIdFromBytes(raw),
+    inReplyTo: optional(header.inReplyTo),
+    references: header.references.map(storable),
+    date: header.date,
+    headers: Object.fromEntries(Object.entries(header.headers).map(([key, value]) => [storable(key), storable(value)])),
+  }
+}
+
+function storedAttachment(attachment: AttachmentInfo): StoredAttachment {
+  const { partIndex, filename, contentType, disposition, contentId, size } = attachment
+  return {
+    attachment_id: randomUUID(),
+    part: partIndex,
+    size,
+    ...(filename !== undefined && { filename: name(filename) }),
+    content_type: name(contentType),
+    ...(disposition !== undefined && { content_disposition: disposition }),
+    ...(contentId !== undefined && { content_id: name(contentId) }),
+  }
+}
+
+function name(text: string): string {
+  return storable(text).slice(0, NAME_LENGTH).toWellFormed()
+}
+
+function optional(text: string | undefined): string | null {
+  return text === undefined ? null : storable(text)
+}
+
+/** Text as PostgreSQL and JSON can hold it: without NUL and without broken surrogate pairs. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}

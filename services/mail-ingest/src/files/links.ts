@@ -1,0 +1,61 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { LIMITS } from '@restante/contracts'
+import { z } from 'zod'
+
+/** What a link opens: the raw message, or one of its attachments. */
+const claims = z.object({
+  message: z.uuid(),
+  attachment: z.uuid().optional(),
+  /** Seconds of the epoch. */
+  expires: z.int(),
+})
+export type LinkClaims = z.infer<typeof claims>
+
+/** A link as answers show it. */
+export interface DownloadLink {
+  readonly download_url: string
+  readonly expires_at: string
+}
+
+/**
+ * Links that open one file for an hour to whoever holds them: `<claims>.<HMAC>`, both base64url, so that a download
+ * needs no key and a link cannot be altered or made up (mail 16).
+ */
+export class DownloadLinks {
+  readonly #baseUrl: string
+  readonly #secret: string
+
+  constructor(options: { publicUrl: string; secret: string }) {
+    this.#baseUrl = `${options.publicUrl}/v0/files/`
+    this.#secret = options.secret
+  }
+
+  raw(messageUid: string): DownloadLink {
+    return this.#link({ message: messageUid })
+  }
+
+  attachment(messageUid: string, attachmentId: string): DownloadLink {
+    return this.#link({ message: messageUid, attachment: attachmentId })
+  }
+
+  /** @returns what the link opens; undefined when it is expired, altered or made up. */
+  open(token: string, now = Date.now()): LinkClaims | undefined {
+    const [encoded = '', mac = '', ...rest] = token.split('.')
+    const given = Buffer.from(mac, 'base64url')
+    const expected = this.#mac(encoded)
+    if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    const { data } = claims.safeParse(JSON.parse(Buffer.from(encoded, 'base64url').toString()))
+    return data && data.expires * 1_000 > now ? data : undefined
+  }
+
+  #link(target: Omit<LinkClaims, 'expires'>): DownloadLink {
+    const expires = Math.floor((Date.now() + LIMITS.message.downloadLink) / 1_000)
+    const encoded = Buffer.from(JSON.stringify({ ...target, expires })).toString('base64url')
+    const token = `${encoded}.${this.#mac(encoded).toString('base64url')}`
+    return { download_url: this.#baseUrl + token, expires_at: new Date(expires * 1_000).toISOString() }
+  }
+
+  #mac(encoded: string): Buffer {
+    return createHmac('sha256', this.#secret).update(`download ${encoded}`).digest()
+  }
+}

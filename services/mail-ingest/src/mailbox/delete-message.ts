@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { type Caller, topics } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import type { Db, Tx } from '../database.ts'
+import { rawMails } from '../raw/store.ts'
+import { tombstones } from '../sent/store.ts'
+import { inboxOf } from './caller.ts'
+import { underMailboxLock } from './change-labels.ts'
+import { routingOf } from './label-log.ts'
+import type { MessageRow } from './rows.ts'
+import { store } from './store.ts'
+import { totalsOf } from './thread-totals.ts'
+import { visibleMessage } from './visible-message.ts'
+
+/**
+ * Deletes a message for good: its row, its bytes once nothing else needs them, and its part in the thread, which goes
+ * with its last message. What becomes known later about a sent one has no effect (mail 7).
+ */
+export function deleteMessage(
+  deps: { db: Db; outbox: Outbox; sweep: () => void },
+  caller: Caller,
+  messageId: string,
+): Promise<void> {
+  return underMailboxLock(deps.db, inboxOf(caller).uid, async (tx) => {
+    const message = await visibleMessage(tx, caller, messageId)
+    const now = new Date()
+    await store.deleteMessage(tx, message.id)
+    await rawMails.release(tx, [message.blob])
+    if (message.direction === 'sent') await tombstones.add(tx, message.inbox_uid, [message.message_id], now)
+    const threadDeleted = await withdrawFromThread(tx, message, now)
+    await deps.outbox.add(tx, topics['mail.messages'], deletedEvent(message, threadDeleted, now))
+    tx.afterCommit(deps.sweep)
+  })
+}
+
+/** @returns whether it was the thread's last message. */
+async function withdrawFromThread(tx: Tx, message: MessageRow, now: Date): Promise<boolean> {
+  const thread = await store.thread(tx, message.thread_id)
+  const totals = totalsOf(await store.members(tx, message.thread_id))
+  if (thread && totals) await store.saveThread(tx, { ...thread, ...totals, updated_at: now })
+  else await store.deleteThread(tx, message.thread_id)
+  return totals === undefined
+}
+
+function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date) {
+  const { organization_id, pod_id, inbox_uid, thread_id, message_id, size } = message
+  return {
+    id: randomUUID(),
+    type: 'message.deleted' as const,
+    subject: message_id,
+    key: inbox_uid,
+    time: now,
+    routing: routingOf(message),
+    payload: {
+      organization_id,
+      pod_id,
+      inbox_uid,
+      thread_id,
+      message_id,
+      size,
+      thread_deleted: threadDeleted,
+      deleted_at: now.toISOString(),
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
+import { type Queryable, sql } from '@restante/service'
+
+/** The same text as the partial indexes of the default view, so that they serve it. */
+const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
+
+/** Where a page ends: the newest activity or date, and the id that breaks ties. */
+export type Position = readonly [timestamp: string, id: string]
+
+/** Conditions of one list request; every value is a parameter. */
+export class ListConditions {
+  readonly #clauses: string[] = []
+  readonly #values: unknown[] = []
+
+  /** @param condition makes the clause from the parameter's name: `$3`. */
+  add(condition: (parameter: string) => string, value: unknown): this {
+    this.#values.push(value)
+    this.#clauses.push(condition(`$${this.#values.length}`))
+    return this
+  }
+
+  /** Leaves out what carries one of these labels. */
+  hide(labels: readonly RestrictedLabel[]): this {
+    if (labels.length === 0) return this
+    if (labels.length < RESTRICTED_LABELS.length) return this.add((list) => `not (labels && ${list}::text[])`, labels)
+    this.#clauses.push(DEFAULT_VIEW)
+    return this
+  }
+
+  /** All labels, and strict bounds of time (mail 1, 4.3). */
+  filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
+    const { labels, before, after } = query
+    if (labels !== undefined && labels.length > 0) this.add((list) => `labels @> ${list}::text[]`, labels)
+    if (before) this.add((time) => `"timestamp" < ${time}::timestamptz`, before.toISOString())
+    if (after) this.add((time) => `"timestamp" > ${time}::timestamptz`, after.toISOString())
+    return this
+  }
+
+  /** Every value must occur in the column, whatever the case. The first alone can use a trigram index. */
+  contains(column: string, values: readonly string[] = []): this {
+    const [first, ...others] = values.map(pattern)
+    if (first === undefined) return this
+    this.add((text) => `${column} ilike ${text}`, first)
+    return others.length > 0 ? this.add((list) => `${column} ilike all(${list}::text[])`, others) : this
+  }
+
+  /** One row more than `limit`, in keyset order from a position on. */
+  async page<Row>(
+    db: Queryable,
+    select: string,
+    options: { limit: number; ascending: boolean; after: Position | undefined },
+  ): Promise<Row[]> {
+    const { limit, ascending, after } = options
+    if (after) {
+      const [timestamp, id] = after
+      this.#values.push(timestamp, id)
+      const [time, tie] = [`$${this.#values.length - 1}::timestamptz`, `$${this.#values.length}::uuid`]
+      this.#clauses.push(`("timestamp", id) ${ascending ? '>' : '<'} (${time}, ${tie})`)
+    }
+    const direction = ascending ? 'asc' : 'desc'
+    this.#values.push(limit + 1)
+    const text = `${select} where ${this.#clauses.join(' and ')}
+ order by "timestamp" ${direction}, id ${direction} limit $${this.#values.length}`
+    return db.query(sql<Row, unknown[]>(text), ...this.#values)
+  }
+}
+
+/** A position out of a page token, which nobody else can have made. */
+export function positionOf(token: readonly (string | number)[]): Position {
+  const [timestamp, id] = token
+  return [String(timestamp), String(id)]
+}
+
+function pattern(value: string): string {
+  return `%${value.replace(/[\\%_]/g, '\\$&')}%`
+}

@@ -1,0 +1,37 @@
+import { sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+import type { ScopeColumns } from './rows.ts'
+
+const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('mailbox ' || $1, 0))`)
+
+const LOCK_WITHIN = sql<never, [patience: string]>(`select set_config('lock_timeout', $1, true)`)
+
+const TOMBSTONE = sql<ScopeColumns, [inboxUid: string]>(`
+select organization_id, pod_id, inbox_uid, address as inbox_address from deleted_inboxes where inbox_uid = $1`)
+
+const BURY = sql<never, [inboxUid: string, organizationId: string, podId: string, address: string, deletedAt: string]>(`
+insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at)
+values ($1, $2, $3, $4, $5::timestamptz) on conflict do nothing`)
+
+/**
+ * Takes the one lock under which an inbox's messages, threads and labels change, until the transaction ends; so two
+ * mails that arrive at once cannot both be first in a thread, or both be the original of a duplicate.
+ * @param patienceMs how long to wait for it; then PostgreSQL refuses with 55P03. Default: as long as it takes.
+ */
+export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number): Promise<void> {
+  if (patienceMs !== undefined) await tx.query(LOCK_WITHIN, `${patienceMs}ms`)
+  await tx.query(LOCK, inboxUid)
+}
+
+/** What is left of an inbox when it is deleted; nothing may be stored in it any more. Asked under the lock. */
+export async function deletedInbox(tx: Tx, inboxUid: string): Promise<ScopeColumns | undefined> {
+  const [row] = await tx.query(TOMBSTONE, inboxUid)
+  return row
+}
+
+/** Leaves the tombstone of a deleted inbox, whose content is purged from then on. */
+export async function buryInbox(tx: Tx, inbox: ScopeColumns, deletedAt: string): Promise<void> {
+  const { inbox_uid, organization_id, pod_id, inbox_address } = inbox
+  await lockMailbox(tx, inbox_uid)
+  await tx.query(BURY, inbox_uid, organization_id, pod_id, inbox_address, deletedAt)
+}

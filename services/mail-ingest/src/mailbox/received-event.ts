@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type EventOf,
+  LIMITS,
+  type Message,
+  receivedEventType,
+  type ThreadItem,
+  type topics,
+} from '@restante/contracts'
+import { messageDocument, threadItem } from './documents.ts'
+import { routingOf } from './label-log.ts'
+import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
+
+type ReceivedMessage = Message & { readonly from_: string }
+
+/** What a received event carries. */
+export interface ReceivedContent {
+  readonly message: ReceivedMessage
+  readonly thread: ThreadItem
+}
+
+/** The one received event of a stored mail (events 1.2, 3.1): its type by the labels that it is stored with. */
+export function receivedEvent(
+  message: MessageRow,
+  body: BodyColumns,
+  thread: ThreadRow,
+): EventOf<(typeof topics)['mail.messages']> {
+  const document = { ...messageDocument({ ...message, ...body }), from_: message.sender }
+  const content = fitContent({ message: document, thread: threadItem(thread) })
+  const id = randomUUID()
+  const envelope = {
+    id,
+    subject: message.message_id,
+    key: message.inbox_uid,
+    time: message.created_at,
+    routing: routingOf(message),
+  }
+  const type = receivedEventType(message.labels)
+  const head = { type: 'event' as const, event_id: id }
+  switch (type) {
+    case 'message.received':
+      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
+    case 'message.received.spam':
+      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
+    case 'message.received.blocked':
+      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
+    case 'message.received.unauthenticated':
+      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
+  }
+}
+
+/** The envelope around the content has far less than this. */
+const ENVELOPE_BYTES = 1_024
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
+
+/** Steps that make a payload smaller, in the order in which they are taken while it is too large (events 3.1). */
+const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
+  ({ message: { headers: _, ...message }, thread }) => ({ message, thread }),
+  ({ message: { references: _, ...message }, thread }) => ({ message, thread }),
+  ({ message, thread }) => ({ message, thread: { ...thread, ...newest({ attachments: thread.attachments }) } }),
+  ({ message, thread }) => ({ message, thread: { ...thread, recipients: newestOf(thread.recipients) } }),
+  ({ message, thread }) => ({ message, thread: { ...thread, senders: newestOf(thread.senders) } }),
+  // A single message may be as large as its header allows; REST has all of it.
+  ({ message, thread }) => ({ message: { ...message, ...newest({ attachments: message.attachments }) }, thread }),
+  ({ message, thread }) => ({
+    message: { ...message, to: newestOf(message.to), ...newest({ cc: message.cc, bcc: message.bcc }) },
+    thread,
+  }),
+]
+
+/** Leaves out bodies above 64 KB, then whatever the size rule names, until the payload is below 900 KB (events 3.1). */
+export function fitContent(content: ReceivedContent): ReceivedContent {
+  const { text, html, extracted_text, extracted_html, ...rest } = content.message
+  const bodies = Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '')
+  let fitted = bodies > LIMITS.event.bodies ? { ...content, message: rest } : content
+  for (const reduce of REDUCTIONS) {
+    if (bytesOf(fitted) + ENVELOPE_BYTES < LIMITS.event.payload) break
+    fitted = reduce(fitted)
+  }
+  return fitted
+}
+
+function newestOf<T>(list: readonly T[]): T[] {
+  return list.slice(-LIMITS.event.threadList)
+}
+
+/** Cuts the lists that are there; absent ones stay absent. */
+function newest<Lists extends Readonly<Record<string, readonly unknown[] | undefined>>>(lists: Lists): Partial<Lists> {
+  const cut = Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, newestOf(list)]]))
+  return Object.fromEntries(cut)
+}

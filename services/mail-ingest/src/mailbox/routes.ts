@@ -1,0 +1,54 @@
+import type { Outbox } from '@restante/messaging'
+import type { Cursors, Handlers } from '@restante/service'
+import { notFound } from '@restante/service'
+import type { Db } from '../database.ts'
+import type { DownloadLinks } from '../files/links.ts'
+import { changeLabels } from './change-labels.ts'
+import { deleteMessage } from './delete-message.ts'
+import { attachmentDocument, messageDocument } from './documents.ts'
+import { listMessages } from './message-list.ts'
+import { store } from './store.ts'
+import { listThreads } from './thread-list.ts'
+import { getThread } from './thread-view.ts'
+import { visibleMessage } from './visible-message.ts'
+
+export interface MailboxRoutesOptions {
+  readonly db: Db
+  readonly outbox: Outbox
+  readonly cursors: Cursors
+  readonly links: DownloadLinks
+  /** Called when bytes may have become unused. */
+  readonly sweep: () => void
+}
+
+/** Operations on stored messages and threads (mail 6, 7, 10). */
+export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mail-ingest'>, 'files.download'> {
+  const { db, links } = options
+  return {
+    'threads.list': ({ caller, query }) => listThreads(options, caller, query),
+    'threads.get': ({ caller, params, query }) => getThread(options, caller, params.thread_id, query),
+    'messages.list': ({ caller, query }) => listMessages(options, caller, query),
+    'messages.get': async ({ caller, params }) => {
+      const message = await visibleMessage(db, caller, params.message_id)
+      return messageDocument({ ...message, ...(await store.body(db, message.id)) })
+    },
+    'messages.getRaw': async ({ caller, params }) => {
+      const { id, message_id, size } = await visibleMessage(db, caller, params.message_id)
+      return { message_id, size, ...links.raw(id) }
+    },
+    'messages.getAttachment': async ({ caller, params }) => {
+      const { id, attachments } = await visibleMessage(db, caller, params.message_id)
+      const attachment = attachments.find(({ attachment_id }) => attachment_id === params.attachment_id)
+      if (!attachment) throw notFound('Attachment')
+      return { ...attachmentDocument(attachment), ...links.attachment(id, attachment.attachment_id) }
+    },
+    'messages.update': ({ caller, params, body }) =>
+      changeLabels(options, caller, params.message_id, {
+        added: body.add_labels ?? [],
+        removed: body.remove_labels ?? [],
+      }),
+    'messages.delete': async ({ caller, params }) => {
+      await deleteMessage(options, caller, params.message_id)
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/** One attachment as it is stored: what the wire shows, and where its bytes are in the raw mail. */
+export interface StoredAttachment {
+  readonly attachment_id: string
+  readonly part: number
+  readonly size: number
+  readonly filename?: string
+  readonly content_type: string
+  readonly content_disposition?: 'inline' | 'attachment'
+  readonly content_id?: string
+}
+
+/** Where a row belongs: what every query filters by, and the address that the wire shows. */
+export interface ScopeColumns {
+  readonly organization_id: string
+  readonly pod_id: string
+  readonly inbox_uid: string
+  readonly inbox_address: string
+}
+
+/** Columns of `messages`. */
+export interface MessageRow extends ScopeColumns {
+  readonly id: string
+  readonly thread_id: string
+  readonly message_id: string
+  readonly header_id: string
+  readonly direction: 'received' | 'sent'
+  readonly labels: readonly string[]
+  readonly timestamp: Date
+  readonly sender: string
+  readonly sender_address: string
+  readonly to: readonly string[]
+  readonly cc: readonly string[]
+  readonly bcc: readonly string[]
+  readonly reply_to: readonly string[]
+  readonly recipients: string
+  readonly subject: string | null
+  readonly preview: string | null
+  readonly in_reply_to: string | null
+  readonly references: readonly string[]
+  readonly attachments: readonly StoredAttachment[]
+  readonly size: number
+  readonly blob: string
+  readonly trace: string
+  readonly digest: string
+  readonly handed_over_at: Date | null
+  readonly settled_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** Columns of `message_bodies`, besides the id that it shares with its message. */
+export interface BodyColumns {
+  readonly text: string | null
+  readonly html: string | null
+  readonly extracted_text: string | null
+  readonly extracted_html: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What a thread's messages add up to. */
+export interface ThreadTotals {
+  readonly labels: readonly string[]
+  readonly timestamp: Date
+  readonly received_timestamp: Date | null
+  readonly sent_timestamp: Date | null
+  readonly senders: readonly string[]
+  readonly recipients: readonly string[]
+  readonly subject: string | null
+  readonly preview: string | null
+  readonly attachments: readonly StoredAttachment[]
+  readonly last_message_id: string
+  readonly message_count: number
+  readonly size: number
+}
+
+/** Columns of `threads`. */
+export interface ThreadRow extends ScopeColumns, ThreadTotals {
+  readonly id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}

@@ -1,0 +1,121 @@
+import { type Queryable, sql } from '@restante/service'
+import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
+import type { ThreadMember } from './thread-totals.ts'
+
+// Rows travel as one JSON parameter: the column list lives in the table alone.
+const INSERT_MESSAGE = sql<never, [row: string]>(
+  'insert into messages select * from json_populate_record(null::messages, $1::json)',
+)
+
+const INSERT_BODY = sql<
+  never,
+  [
+    id: string,
+    text: string | null,
+    html: string | null,
+    extractedText: string | null,
+    extractedHtml: string | null,
+    headers: string,
+  ]
+>(`
+insert into message_bodies (id, text, html, extracted_text, extracted_html, headers)
+values ($1, $2, $3, $4, $5, $6::jsonb)`)
+
+const SAVE_THREAD = sql<never, [row: string]>(`
+insert into threads select * from json_populate_record(null::threads, $1::json)
+on conflict (id) do update set
+  labels = excluded.labels, "timestamp" = excluded."timestamp", received_timestamp = excluded.received_timestamp,
+  sent_timestamp = excluded.sent_timestamp, senders = excluded.senders, recipients = excluded.recipients,
+  sender_lines = excluded.sender_lines, recipient_lines = excluded.recipient_lines, subject = excluded.subject,
+  preview = excluded.preview, attachments = excluded.attachments, last_message_id = excluded.last_message_id,
+  message_count = excluded.message_count, size = excluded.size, updated_at = excluded.updated_at`)
+
+/** Columns of a thread as `ThreadRow` has them. */
+export const THREAD_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, labels, "timestamp", received_timestamp,
+  sent_timestamp, senders, recipients, subject, preview, attachments, last_message_id, message_count,
+  size::float8 as size, created_at, updated_at`
+
+const THREAD = sql<ThreadRow, [id: string]>(`select ${THREAD_COLUMNS} from threads where id = $1`)
+
+const MEMBERS = sql<ThreadMember, [threadId: string]>(`
+select message_id, direction, labels, "timestamp", sender, "to", cc, bcc, subject, preview, attachments, size
+  from messages where thread_id = $1 order by "timestamp", id`)
+
+const DELETE_THREAD = sql<never, [id: string]>('delete from threads where id = $1')
+
+const MESSAGE = sql<MessageRow, [inboxUid: string, messageId: string]>(
+  'select * from messages where inbox_uid = $1 and message_id = $2',
+)
+
+const BODY = sql<BodyColumns, [id: string]>(
+  'select text, html, extracted_text, extracted_html, headers from message_bodies where id = $1',
+)
+
+const SET_LABELS = sql<never, [id: string, labels: readonly string[], at: string]>(
+  'update messages set labels = $2, updated_at = $3::timestamptz where id = $1',
+)
+
+// First-seen order: messages from oldest to newest, the labels of each in their order. At most 512 labels per message.
+const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
+update threads set updated_at = $2::timestamptz, labels = coalesce((
+  select array_agg(label order by first)
+    from (select label, min(number * 1000 + ordinal) as first
+            from (select labels, row_number() over (order by "timestamp", id) as number
+                    from messages where thread_id = $1) as member,
+                 unnest(member.labels) with ordinality as carried(label, ordinal)
+           group by label) as seen), '{}')
+ where id = $1`)
+
+const DELETE_MESSAGE = sql<never, [id: string]>('delete from messages where id = $1')
+
+export const store = {
+  async insertMessage(tx: Queryable, message: MessageRow, body: BodyColumns): Promise<void> {
+    await tx.query(INSERT_MESSAGE, JSON.stringify(message))
+    const headers = JSON.stringify(body.headers)
+    await tx.query(INSERT_BODY, message.id, body.text, body.html, body.extracted_text, body.extracted_html, headers)
+  },
+
+  async saveThread(tx: Queryable, thread: ThreadRow): Promise<void> {
+    const row = { ...thread, sender_lines: thread.senders.join('\n'), recipient_lines: thread.recipients.join('\n') }
+    await tx.query(SAVE_THREAD, JSON.stringify(row))
+  },
+
+  async thread(db: Queryable, id: string): Promise<ThreadRow | undefined> {
+    const [row] = await db.query(THREAD, id)
+    return row
+  },
+
+  /** The messages of a thread as its totals count them, oldest first. */
+  members(db: Queryable, threadId: string): Promise<ThreadMember[]> {
+    return db.query(MEMBERS, threadId)
+  },
+
+  async deleteThread(tx: Queryable, id: string): Promise<void> {
+    await tx.query(DELETE_THREAD, id)
+  },
+
+  async message(db: Queryable, inboxUid: string, messageId: string): Promise<MessageRow | undefined> {
+    const [row] = await db.query(MESSAGE, inboxUid, messageId)
+    return row
+  },
+
+  async body(db: Queryable, id: string): Promise<BodyColumns> {
+    const [row] = await db.query(BODY, id)
+    return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, headers: {} }
+  },
+
+  /** Sets a message's labels and brings its thread's union up to date. */
+  async setLabels(
+    tx: Queryable,
+    message: Pick<MessageRow, 'id' | 'thread_id'>,
+    labels: readonly string[],
+    at: Date,
+  ): Promise<void> {
+    await tx.query(SET_LABELS, message.id, labels, at.toISOString())
+    await tx.query(UNITE_LABELS, message.thread_id, at.toISOString())
+  },
+
+  async deleteMessage(tx: Queryable, id: string): Promise<void> {
+    await tx.query(DELETE_MESSAGE, id)
+  },
+}

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+
+let lastTime = 0
+let sequence = 0
+
+/**
+ * A UUID that sorts by the time it was made (RFC 9562 5.7): milliseconds, then a counter within the millisecond, then
+ * random bits. Those of one process rise strictly.
+ */
+export function uuidV7(now = Date.now()): string {
+  sequence = now > lastTime ? 0 : sequence + 1
+  lastTime = Math.max(now, lastTime)
+  if (sequence > 0xfff) {
+    lastTime++
+    sequence = 0
+  }
+  const time = lastTime.toString(16).padStart(12, '0')
+  const counter = sequence.toString(16).padStart(3, '0')
+  const random = randomBytes(8)
+  random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0)
+  const tail = random.toString('hex')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`
+}

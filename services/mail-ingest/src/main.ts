@@ -1,0 +1,119 @@
+import { openBlobStore } from '@restante/blobs'
+import { topics } from '@restante/contracts'
+import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
+import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
+import {
+  Cursors,
+  HttpListener,
+  type InternalHandlers,
+  type Logger,
+  notFound,
+  run,
+  Service,
+  ServiceClient,
+  serviceRoutes,
+} from '@restante/service'
+import { type Config, configure, environment } from './config.ts'
+import { openDatabase } from './database.ts'
+import { DownloadLinks } from './files/links.ts'
+import { fileRoutes } from './files/routes.ts'
+import { Bell } from './housekeeping/bell.ts'
+import { Forgetting } from './housekeeping/forgetting.ts'
+import { Acceptance } from './inbound/acceptance.ts'
+import { inboundRoutes } from './inbound/routes.ts'
+import { mailboxRoutes } from './mailbox/routes.ts'
+import { InboundAnnouncer, InboundListener } from './pipeline/announcements.ts'
+import { DnsCache } from './pipeline/dns-resolver.ts'
+import { Pipeline } from './pipeline/pipeline.ts'
+import { RawMailSweeper } from './raw/sweeper.ts'
+import { deliveriesConsumer } from './sent/consumers.ts'
+import { LocalHandOver } from './sent/local-hand-over.ts'
+import { SentPlacement } from './sent/placement.ts'
+import { sentRoutes } from './sent/routes.ts'
+import { RecipientLookup } from './smtp/recipients.ts'
+import { SmtpEdge } from './smtp/server.ts'
+import { tenancyConsumer } from './tenancy/consumers.ts'
+import { InboxPurge } from './tenancy/purge.ts'
+
+const name = 'mail-ingest'
+
+/** SMTP in, and the mailbox. Each role can be a process of its own; together they share what they hold. */
+export function create(config: Config, log: Logger): Service {
+  const service = new Service({ name, log })
+  const db = service.use(openDatabase(config))
+  const blobs = service.use(openBlobStore(config.blobStore))
+  const kafka = new Kafka({ ...config.kafka, clientId: name, log })
+  const outbox = new Outbox({ db, service: name })
+  const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
+  const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
+  const recipients = new RecipientLookup({ gateway, returnPath })
+  const announcer = new InboundAnnouncer(db)
+  const acceptance = new Acceptance({ db, blobs, outbox, announce: announcer.announce })
+  const reads = config.roles.has('pipeline') || config.roles.has('api')
+  const parser = createParserPool({ threads: reads ? config.pipeline.parseWorkers : 0 })
+  const placement = new SentPlacement({ db, blobs, parser, outbox })
+  const sweeper = new RawMailSweeper({ db, blobs, log })
+
+  service.use(parserPart(parser))
+  service.use(new TopicsCheck(kafka, [topics['mail.inbound'], topics['mail.messages'], topics['mail.feedback']]))
+  service.use(new Relay({ kafka, db, outbox }))
+
+  if (config.roles.has('pipeline')) {
+    const mailSend = service.use(new ServiceClient({ from: name, to: 'mail-send', ...config.mailSend }))
+    const bell = new Bell()
+    const { hostname, pipeline } = config
+    announcer.attach(bell.ring)
+    service.use(sweeper)
+    service.use(new MarkSweeper({ db, log }))
+    service.use(new Forgetting({ db, log }))
+    const purge = service.use(new InboxPurge({ db, log, sweep: sweeper.ring }))
+    service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
+    service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
+    service.use(new InboundListener({ db, ring: bell.ring, log }))
+    const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }
+    const answered = { db, mailSend, placement, log }
+    const { rspamdUrl, concurrency } = pipeline
+    const tools = { db, blobs, outbox, parser, hostname, authentication, rspamdUrl, answered, sweep: sweeper.ring, log }
+    service.use(new Pipeline({ tools, bell, concurrency }))
+  }
+
+  if (config.roles.has('smtp')) {
+    service.use(new SmtpEdge({ ...config.smtp, hostname: config.hostname, recipients, acceptance, blobs, log }))
+  }
+
+  const links = new DownloadLinks({ publicUrl: config.publicUrl, secret: config.secrets.link })
+  const cursors = new Cursors(config.secrets.cursor)
+  const handOver = new LocalHandOver({ db, blobs, acceptance, recipients })
+  const internal: InternalHandlers<typeof name> = {
+    ...inboundRoutes(db),
+    ...sentRoutes({ db, placement, handOver }),
+  }
+  const handlers = {
+    ...mailboxRoutes({ db, outbox, cursors, links, sweep: sweeper.ring }),
+    ...fileRoutes({ db, blobs, links }),
+  }
+  const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }
+  const { callerKey } = config
+  const routes = serviceRoutes({ service: name, handlers, internal, callerKey, peerKeys })
+  service.use(
+    new HttpListener({
+      ...config.http,
+      log,
+      docsUrl: config.docsUrl,
+      problems: () => service.problems(),
+      handle: config.roles.has('api') ? routes : elsewhere,
+    }),
+  )
+  return service
+}
+
+/** A process without the role answers for its health only. */
+async function elsewhere(): Promise<never> {
+  throw notFound('Route')
+}
+
+function parserPart(parser: ParserPool) {
+  return { name: 'parser', stop: () => parser.close() }
+}
+
+if (import.meta.main) await run({ name, environment, configure, create })

@@ -1,0 +1,12 @@
+import { Counter, Histogram } from 'prom-client'
+
+export const mailAttempts = new Counter({
+  name: 'restante_mail_attempts_total',
+  help: 'Attempts to process an accepted mail, by outcome: stored, a discard reason, outage, failed, lease_lost',
+  labelNames: ['outcome'],
+})
+export const mailLatency = new Histogram({
+  name: 'restante_mail_latency_seconds',
+  help: 'From the acceptance of a mail to the commit that puts it into its mailbox',
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300],
+})

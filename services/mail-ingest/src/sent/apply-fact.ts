@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { type EventOf, type EventRouting, type PublicEvent, topics } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import { bareAddress } from '@restante/mime'
+import { type Queryable, sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+import { changedLabels, logLabels, routingOf } from '../mailbox/label-log.ts'
+import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
+import type { MessageRow, ScopeColumns } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { type DeliveryFact, labelChangeOf, publicEventOf, sentEvent, settles, tellsHandOver } from './facts.ts'
+import { pendingFacts, tombstones } from './store.ts'
+
+const PROGRESS = sql<never, [id: string, handedOverAt: string | null, settledAt: string | null]>(`
+update messages
+   set handed_over_at = coalesce(handed_over_at, $2::timestamptz),
+       settled_at = greatest(settled_at, $3::timestamptz)
+ where id = $1`)
+
+/**
+ * Turns a fact about a sent message into labels and public events, in one transaction with its mark. A fact that is
+ * ahead of the copy waits for it; one about a deleted message changes and fires nothing; after a whole inbox was
+ * deleted, events go on to subscribers of its pod and organization (events 1.2 rule 12).
+ */
+export async function applyFact(tx: Tx, outbox: Outbox, fact: DeliveryFact): Promise<void> {
+  const { inbox_uid, message_id } = fact.payload
+  await lockMailbox(tx, inbox_uid)
+  const message = await store.message(tx, inbox_uid, message_id)
+  if (message) return applyTo(tx, outbox, message, fact)
+  if (await tombstones.has(tx, inbox_uid, message_id)) return
+  const deleted = await deletedInbox(tx, inbox_uid)
+  if (deleted) return fireForDeletedInbox(tx, outbox, deleted, fact)
+  await pendingFacts.keep(tx, fact)
+}
+
+async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: DeliveryFact): Promise<void> {
+  const now = new Date()
+  const { labels, change } = changedLabels(message.labels, labelChangeOf(fact, message.settled_at))
+  const hasLeft = message.handed_over_at === null && tellsHandOver(fact)
+  await progress(tx, message.id, fact, hasLeft)
+  if (change.added.length + change.removed.length > 0) await store.setLabels(tx, message, labels, now)
+
+  const changed = { ...message, labels }
+  const named = { ...message, inbox_id: message.inbox_address }
+  const events: PublicEvent[] = []
+  if (hasLeft) events.push(sentEvent(sentEventId(fact), named, fact.payload.timestamp, sentTo(message, fact)))
+  const event = publicEventOf(fact, named)
+  if (event) events.push(event)
+  await publish(
+    tx,
+    outbox,
+    events,
+    { key: message.inbox_uid, message_id: message.message_id, time: now },
+    routingOf(changed),
+  )
+  await logLabels(tx, outbox, changed, change, now)
+}
+
+async function progress(tx: Queryable, id: string, fact: DeliveryFact, hasLeft: boolean): Promise<void> {
+  const { timestamp } = fact.payload
+  if (hasLeft || settles(fact))
+    await tx.query(PROGRESS, id, hasLeft ? timestamp : null, settles(fact) ? timestamp : null)
+}
+
+/** The fact of the hand-over lends its id; where the hand-over is only implied, the event has one of its own. */
+function sentEventId(fact: DeliveryFact): string {
+  return fact.type === 'delivery.handed_over' ? fact.id : randomUUID()
+}
+
+function sentTo(message: MessageRow, fact: DeliveryFact): string[] {
+  if (fact.type === 'delivery.handed_over') return fact.payload.recipients
+  return [...message.to, ...message.cc, ...message.bcc].map(bareAddress)
+}
+
+async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: ScopeColumns, fact: DeliveryFact): Promise<void> {
+  const { message_id, thread_id, timestamp } = fact.payload
+  const named = { inbox_id: inbox.inbox_address, thread_id, message_id }
+  const event =
+    fact.type === 'delivery.handed_over'
+      ? sentEvent(fact.id, named, timestamp, fact.payload.recipients)
+      : publicEventOf(fact, named)
+  if (!event) return
+  const routing = { organizationId: inbox.organization_id, podId: inbox.pod_id }
+  await publish(tx, outbox, [event], { key: inbox.inbox_uid, message_id, time: new Date() }, routing)
+}
+
+async function publish(
+  tx: Tx,
+  outbox: Outbox,
+  documents: readonly PublicEvent[],
+  about: { readonly key: string; readonly message_id: string; readonly time: Date },
+  routing: EventRouting,
+): Promise<void> {
+  const events = documents.map((document) => ({
+    id: document.event_id,
+    subject: about.message_id,
+    key: about.key,
+    time: about.time,
+    routing,
+    ...typed(document),
+  }))
+  await outbox.addAll(tx, topics['mail.messages'], events)
+}
+
+type MailMessage = EventOf<(typeof topics)['mail.messages']>
+type Typed<E> = E extends MailMessage ? Pick<E, 'type' | 'payload'> : never
+
+/** Type and payload of a public event, which is its own document. */
+function typed(document: PublicEvent): Typed<MailMessage> {
+  switch (document.event_type) {
+    case 'message.sent':
+      return { type: document.event_type, payload: document }
+    case 'message.delivered':
+      return { type: document.event_type, payload: document }
+    case 'message.bounced':
+      return { type: document.event_type, payload: document }
+    case 'message.complained':
+      return { type: document.event_type, payload: document }
+    case 'message.rejected':
+      return { type: document.event_type, payload: document }
+    case 'message.received':
+      return { type: document.event_type, payload: document }
+    case 'message.received.spam':
+      return { type: document.event_type, payload: document }
+    case 'message.received.blocked':
+      return { type: document.event_type, payload: document }
+    case 'message.received.unauthenticated':
+      return { type: document.event_type, payload: document }
+  }
+}

@@ -1,0 +1,35 @@
+import { topics } from '@restante/contracts'
+import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
+import type { OrmOf } from '@restante/service'
+import type { Db } from '../database.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import { applyFact } from './apply-fact.ts'
+import type { DeliveryFact } from './facts.ts'
+import type { SentPlacement } from './placement.ts'
+
+export interface DeliveriesConsumerOptions {
+  readonly kafka: Kafka
+  readonly db: Db
+  readonly outbox: Outbox
+  readonly placement: SentPlacement
+}
+
+/** What mail-send says of sent mail becomes copies, labels and public events. */
+export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
+  const fact: EffectHandler<DeliveryFact, OrmOf<PrismaClient>> = { effect: (tx, event) => applyFact(tx, outbox, event) }
+  return new Consumer({
+    kafka,
+    db,
+    service: 'mail-ingest',
+    topic: topics['mail.deliveries'],
+    handlers: {
+      'message.accepted': { prepare: (event) => placement.prepare(event.payload) },
+      'delivery.handed_over': fact,
+      'delivery.delivered': fact,
+      'delivery.delayed': fact,
+      'delivery.bounced': fact,
+      'delivery.complained': fact,
+      'delivery.rejected': fact,
+    },
+  })
+}

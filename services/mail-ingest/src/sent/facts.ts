@@ -1,0 +1,99 @@
+import type { EventOf, PublicEvent, topics } from '@restante/contracts'
+import type { LabelChange } from '../mailbox/label-log.ts'
+
+type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
+/** What mail-send says became of a message. */
+export type DeliveryFact = Exclude<DeliveryEvent, { readonly type: 'message.accepted' }>
+
+const NO_CHANGE: LabelChange = { added: [], removed: [] }
+const settledAs = (label: string): LabelChange => ({ added: [label], removed: ['delayed'] })
+
+/**
+ * Labels that a fact changes (mail 15.1). A delay that was over before it became known changes nothing.
+ * @param settledAt time of the newest delivery or bounce that is known.
+ */
+export function labelChangeOf(fact: DeliveryFact, settledAt: Date | null): LabelChange {
+  switch (fact.type) {
+    case 'delivery.handed_over':
+      return NO_CHANGE
+    case 'delivery.delivered':
+      return settledAs('delivered')
+    case 'delivery.bounced':
+      return settledAs('bounced')
+    case 'delivery.delayed':
+      return isOver(fact, settledAt) ? NO_CHANGE : { added: ['delayed'], removed: [] }
+    case 'delivery.complained':
+      return { added: ['complained'], removed: [] }
+    case 'delivery.rejected':
+      return { added: ['rejected'], removed: [] }
+  }
+}
+
+function isOver(fact: DeliveryFact, settledAt: Date | null): boolean {
+  return settledAt !== null && settledAt >= new Date(fact.payload.timestamp)
+}
+
+/** Whether a fact is the end of some recipient's delivery. */
+export function settles(fact: DeliveryFact): boolean {
+  return fact.type === 'delivery.delivered' || fact.type === 'delivery.bounced'
+}
+
+/** Whether a fact tells that the mail has left, itself or by implication: `message.sent` comes before what follows. */
+export function tellsHandOver(fact: DeliveryFact): boolean {
+  return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(fact.type)
+}
+
+/** The message as public events name it. */
+export interface MessageReference {
+  readonly inbox_id: string
+  readonly thread_id: string
+  readonly message_id: string
+}
+
+/** `message.sent` (events 3.2). */
+export function sentEvent(
+  eventId: string,
+  message: MessageReference,
+  timestamp: string,
+  recipients: readonly string[],
+): PublicEvent {
+  return {
+    type: 'event',
+    event_type: 'message.sent',
+    event_id: eventId,
+    send: { ...reference(message), timestamp: instant(timestamp), recipients: [...recipients] },
+  }
+}
+
+/** The public event that a fact fires besides `message.sent`; a delay fires none (events 1.2 rule 3). */
+export function publicEventOf(fact: DeliveryFact, message: MessageReference): PublicEvent | undefined {
+  const head = { type: 'event' as const, event_id: fact.id }
+  const about = { ...reference(message), timestamp: instant(fact.payload.timestamp) }
+  switch (fact.type) {
+    case 'delivery.handed_over':
+    case 'delivery.delayed':
+      return undefined
+    case 'delivery.delivered':
+      return { ...head, event_type: 'message.delivered', delivery: { ...about, recipients: fact.payload.recipients } }
+    case 'delivery.bounced': {
+      const { type, sub_type } = fact.payload
+      const recipients = fact.payload.recipients.map((address) => ({ address, status: 'bounced' as const }))
+      return { ...head, event_type: 'message.bounced', bounce: { ...about, type, sub_type, recipients } }
+    }
+    case 'delivery.complained': {
+      const { type, sub_type, recipients } = fact.payload
+      return { ...head, event_type: 'message.complained', complaint: { ...about, type, sub_type, recipients } }
+    }
+    case 'delivery.rejected':
+      return { ...head, event_type: 'message.rejected', reject: { ...about, reason: fact.payload.reason } }
+  }
+}
+
+function reference({ inbox_id, thread_id, message_id }: MessageReference): MessageReference {
+  return { inbox_id, thread_id, message_id }
+}
+
+/** Public instants have milliseconds (identity 1.2). */
+function instant(text: string): string {
+  return new Date(text).toISOString()
+}

@@ -1,0 +1,130 @@
+import type { BlobStore } from '@restante/blobs'
+import type { SentCopy } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
+import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
+import type { Db, Tx } from '../database.ts'
+import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
+import { insertIntoThread, logFirstLabels } from '../mailbox/placement.ts'
+import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { uuidV7 } from '../mailbox/uuid-v7.ts'
+import { rawMails } from '../raw/store.ts'
+import { applyFact } from './apply-fact.ts'
+import { pendingFacts, tombstones } from './store.ts'
+
+export interface PlacementOptions {
+  readonly db: Db
+  readonly blobs: BlobStore
+  readonly parser: ParserPool
+  readonly outbox: Outbox
+}
+
+/**
+ * Puts the copies of sent messages into their mailboxes, once each, whether mail-send's call or its event comes first.
+ * Not after the copy was deleted, nor after its inbox was.
+ */
+export class SentPlacement {
+  readonly #options: PlacementOptions
+
+  constructor(options: PlacementOptions) {
+    this.#options = options
+  }
+
+  /** Places a copy now; when it resolves, readers see it. */
+  async place(copy: SentCopy): Promise<void> {
+    const effect = await this.prepare(copy)
+    if (effect) await this.#options.db.transaction(effect)
+  }
+
+  /**
+   * The part that needs the raw mail: reads it, and gives it a blob of the mailbox's own.
+   * @returns what is to be done in a transaction; nothing when the copy is there, or must not come (back).
+   */
+  async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
+    const { db, blobs, parser } = this.#options
+    const { inbox_uid, message_id } = copy
+    if (await store.message(db, inbox_uid, message_id)) return undefined
+    if (await tombstones.has(db, inbox_uid, message_id)) return undefined
+    const raw = await blobs.buffer(copy.blob.name)
+    const id = uuidV7()
+    const blob = `mailbox/${inbox_uid}/${id}`
+    const [content] = await Promise.all([
+      readContent(raw, bareAddress(copy.from), parser),
+      rawMails.reserve(db, blob).then(() => blobs.copy(copy.blob.name, blob)),
+    ])
+    return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
+  }
+
+  async #store(tx: Tx, message: MessageRow, body: BodyColumns): Promise<void> {
+    const { outbox } = this.#options
+    const { inbox_uid, message_id } = message
+    await lockMailbox(tx, inbox_uid)
+    if (await deletedInbox(tx, inbox_uid)) return
+    if (await store.message(tx, inbox_uid, message_id)) return
+    if (await tombstones.has(tx, inbox_uid, message_id)) return
+    await rawMails.hold(tx, message.blob, 1, message.size)
+    await insertIntoThread(tx, message, body)
+    await logFirstLabels(tx, outbox, message)
+    for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)
+  }
+}
+
+/** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */
+async function readContent(raw: Buffer, sender: string, parser: ParserPool): Promise<MailContent> {
+  try {
+    return contentOf(await parser.read(raw), raw, sender)
+  } catch (error) {
+    if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw, sender)
+    throw error
+  }
+}
+
+function messageRow(copy: SentCopy, content: MailContent, id: string, blob: string): MessageRow {
+  const now = new Date()
+  const { to, cc = [], bcc = [] } = copy
+  return {
+    id,
+    organization_id: copy.organization_id,
+    pod_id: copy.pod_id,
+    inbox_uid: copy.inbox_uid,
+    inbox_address: bareAddress(copy.from).toLowerCase(),
+    thread_id: copy.thread_id,
+    message_id: copy.message_id,
+    header_id: copy.message_id,
+    direction: 'sent',
+    labels: ['sent', ...copy.labels.filter((label) => label !== 'sent')],
+    timestamp: new Date(copy.timestamp),
+    sender: copy.from,
+    sender_address: bareAddress(copy.from).toLowerCase(),
+    to,
+    cc,
+    bcc,
+    reply_to: copy.reply_to ?? [],
+    recipients: [...to, ...cc, ...bcc].join('\n'),
+    subject: copy.subject ?? null,
+    preview: content.preview,
+    in_reply_to: copy.in_reply_to ?? null,
+    references: copy.references ?? [],
+    attachments: content.attachments,
+    size: copy.blob.size,
+    blob,
+    trace: '',
+    digest: content.digest,
+    handed_over_at: null,
+    settled_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/** The extracted texts are the caller's own words, as long as mail-send could tell us (mail 8.3). */
+function bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
+  return {
+    text: content.text,
+    html: content.html,
+    extracted_text: content.text === null ? null : (copy.extracted_text ?? content.extractedText),
+    extracted_html: content.html === null ? null : (copy.extracted_html ?? content.extractedHtml),
+    headers: content.headers,
+  }
+}

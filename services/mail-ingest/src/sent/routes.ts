@@ -1,0 +1,56 @@
+import type { ReplySource } from '@restante/contracts'
+import type { InternalHandlers } from '@restante/service'
+import type { Db } from '../database.ts'
+import { store } from '../mailbox/store.ts'
+import { restrictedAmong } from '../mailbox/visibility.ts'
+import type { LocalHandOver } from './local-hand-over.ts'
+import type { SentPlacement } from './placement.ts'
+
+export interface SentRoutesOptions {
+  readonly db: Db
+  readonly placement: SentPlacement
+  readonly handOver: LocalHandOver
+}
+
+type SentOperations = 'mail-ingest.getReplySource' | 'mail-ingest.placeSent' | 'mail-ingest.acceptInbound'
+
+/** What mail-send asks of the mailbox. */
+export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'mail-ingest'>, SentOperations> {
+  const { db, placement, handOver } = options
+  return {
+    'mail-ingest.getReplySource': async ({ body }) => {
+      const source = await replySource(db, body.inbox_uid, body.message_id, body.visible_labels)
+      return source ? { source } : {}
+    },
+    'mail-ingest.placeSent': async ({ body }) => {
+      await placement.place(body)
+      return {}
+    },
+    'mail-ingest.acceptInbound': async ({ body }) => ({ outcome: await handOver.accept(body) }),
+  }
+}
+
+async function replySource(
+  db: Db,
+  inboxUid: string,
+  messageId: string,
+  visible: readonly string[],
+): Promise<ReplySource | undefined> {
+  const message = await store.message(db, inboxUid, messageId)
+  if (!message || restrictedAmong(message.labels).some((label) => !visible.includes(label))) return undefined
+  const { text, html } = await store.body(db, message.id)
+  return {
+    message_id: message.message_id,
+    thread_id: message.thread_id,
+    sent: message.direction === 'sent',
+    timestamp: message.timestamp.toISOString(),
+    from: message.sender,
+    to: [...message.to],
+    cc: [...message.cc],
+    reply_to: [...message.reply_to],
+    references: [...message.references],
+    ...(message.subject !== null && { subject: message.subject }),
+    ...(text !== null && { text }),
+    ...(html !== null && { html }),
+  }
+}

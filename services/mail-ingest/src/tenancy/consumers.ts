@@ -1,0 +1,30 @@
+import { topics } from '@restante/contracts'
+import { Consumer, type Kafka } from '@restante/messaging'
+import type { Db } from '../database.ts'
+import { buryInbox } from '../mailbox/lock.ts'
+
+export interface TenancyConsumerOptions {
+  readonly kafka: Kafka
+  readonly db: Db
+  /** Rung when an inbox is to be purged. */
+  readonly announce: () => void
+}
+
+/** A deleted inbox takes nothing any more from this commit on; what it held is purged afterwards. */
+export function tenancyConsumer({ kafka, db, announce }: TenancyConsumerOptions) {
+  return new Consumer({
+    kafka,
+    db,
+    service: 'mail-ingest',
+    topic: topics.tenancy,
+    handlers: {
+      'inbox.deleted': {
+        async effect(tx, { payload }) {
+          const { address, deleted_at, ...inbox } = payload
+          await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
+          tx.afterCommit(announce)
+        },
+      },
+    },
+  })
+}

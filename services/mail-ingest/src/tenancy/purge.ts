@@ -1,0 +1,81 @@
+import { type Logger, type Part, sql } from '@restante/service'
+import type { Db } from '../database.ts'
+import { Ticker } from '../housekeeping/ticker.ts'
+import { rawMails } from '../raw/store.ts'
+
+const TO_PURGE = sql<{ inbox_uid: string }>(
+  'select inbox_uid from deleted_inboxes where purged_at is null order by deleted_at limit 1 for update skip locked',
+)
+
+const MESSAGES = sql<{ blob: string }, [inboxUid: string, rows: number]>(`
+delete from messages
+ where id in (select id from messages where inbox_uid = $1 limit $2)
+returning blob`)
+const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
+  'delete from threads where id in (select id from threads where inbox_uid = $1 limit $2) returning id',
+)
+const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
+  'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
+)
+const FACTS = sql<{ event_id: string }, [inboxUid: string, rows: number]>(`
+delete from pending_facts
+ where event_id in (select event_id from pending_facts where inbox_uid = $1 limit $2)
+returning event_id`)
+const PURGED = sql<never, [inboxUid: string]>('update deleted_inboxes set purged_at = now() where inbox_uid = $1')
+
+const BATCH = 500
+const EVERY_MS = 10_000
+
+/**
+ * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Mail of such an
+ * inbox that is still in the queue is discarded by the pipeline, and its blobs go with the other unused ones.
+ */
+export class InboxPurge implements Part {
+  readonly name = 'inbox purge'
+  readonly #db: Db
+  readonly #sweep: () => void
+  readonly #ticker: Ticker
+
+  /** @param options `sweep` is called when bytes may have become unused. */
+  constructor(options: { db: Db; log: Logger; sweep: () => void }) {
+    this.#db = options.db
+    this.#sweep = options.sweep
+    this.#ticker = new Ticker({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.purge() })
+  }
+
+  async start(): Promise<void> {
+    this.#ticker.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop()
+  }
+
+  readonly ring = (): void => this.#ticker.ring()
+
+  /** Works until no deleted inbox holds anything, or the process stops. */
+  async purge(): Promise<void> {
+    while (!this.#ticker.stopping && (await this.#purgeBatch())) this.#sweep()
+  }
+
+  /** @returns whether there may be more to do. */
+  #purgeBatch(): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      const [inbox] = await tx.query(TO_PURGE)
+      if (!inbox) return false
+      const uid = inbox.inbox_uid
+      const messages = await tx.query(MESSAGES, uid, BATCH)
+      await rawMails.release(
+        tx,
+        messages.map(({ blob }) => blob),
+      )
+      const rest = [
+        await tx.query(THREADS, uid, BATCH),
+        await tx.query(LABELS, uid, BATCH),
+        await tx.query(FACTS, uid, BATCH),
+      ]
+      if ([messages, ...rest].every((rows) => rows.length < BATCH)) await tx.query(PURGED, uid)
+      return true
+    })
+  }
+}

@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type {
+  Caller,
+  InternalOperationId,
+  InternalRequestOf,
+  InternalResponseOf,
+  OperationId,
+} from '@restante/contracts'
+import { ReturnPath } from '@restante/mime'
+import { readEnvironment, type Service, ServiceClient } from '@restante/service'
+import {
+  callerHeaders,
+  callerOf,
+  collectTopic,
+  createDatabase,
+  createTopics,
+  engines,
+  freePort,
+  startService,
+  type TestTopics,
+  type TopicCollection,
+} from '@restante/testkit'
+import { type Config, configure, environment } from '../src/config.ts'
+import { type Db, openDatabase } from '../src/database.ts'
+import { create } from '../src/main.ts'
+import { startGateway } from './gateway-process.ts'
+
+const SECRET = 'a secret of the test installation'
+export const DOMAIN = 'mail.test'
+export const BOUNCE_DOMAIN = `bounces.${DOMAIN}`
+
+export interface TestInbox {
+  readonly address: string
+  readonly inbox_uid: string
+  readonly organization_id: string
+  readonly pod_id: string
+  /** The caller that the gateway would name for an unrestricted key on the inbox's path. */
+  readonly caller: Caller
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents by name
+  readonly body: any
+}
+
+/** mail-ingest in this process, the real gateway beside it, engines of their own. */
+export interface Stage {
+  readonly smtpPort: number
+  readonly url: string
+  readonly db: Db
+  readonly blobs: string
+  readonly topics: TestTopics
+  readonly service: Service
+  readonly returnPath: ReturnPath
+  inbox(): Promise<TestInbox>
+  pause(inbox: TestInbox): Promise<void>
+  deleteInbox(inbox: TestInbox): Promise<void>
+  /** A request as the gateway forwards it. */
+  call(caller: Caller, operation: OperationId, method: string, path: string, body?: unknown): Promise<Answer>
+  /** A call as mail-send makes it. */
+  peer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
+  collect(topic: string): Promise<TopicCollection>
+  stop(): Promise<void>
+}
+
+export async function openStage(overrides: Record<string, string> = {}): Promise<Stage> {
+  const folder = path.resolve(import.meta.dirname, '..')
+  const [database, topics, blobs, port, smtpPort] = await Promise.all([
+    createDatabase(folder),
+    createTopics(),
+    mkdtemp(path.join(tmpdir(), 'mail-ingest-')),
+    freePort(),
+    freePort(),
+  ])
+  const url = `http://127.0.0.1:${port}`
+  const gateway = await startGateway({
+    topicPrefix: topics.prefix,
+    peerKey: SECRET,
+    callerKey: SECRET,
+    domain: DOMAIN,
+    mailIngestUrl: url,
+  })
+  const config = configOf({
+    PORT: String(port),
+    SMTP_PORT: String(smtpPort),
+    DATABASE_URL: database.url,
+    TOPIC_PREFIX: topics.prefix,
+    BLOB_STORE: `directory:${blobs}`,
+    GATEWAY_URL: gateway.url,
+    ...overrides,
+  })
+  const service = await startService(create, config)
+  const db = openDatabase(config)
+  const { key } = await gateway.organization()
+  const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
+  const collections: TopicCollection[] = []
+  const resolver = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: SECRET })
+  return {
+    smtpPort,
+    url,
+    db,
+    blobs,
+    topics,
+    service,
+    returnPath: new ReturnPath({ domain: BOUNCE_DOMAIN, secret: SECRET }),
+    async inbox() {
+      const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', {})
+      const { recipients } = await resolver.call('gateway.resolveRecipients', { addresses: [String(address)] })
+      const [found] = recipients
+      if (found?.status !== 'deliver') throw new Error('the gateway does not know the inbox it made')
+      const { organization_id, pod_id, inbox_uid } = found
+      const inbox = { uid: inbox_uid, address: found.address, pod_id, paused: false }
+      return {
+        address: found.address,
+        organization_id,
+        pod_id,
+        inbox_uid,
+        caller: callerOf({ organization_id, pod_id, inbox }),
+      }
+    },
+    async pause({ address }) {
+      await gateway.request(key, 'PATCH', `/v0/inboxes/${encodeURIComponent(address)}`, { status: 'paused' })
+    },
+    async deleteInbox({ address }) {
+      await gateway.request(key, 'DELETE', `/v0/inboxes/${encodeURIComponent(address)}`)
+    },
+    async call(caller, operation, method, place, body) {
+      const headers = await callerHeaders('mail-ingest', SECRET, operation, caller)
+      const response = await fetch(url + place, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+    },
+    peer: (id, body) => mailSend.call(id, body, 10_000),
+    async collect(topic) {
+      const collection = await collectTopic(topics.kafka, topic)
+      collections.push(collection)
+      return collection
+    },
+    async stop() {
+      await Promise.all(collections.map((collection) => collection.stop()))
+      await service.stop()
+      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), resolver.stop()])
+      await Promise.all([topics.delete(), database.drop(), rm(blobs, { recursive: true, force: true })])
+    },
+  }
+}
+
+export function configOf(variables: Record<string, string>): Config {
+  return configure(
+    readEnvironment(environment, {
+      HOST: '127.0.0.1',
+      KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+      KAFKA_REPLICATION: '1',
+      KAFKA_MIN_INSYNC_REPLICAS: '1',
+      DEFAULT_DOMAIN: DOMAIN,
+      PUBLIC_URL: 'http://public.test',
+      CALLER_KEY: SECRET,
+      CURSOR_SECRET: SECRET,
+      LINK_SECRET: SECRET,
+      RETURN_PATH_SECRET: SECRET,
+      PEER_KEY_GATEWAY: SECRET,
+      PEER_KEY_MAIL_SEND: SECRET,
+      MAIL_SEND_URL: 'http://127.0.0.1:9',
+      SMTP_HOST: '127.0.0.1',
+      SENDER_AUTH: 'trust-loopback',
+      ...variables,
+    }),
+  )
+}
