@@ -45,6 +45,12 @@ describe('page tokens', () => {
     }
   })
 
+  it.each(['x', '=', '!', ' '])('are refused with %j behind them', (more) => {
+    expect(() => cursors.open(context, cursors.seal(context, [1]) + more)).toThrow(ApiError)
+    expect(() => cursors.open(context, `${cursors.seal(context, [12])}${more}`)).toThrow(ApiError)
+    expect(() => cursors.open(context, `${cursors.seal(context, [123])}${more}`)).toThrow(ApiError)
+  })
+
   it('are refused by another installation', () => {
     expect(() => new Cursors('another secret').open(context, cursors.seal(context, [1]))).toThrow(ApiError)
   })

@@ -1,9 +1,16 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { createLogger, type Exchange, HttpListener, type ListenerOptions, sendJson, UpstreamError } from '../src/index.ts'
 import { ApiError } from '../src/http/api-error.ts'
 import { RequestTooLarge } from '../src/http/decode.ts'
+import {
+  createLogger,
+  type Exchange,
+  HttpListener,
+  type ListenerOptions,
+  sendJson,
+  UpstreamError,
+} from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const answerHello = async ({ response }: Exchange) => sendJson(response, 200, { hello: 'world' })
@@ -179,12 +186,16 @@ describe('HttpListener.stop', () => {
   })
 
   it('does not wait for peers that never end their request', async () => {
-    const { listener } = await listen({ drainMs: 200, handle: () => new Promise<void>(() => {}) })
+    const { listener } = await listen({
+      drainMs: 200,
+      handle: () => new Promise<void>(() => {}),
+      upgrade: (_request, socket) => socket.on('error', () => {}),
+    })
     const inHead = await open(listener, 'GET / HTTP/1.1\r\nhost: x\r\n')
     const inBody = await open(listener, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf')
-    const closed = Promise.all([once(inHead, 'close'), once(inBody, 'close')])
-    inHead.resume()
-    inBody.resume()
+    const inUpgrade = await open(listener, 'GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    const sockets = [inHead, inBody, inUpgrade]
+    const closed = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')))
     const begun = performance.now()
     await listener.stop()
     await closed

@@ -13,7 +13,10 @@ describe('SecretBox', () => {
   it.each([
     ['for another context', () => box.open('row 2', box.seal('row 1', 'x'))],
     ['with another secret', () => new SecretBox('another', 'webhook secrets').open('row 1', box.seal('row 1', 'x'))],
-    ['for another purpose', () => new SecretBox('a secret of the installation', 'page tokens').open('row 1', box.seal('row 1', 'x'))],
+    [
+      'for another purpose',
+      () => new SecretBox('a secret of the installation', 'page tokens').open('row 1', box.seal('row 1', 'x')),
+    ],
     ['after a change', () => box.open('row 1', box.seal('row 1', 'x').fill(7, 20, 21))],
     ['that was cut short', () => box.open('row 1', box.seal('row 1', 'x').subarray(0, 20))],
     ['that is empty', () => box.open('row 1', Buffer.alloc(0))],

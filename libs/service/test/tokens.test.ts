@@ -30,14 +30,22 @@ function forged(change: { claims?: object; subject?: string; expires?: string | 
 
 describe('a caller token', () => {
   it('tells the service who asks', async () => {
-    expect(await verify(await new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.list', caller))).toEqual(caller)
+    expect(await verify(await new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.list', caller))).toEqual(
+      caller,
+    )
   })
 
   it.each([
     ['of another service', () => new TokenMint('mail-send', KEY).caller('webhooks.list', caller)],
     ['for another operation', () => new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.create', caller)],
-    ["signed with another service's key", () => new TokenMint('webhooks-dispatcher', OTHER_KEY).caller('webhooks.list', caller)],
-    ['of a service instead of a caller', () => new TokenMint('webhooks-dispatcher', KEY).service('webhooks.list', 'gateway')],
+    [
+      "signed with another service's key",
+      () => new TokenMint('webhooks-dispatcher', OTHER_KEY).caller('webhooks.list', caller),
+    ],
+    [
+      'of a service instead of a caller',
+      () => new TokenMint('webhooks-dispatcher', KEY).service('webhooks.list', 'gateway'),
+    ],
     ['that has expired', () => forged({ expires: '-10s' })],
     ['that never expires', () => forged({ expires: undefined })],
     ['whose caller is incomplete', () => forged({ claims: { caller: { organization_id: caller.organization_id } } })],
@@ -74,7 +82,10 @@ describe('a service token', () => {
   it('is refused for another operation, and with a key that nobody here shares', async () => {
     const other = await new TokenMint('mail-ingest', OTHER_KEY).service('mail-ingest.acceptInbound', 'mail-send')
     await expect(verifyPeer(other)).rejects.toThrow(TokenRefused)
-    const stranger = await new TokenMint('mail-ingest', 'a key of nobody here').service('mail-ingest.placeSent', 'mail-send')
+    const stranger = await new TokenMint('mail-ingest', 'a key of nobody here').service(
+      'mail-ingest.placeSent',
+      'mail-send',
+    )
     await expect(verifyPeer(stranger)).rejects.toThrow(TokenRefused)
   })
 })

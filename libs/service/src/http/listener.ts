@@ -64,6 +64,9 @@ export class HttpListener implements Part {
   readonly name = 'http'
   readonly #options: ListenerOptions
   readonly #server: Server
+  readonly #answering = new Set<ServerResponse>()
+  /** Sockets that were handed over and that the server closes no more by itself, though it waits for their end. */
+  readonly #upgraded = new Set<Socket>()
   #draining = false
 
   constructor(options: ListenerOptions) {
@@ -86,7 +89,14 @@ export class HttpListener implements Part {
     )
     // A connection that could not be accepted (too many open files) must not end the process.
     this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
-    if (options.upgrade) this.#server.on('upgrade', options.upgrade)
+    const { upgrade } = options
+    if (upgrade) {
+      this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+        this.#upgraded.add(socket)
+        socket.once('close', () => this.#upgraded.delete(socket))
+        upgrade(request, socket, head)
+      })
+    }
   }
 
   /** The port it listens on; differs from the configured one when that was 0. */
@@ -110,14 +120,20 @@ export class HttpListener implements Part {
    */
   async stop(): Promise<void> {
     this.#draining = true
+    for (const response of this.#answering) closeAfter(response)
     const closed = promisify(this.#server.close.bind(this.#server))()
     // A connection that was busy a moment ago goes idle unnoticed, and would stay for its whole keep-alive time.
     const idle = setInterval(() => this.#server.closeIdleConnections(), DRAIN_STEP_MS)
-    const cut = setTimeout(() => this.#server.closeAllConnections(), this.#options.drainMs ?? DRAIN_MS)
+    const cut = setTimeout(() => this.#cut(), this.#options.drainMs ?? DRAIN_MS)
     await closed.finally(() => {
       clearInterval(idle)
       clearTimeout(cut)
     })
+  }
+
+  #cut(): void {
+    this.#server.closeAllConnections()
+    for (const socket of this.#upgraded) socket.destroy()
   }
 
   async #readiness(response: express.Response): Promise<void> {
@@ -131,8 +147,10 @@ export class HttpListener implements Part {
     const exchange = this.#exchange(request, response)
     const { facts, log } = exchange
     response.setHeader('x-request-id', exchange.requestId)
-    if (this.#draining) response.setHeader('connection', 'close')
+    if (this.#draining) closeAfter(response)
+    this.#answering.add(response)
     response.once('close', () => {
+      this.#answering.delete(response)
       const seconds = (performance.now() - begun) / 1000
       const operation = String(facts['operation'] ?? 'none')
       requestsTotal.inc({ operation, status: response.statusCode })
@@ -194,6 +212,11 @@ export class HttpListener implements Part {
     for (const [name, value] of Object.entries(refusal.headers())) response.setHeader(name, value)
     sendJson(response, refusal.status, refusal.body(this.#options.docsUrl))
   }
+}
+
+/** Tells the peer that this is the last answer on its connection, so that it sends no request into the closing. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
 /** 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */

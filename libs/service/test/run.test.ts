@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+const FIXTURE = path.join(import.meta.dirname, 'fixtures/process.ts')
+
+interface Running {
+  readonly child: ChildProcess
+  readonly lines: string[]
+  /** Resolves when the process has written this message. */
+  says(message: string): Promise<void>
+  exit(): Promise<number | null>
+  errors(): string
+}
+
+function start(environment: Record<string, string>): Running {
+  const child = spawn(process.execPath, [FIXTURE], {
+    env: { PATH: process.env['PATH'] ?? '', KEY: '0123456789abcdef', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const output = createInterface({ input: child.stdout })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
+  output.on('line', (line) => lines.push(JSON.parse(line).msg))
+  const exited = once(child, 'close')
+  return {
+    child,
+    lines,
+    says: async (message) => {
+      while (!lines.includes(message))
+        await Promise.race([once(output, 'line'), exited.then(() => Promise.reject(new Error(errors)))])
+    },
+    exit: async () => (await exited)[0],
+    errors: () => errors,
+  }
+}
+
+describe('run', () => {
+  it('starts the parts in order and stops them in reverse on SIGINT, whatever one of them says', async () => {
+    const running = start({ GRACE: '10s' })
+    await running.says('ready')
+    running.child.kill('SIGINT')
+    expect(await running.exit()).toBe(0)
+    expect(running.lines).toEqual([
+      'first starts',
+      'second starts',
+      'ready',
+      'draining',
+      'second stops',
+      'part did not stop cleanly',
+      'first stops',
+      'stopped',
+    ])
+  })
+
+  it('goes on for a while on SIGTERM before the parts stop', async () => {
+    const running = start({ GRACE: '10s' })
+    await running.says('ready')
+    running.child.kill('SIGTERM')
+    await running.says('draining')
+    const drainingSince = performance.now()
+    await running.says('second stops')
+    expect(performance.now() - drainingSince).toBeGreaterThan(1_000)
+    expect(await running.exit()).toBe(0)
+  })
+
+  it('ends with 1 and the reason when a part does not start, after stopping those that run', async () => {
+    const running = start({ MODE: 'fails at start' })
+    expect(await running.exit()).toBe(1)
+    expect(running.lines).toEqual(['first starts', 'second starts', 'first stops', 'did not start'])
+  })
+
+  it.each(['hangs at start', 'hangs at stop'])('ends with 1 after the grace period when a part %s', async (mode) => {
+    const running = start({ MODE: mode })
+    await running.says(mode === 'hangs at start' ? 'second starts' : 'ready')
+    running.child.kill('SIGINT')
+    expect(await running.exit()).toBe(1)
+    expect(running.lines).toContain('the drain took longer than SHUTDOWN_GRACE')
+  })
+
+  it('ends at once when the same signal comes twice', async () => {
+    const running = start({ MODE: 'hangs at stop', GRACE: '60s' })
+    await running.says('ready')
+    running.child.kill('SIGINT')
+    await running.says('second stops')
+    running.child.kill('SIGINT')
+    await running.exit()
+    expect(running.child.signalCode).toBe('SIGINT')
+  })
+
+  it('ends with 1 and one message that names every wrong variable and no value', async () => {
+    const running = start({ MODE: 'bad', GRACE: 'soon', KEY: 'hunter2' })
+    expect(await running.exit()).toBe(1)
+    for (const name of ['MODE', 'GRACE', 'KEY']) expect(running.errors()).toContain(name)
+    expect(running.errors()).not.toContain('hunter2')
+    expect(running.lines).toEqual([])
+  })
+})
