@@ -75,9 +75,11 @@ export async function recallProcess(file: string): Promise<number | undefined> {
   return (await startTime(Number(pid))) === started ? Number(pid) : undefined
 }
 
+/** Empty when there is no such process, or only what is left of it until its parent asks. */
 async function startTime(pid: number): Promise<string> {
-  return exec('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, LC_ALL: 'C' } }).then(
-    ({ stdout }) => stdout.trim(),
+  const env = { ...process.env, LC_ALL: 'C' }
+  return exec('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env }).then(
+    ({ stdout }) => (stdout.trim().startsWith('Z') ? '' : stdout.trim().replace(/^\S+\s+/, '')),
     () => '',
   )
 }

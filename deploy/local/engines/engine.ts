@@ -11,13 +11,23 @@ export interface Engine {
   readonly port: number
   readonly log: string
   answers(): Promise<boolean>
+  /** Whether what answers is this stack's own, and not of another one or of the machine. */
+  isOurs(): Promise<boolean>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts an engine unless it answers already; throws an `Advice` with its last log lines when it does not come up. */
+/**
+ * Starts an engine unless it answers already. Throws an `Advice` when it does not come up, with its last log lines, and
+ * when somebody else's has the port: its data would be taken for ours.
+ */
 export async function bring(engine: Engine, patience = 60_000): Promise<'started' | 'was running'> {
-  if (await engine.answers()) return 'was running'
+  if (await engine.answers()) {
+    if (await engine.isOurs()) return 'was running'
+    throw new Advice(
+      `Another ${engine.name} listens on port ${engine.port}. End it, or choose other ports (see deploy/local/README.md).`,
+    )
+  }
   await engine.start()
   if (await until(() => engine.answers(), patience)) return 'started'
   const log = await readFile(engine.log, 'utf8').catch(() => '(no log)')

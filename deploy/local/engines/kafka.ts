@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { endProcess, exchange, exists, run, startDetached } from '../processes.ts'
+import { endProcess, exchange, exists, recallProcess, run, startDetached } from '../processes.ts'
 import { step } from '../progress.ts'
 import type { Settings } from '../settings.ts'
 import type { Engine } from './engine.ts'
@@ -20,6 +20,7 @@ export function kafka(settings: Settings): Engine {
     port,
     log,
     answers: async () => (await exchange(port, apiVersionsRequest)) !== undefined,
+    isOurs: async () => (await recallProcess(pidFile)) !== undefined,
     async start() {
       await mkdir(home, { recursive: true })
       const jars = join(await fetchJars(home), '*')

@@ -17,11 +17,13 @@ export async function postgres(settings: Settings): Promise<Engine> {
   const programs = await postgresPrograms()
   const data = await prepareDataDirectory(settings)
   const log = join(data, 'server.log')
+  const isOurs = () => succeeds(asOwner(join(programs, 'pg_ctl'), ['-D', data, 'status']))
   return {
     name: 'PostgreSQL',
     port,
     log,
     answers: () => succeeds(run(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])),
+    isOurs,
     async start() {
       if (!(await succeeds(asOwner('test', ['-f', join(data, 'PG_VERSION')])))) {
         const cluster = ['-D', data, '-U', 'restante', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
@@ -31,7 +33,7 @@ export async function postgres(settings: Settings): Promise<Engine> {
       await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-l', log, '-o', options, 'start'])
     },
     async stop() {
-      if (!(await succeeds(asOwner(join(programs, 'pg_ctl'), ['-D', data, 'status'])))) return
+      if (!(await isOurs())) return
       await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-m', 'fast', 'stop'])
     },
   }

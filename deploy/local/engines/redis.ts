@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { endProcess, exchange, startDetached } from '../processes.ts'
+import { endProcess, exchange, recallProcess, startDetached } from '../processes.ts'
 import type { Settings } from '../settings.ts'
 import type { Engine } from './engine.ts'
 
@@ -18,6 +18,7 @@ export function redis(settings: Settings): Engine {
       const answer = await exchange(port, 'PING\r\n')
       return answer?.toString().startsWith('+PONG') === true
     },
+    isOurs: async () => (await recallProcess(pidFile)) !== undefined,
     async start() {
       await mkdir(data, { recursive: true })
       const persistence = ['--appendonly', 'yes', '--save', '']
