@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller, InternalOperationId, OperationId, ServiceName } from '@restante/contracts'
+import { CALLER_HEADER, SERVICE_HEADER, TokenMint } from '@restante/service'
+
+/** An unrestricted organization key of an organization that nobody else has, with whatever a test needs different. */
+export function callerOf(overrides: Partial<Caller> = {}): Caller {
+  return {
+    organization_id: randomUUID(),
+    credential: {
+      id: randomUUID(),
+      type: 'bearer',
+      tier: 'organization',
+      app_connect: false,
+      provisional: false,
+    },
+    sending: 'ok',
+    unverified: false,
+    ...overrides,
+  }
+}
+
+/** Headers with which the gateway forwards one operation of a service for a caller. */
+export async function callerHeaders(
+  service: ServiceName,
+  callerKey: string,
+  operation: OperationId,
+  caller: Caller,
+): Promise<Record<string, string>> {
+  return { [CALLER_HEADER]: await new TokenMint(service, callerKey).caller(operation, caller) }
+}
+
+/** Headers with which one service calls an internal operation of another. */
+export async function peerHeaders(
+  from: ServiceName,
+  to: ServiceName,
+  peerKey: string,
+  operation: InternalOperationId,
+): Promise<Record<string, string>> {
+  return { [SERVICE_HEADER]: await new TokenMint(to, peerKey).service(operation, from) }
+}

@@ -1,0 +1,54 @@
+import type { Kafka } from '@restante/messaging'
+import { randomName } from './random.ts'
+import { type WaitOptions, waitFor } from './wait-for.ts'
+
+/** One record as any Kafka client sees it. */
+export interface CollectedRecord {
+  readonly key: string
+  /** `ce_type`. */
+  readonly type: string
+  /** `ce_id`. */
+  readonly id: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly value: string
+}
+
+export interface TopicCollection {
+  /** What the topic held from its beginning, and what was added since, in order of arrival. */
+  readonly records: readonly CollectedRecord[]
+  /** Resolves to the first record that matches, present or future. */
+  next(matches: (record: CollectedRecord) => boolean, options: WaitOptions): Promise<CollectedRecord>
+  stop(): Promise<void>
+}
+
+/** Reads a topic of the suite from its beginning until it is stopped. */
+export async function collectTopic(kafka: Kafka, topic: string): Promise<TopicCollection> {
+  const groupId = kafka.physical(`collect-${randomName()}`)
+  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 50, sessionTimeout: 10_000 })
+  const records: CollectedRecord[] = []
+  await consumer.connect()
+  await consumer.subscribe({ topic: kafka.physical(topic), fromBeginning: true })
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: async ({ message }) => {
+      const headers = Object.fromEntries(
+        Object.entries(message.headers ?? {}).map(([name, value]) => [name, value?.toString() ?? '']),
+      )
+      records.push({
+        key: message.key?.toString() ?? '',
+        type: headers['ce_type'] ?? '',
+        id: headers['ce_id'] ?? '',
+        headers,
+        value: message.value?.toString() ?? '',
+      })
+    },
+  })
+  return {
+    records,
+    next: (matches, options) => waitFor(() => records.find(matches), options),
+    async stop() {
+      await consumer.disconnect()
+      await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => undefined)
+    },
+  }
+}

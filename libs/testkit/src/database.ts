@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { migrate } from '@restante/service'
+import pg from 'pg'
+import { engines } from './engines.ts'
+import { randomName } from './random.ts'
+
+export interface TestDatabase {
+  readonly name: string
+  readonly url: string
+  /** Deletes the database, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** Suites that start together make a template one after another; the number is ours alone. */
+const TEMPLATE_LOCK = 7_263_981_026
+
+/**
+ * A fresh database with every migration of a service applied.
+ * @param serviceDirectory the folder that holds `prisma/migrations`. The first suite that asks after a change of the
+ *   migrations makes a template; a copy of it takes about 50 ms.
+ */
+export function createDatabase(serviceDirectory: string): Promise<TestDatabase> {
+  return administer(async (server) => {
+    await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
+    const template = await ensureTemplate(server, serviceDirectory)
+    const name = `test_${path.basename(serviceDirectory).replaceAll('-', '_')}_${randomName()}`
+    await server.query(`create database ${name} template ${template}`)
+    return {
+      name,
+      url: urlOf(name),
+      drop: () =>
+        administer(async (client) => {
+          await client.query(`drop database if exists ${name} with (force)`)
+        }),
+    }
+  })
+}
+
+async function ensureTemplate(server: pg.Client, serviceDirectory: string): Promise<string> {
+  const directory = path.join(serviceDirectory, 'prisma/migrations')
+  const prefix = `template_${path.basename(serviceDirectory).replaceAll('-', '_')}_`
+  const name = prefix + (await digestOf(directory))
+  const { rows } = await server.query<{ datname: string }>(
+    'select datname from pg_database where starts_with(datname, $1)',
+    [prefix],
+  )
+  if (rows.some(({ datname }) => datname === name)) return name
+  const half = `${name}_half`
+  for (const { datname } of rows) await server.query(`drop database ${datname} with (force)`)
+  await server.query(`create database ${half}`)
+  await migrate({ url: urlOf(half), directory })
+  // Renamed last: a template that a crash left half migrated is never used.
+  await server.query(`alter database ${half} rename to ${name}`)
+  return name
+}
+
+async function digestOf(directory: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const migration of (await readdir(directory)).sort()) {
+    const file = path.join(directory, migration, 'migration.sql')
+    hash.update(`${migration}\n`).update(await readFile(file).catch(() => ''))
+  }
+  return hash.digest('hex').slice(0, 12)
+}
+
+/** The URL of a database on the server of the tests. */
+export function urlOf(database: string): string {
+  const url = new URL(engines.databaseUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function administer<T>(work: (server: pg.Client) => Promise<T>): Promise<T> {
+  const server = new pg.Client({ connectionString: engines.databaseUrl, application_name: 'testkit' })
+  await server.connect()
+  try {
+    return await work(server)
+  } finally {
+    await server.end()
+  }
+}

@@ -1,0 +1,118 @@
+import dns2 from 'dns2'
+import { freePort } from './services.ts'
+
+const { Packet } = dns2
+
+/** What a zone can hold, by the names of zone files. */
+export type ZoneRecord =
+  | { readonly type: 'A'; readonly address: string }
+  | { readonly type: 'AAAA'; readonly address: string }
+  | { readonly type: 'MX'; readonly exchange: string; readonly priority: number }
+  | { readonly type: 'TXT'; readonly data: string }
+  | { readonly type: 'CNAME'; readonly domain: string }
+  | { readonly type: 'PTR'; readonly domain: string }
+
+/** Records of a name that follow from the name itself; `undefined`: no such name. */
+export type ZoneRule = (name: string) => readonly ZoneRecord[] | undefined
+
+type Request = InstanceType<typeof Packet>
+type Question = Request['questions'][number]
+
+/**
+ * A name server on loopback (UDP and TCP) whose records a test sets. Unknown names are NXDOMAIN, known ones without the
+ * type asked for an empty answer; a name set to fail is SERVFAIL, a silent one is never answered.
+ */
+export class DnsZone {
+  /** The questions that came, oldest first. */
+  readonly questions: { name: string; type: string }[] = []
+  readonly #records = new Map<string, ZoneRecord[]>()
+  readonly #failing = new Set<string>()
+  readonly #silent = new Set<string>()
+  readonly #rules: ZoneRule[] = []
+  readonly #server = dns2.createServer({
+    udp: true,
+    tcp: true,
+    handle: (request, send) => this.#handle(request, send),
+  })
+  #port = 0
+
+  /** `127.0.0.1:port`, as `DNS_SERVERS` takes it. */
+  get address(): string {
+    return `127.0.0.1:${this.#port}`
+  }
+
+  async start(port?: number): Promise<this> {
+    this.#port = port ?? (await freePort())
+    const place = { port: this.#port, address: '127.0.0.1' }
+    await this.#server.listen({ udp: place, tcp: place })
+    return this
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.close()
+  }
+
+  /** Replaces the records of a name. */
+  set(name: string, ...records: ZoneRecord[]): this {
+    this.#records.set(name.toLowerCase(), records)
+    this.#failing.delete(name.toLowerCase())
+    this.#silent.delete(name.toLowerCase())
+    return this
+  }
+
+  /** Adds records for names that are not set: the first rule that knows a name answers. */
+  rule(rule: ZoneRule): this {
+    this.#rules.push(rule)
+    return this
+  }
+
+  /** Every question about the name is answered SERVFAIL. */
+  fail(name: string): this {
+    this.#failing.add(name.toLowerCase())
+    return this
+  }
+
+  /** No question about the name is answered. */
+  silence(name: string): this {
+    this.#silent.add(name.toLowerCase())
+    return this
+  }
+
+  remove(name: string): this {
+    this.#records.delete(name.toLowerCase())
+    return this
+  }
+
+  #handle(request: Request, send: (response: Request) => void): void {
+    const [question] = request.questions
+    if (!question) return
+    const name = question.name.toLowerCase()
+    this.questions.push({ name, type: Packet.typeName(question.type) })
+    if (this.#silent.has(name)) return
+    const response = Packet.createResponseFromRequest(request)
+    response.header.aa = 1
+    const records = this.#records.get(name) ?? this.#byRule(name)
+    if (this.#failing.has(name)) response.header.rcode = Packet.RCODE.SERVFAIL
+    else if (!records) response.header.rcode = Packet.RCODE.NXDOMAIN
+    else response.answers.push(...records.filter((it) => answers(it, question)).map((it) => resource(question, it)))
+    send(response)
+  }
+
+  #byRule(name: string): readonly ZoneRecord[] | undefined {
+    for (const rule of this.#rules) {
+      const records = rule(name)
+      if (records) return records
+    }
+    return undefined
+  }
+}
+
+/** A CNAME answers every question about its name (RFC 1034 3.6.2). */
+function answers(record: ZoneRecord, question: Question): boolean {
+  return record.type === 'CNAME' || Packet.TYPE[record.type] === question.type
+}
+
+function resource(question: Question, record: ZoneRecord): Request['answers'][number] {
+  const { type, ...data } = record
+  return Packet.createResourceFromQuestion(question, { type: Packet.TYPE[type], ttl: 1, ...data })
+}

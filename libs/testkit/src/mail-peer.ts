@@ -1,0 +1,171 @@
+import type { Socket } from 'node:net'
+import { type ParsedMail, simpleParser } from 'mailparser'
+import { generate } from 'selfsigned'
+import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import { type WaitOptions, waitFor } from './wait-for.ts'
+
+/** One mail that a peer took. */
+export interface ReceivedMail {
+  readonly mailFrom: string
+  /** Recipients of this transaction, as given in RCPT. */
+  readonly recipients: readonly string[]
+  readonly raw: Buffer
+  /** The raw mail, read by a library that is not ours. */
+  readonly parsed: ParsedMail
+  /** Whether the session was encrypted. */
+  readonly secure: boolean
+  readonly helo: string
+  readonly receivedAt: Date
+}
+
+/** How a command is answered: `accept`, a reply line such as `450 4.2.0 try later`, or a broken connection. */
+export type PeerAnswer = 'accept' | 'drop' | `${number} ${string}`
+
+export interface MailPeerOptions {
+  readonly host?: string
+  /** Default: any free one. */
+  readonly port?: number
+  /** Whether STARTTLS is offered; default true. */
+  readonly tls?: boolean
+  /** Name in the greeting. */
+  readonly name?: string
+}
+
+type Done = (error?: Error | null) => void
+
+/** A real mail server somewhere else: keeps what it takes and answers as scripted. Without a script it takes all. */
+export class MailPeer {
+  readonly mails: ReceivedMail[] = []
+  /** Every RCPT that was given, also those that were refused. */
+  readonly attempts: string[] = []
+  readonly host: string
+  readonly #options: MailPeerOptions
+  readonly #recipients = new Map<string, PeerAnswer[]>()
+  readonly #data = new Map<string, PeerAnswer[]>()
+  readonly #sockets = new Map<number, Socket>()
+  #server: SMTPServer | undefined
+  #port = 0
+
+  constructor(options: MailPeerOptions = {}) {
+    this.#options = options
+    this.host = options.host ?? '127.0.0.1'
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  async start(): Promise<this> {
+    const name = this.#options.name ?? 'peer.test'
+    const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
+      keyType: 'ec',
+      curve: 'P-256',
+    })
+    const server = new SMTPServer({
+      name,
+      cert,
+      key,
+      authOptional: true,
+      disableReverseLookup: true,
+      disabledCommands: this.#options.tls === false ? ['AUTH', 'STARTTLS'] : ['AUTH'],
+      // Scripted replies carry their enhanced codes themselves.
+      hideENHANCEDSTATUSCODES: true,
+      closeTimeout: 100,
+      onRcptTo: (address, session, done) => this.#onRecipient(address, session, done),
+      onData: (stream, session, done) => void this.#onData(stream, session, done),
+    })
+    this.#server = server
+    // A connection that the other side breaks is nobody's failure here.
+    server.on('error', () => undefined)
+    server.server.on('connection', (socket: Socket) => {
+      const port = socket.remotePort ?? 0
+      this.#sockets.set(port, socket)
+      socket.once('close', () => this.#sockets.delete(port))
+    })
+    await new Promise<void>((resolve, reject) => {
+      server.server.once('error', reject)
+      server.listen(this.#options.port ?? 0, this.host, resolve)
+    })
+    const address = server.server.address()
+    if (address === null || typeof address === 'string') throw new Error('not listening on a port')
+    this.#port = address.port
+    return this
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets.values()) socket.destroy()
+    await new Promise<void>((resolve) => (this.#server ? this.#server.close(() => resolve()) : resolve()))
+  }
+
+  /** The next RCPTs of an address get these answers, in order; later ones are accepted. */
+  answerRecipient(address: string, ...answers: PeerAnswer[]): this {
+    this.#recipients.set(address.toLowerCase(), answers)
+    return this
+  }
+
+  /** The same for the end of DATA of mails to an address; `drop` breaks the connection in the middle of the mail. */
+  answerData(address: string, ...answers: PeerAnswer[]): this {
+    this.#data.set(address.toLowerCase(), answers)
+    return this
+  }
+
+  /** Mails that an address got, oldest first. */
+  mailsTo(address: string): ReceivedMail[] {
+    return this.mails.filter((mail) => mail.recipients.includes(address.toLowerCase()))
+  }
+
+  /** Resolves to the first mail to an address that matches, past or future. */
+  next(address: string, options: Partial<WaitOptions> & { matches?: (mail: ReceivedMail) => boolean } = {}) {
+    const { matches = () => true, ...wait } = options
+    return waitFor(() => this.mailsTo(address).find(matches), { what: `a mail to ${address}`, ...wait })
+  }
+
+  #onRecipient(address: SMTPServerAddress, session: SMTPServerSession, done: Done): void {
+    const recipient = address.address.toLowerCase()
+    this.attempts.push(recipient)
+    this.#give(this.#recipients.get(recipient)?.shift() ?? 'accept', session, done)
+  }
+
+  async #onData(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done): Promise<void> {
+    const { mailFrom, rcptTo } = session.envelope
+    const recipients = rcptTo.map(({ address }) => address.toLowerCase())
+    const answer = recipients.map((recipient) => this.#data.get(recipient)?.shift()).find(Boolean) ?? 'accept'
+    if (answer === 'drop') {
+      stream.once('data', () => this.#drop(session))
+      stream.resume()
+      return
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+    const raw = Buffer.concat(chunks)
+    if (answer === 'accept') {
+      this.mails.push({
+        mailFrom: mailFrom === false ? '' : mailFrom.address,
+        recipients,
+        raw,
+        parsed: await simpleParser(raw),
+        secure: session.secure,
+        helo: session.hostNameAppearsAs,
+        receivedAt: new Date(),
+      })
+    }
+    this.#give(answer, session, done)
+  }
+
+  #give(answer: PeerAnswer, session: SMTPServerSession, done: Done): void {
+    if (answer === 'accept') {
+      done()
+      return
+    }
+    if (answer === 'drop') {
+      this.#drop(session)
+      return
+    }
+    const [code = '', ...text] = answer.split(' ')
+    done(Object.assign(new Error(text.join(' ')), { responseCode: Number(code) }))
+  }
+
+  #drop(session: SMTPServerSession): void {
+    this.#sockets.get(session.remotePort)?.destroy()
+  }
+}

@@ -1,0 +1,40 @@
+import { createServer } from 'node:net'
+import { createLogger, type Logger, type Service } from '@restante/service'
+import { waitFor } from './wait-for.ts'
+
+/**
+ * Starts a service inside the test's own process and resolves when it is ready. `LOG_LEVEL` makes it talk.
+ * The caller stops it.
+ */
+export async function startService<Config>(
+  create: (config: Config, log: Logger) => Service | Promise<Service>,
+  config: Config,
+): Promise<Service> {
+  const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
+  const service = await create(config, log)
+  await service.start()
+  await waitFor(
+    async () => {
+      const problems = await service.problems()
+      if (Object.keys(problems).length > 0) throw new Error(JSON.stringify(problems))
+      return true
+    },
+    { what: `${service.name} to be ready`, timeout: 20_000 },
+  )
+  return service
+}
+
+/** A TCP port of loopback that nobody listens on at this moment. */
+export function freePort(host = '127.0.0.1'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, host, () => {
+      const address = server.address()
+      server.close(() => {
+        if (address === null || typeof address === 'string') reject(new Error('not listening on a port'))
+        else resolve(address.port)
+      })
+    })
+  })
+}

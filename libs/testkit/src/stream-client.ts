@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { type ClientOptions, WebSocket } from 'ws'
+import { type WaitOptions, waitFor } from './wait-for.ts'
+
+/** One frame of the server, parsed. */
+export type Frame = Readonly<Record<string, unknown>>
+
+/** The stream as a plain WebSocket client sees it: every frame and the close code are kept. */
+export class StreamClient {
+  readonly frames: Frame[] = []
+  closed: { readonly code: number; readonly reason: string } | undefined
+  readonly #socket: WebSocket
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.on('message', (data) => this.frames.push(parse(data.toString())))
+    socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() }
+    })
+    // A broken connection is told by its close code.
+    socket.on('error', () => undefined)
+  }
+
+  /** Opens a stream. @throws HandshakeRefused with the status and body of the answer. */
+  static async open(url: string, options: ClientOptions = {}): Promise<StreamClient> {
+    const socket = new WebSocket(url, options)
+    const refused = new Promise<never>((_resolve, reject) => {
+      socket.once('unexpected-response', (_request, response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () =>
+          reject(new HandshakeRefused(response.statusCode ?? 0, Buffer.concat(chunks).toString())),
+        )
+      })
+    })
+    const client = new StreamClient(socket)
+    await Promise.race([once(socket, 'open'), refused])
+    return client
+  }
+
+  send(frame: unknown): void {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+  }
+
+  /** Sends a frame and resolves to the next answer to it: anything that is not an event. */
+  async ask(frame: unknown): Promise<Frame> {
+    const before = this.frames.length
+    this.send(frame)
+    return waitFor(() => this.frames.slice(before).find((answer) => answer['type'] !== 'event'), {
+      what: 'an answer on the stream',
+    })
+  }
+
+  /** Events that came, oldest first. */
+  get events(): Frame[] {
+    return this.frames.filter((frame) => frame['type'] === 'event')
+  }
+
+  /** Resolves to the first event that matches, past or future. */
+  next(matches: (event: Frame) => boolean, options: WaitOptions): Promise<Frame> {
+    return waitFor(() => this.events.find(matches), options)
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.#socket.close()
+    await waitFor(() => this.closed, { what: 'the stream to close' })
+  }
+}
+
+/** The server answered the handshake with an ordinary HTTP response. */
+export class HandshakeRefused extends Error {
+  override readonly name = 'HandshakeRefused'
+  readonly status: number
+  readonly body: string
+
+  constructor(status: number, body: string) {
+    super(`the handshake was refused with ${status}: ${body}`)
+    this.status = status
+    this.body = body
+  }
+}
+
+function parse(text: string): Frame {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) throw new Error(`not a frame: ${text}`)
+  return { ...value }
+}

@@ -1,0 +1,52 @@
+import { type TopicDefinition, topics } from '@restante/contracts'
+import { ensureTopics, Kafka } from '@restante/messaging'
+import { createLogger } from '@restante/service'
+import { engines } from './engines.ts'
+import { randomName } from './random.ts'
+
+export interface TestTopics {
+  /** `TOPIC_PREFIX` of every process of the suite. */
+  readonly prefix: string
+  /** Connections with that prefix. */
+  readonly kafka: Kafka
+  /** Deletes what carries the prefix: topics, dead letters and consumer groups. */
+  delete(): Promise<void>
+}
+
+/** The prefix of one suite: what carries it is nobody else's. */
+export function topicPrefix(): string {
+  return `test-${randomName()}-`
+}
+
+/** Every topic of the contracts (or those given) under a prefix of this suite's own. */
+export async function createTopics(
+  definitions: readonly TopicDefinition[] = Object.values(topics),
+): Promise<TestTopics> {
+  const prefix = topicPrefix()
+  const kafka = testKafka(prefix)
+  await ensureTopics(kafka, definitions)
+  return { prefix, kafka, delete: () => deleteTopics(kafka, prefix) }
+}
+
+/** A connection to the brokers of the tests. */
+export function testKafka(prefix: string): Kafka {
+  return new Kafka({
+    brokers: engines.kafkaBrokers,
+    clientId: 'testkit',
+    replication: 1,
+    minInsyncReplicas: 1,
+    topicPrefix: prefix,
+    log: createLogger({ service: 'testkit', level: 'silent' }),
+  })
+}
+
+function deleteTopics(kafka: Kafka, prefix: string): Promise<void> {
+  return kafka.administrate(async (admin) => {
+    const names = (await admin.listTopics()).filter((name) => name.startsWith(prefix))
+    if (names.length > 0) await admin.deleteTopics({ topics: names })
+    const { groups } = await admin.listGroups()
+    const ours = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix))
+    // A group whose last member left a moment ago is not empty yet: it goes by itself when its offsets expire.
+    if (ours.length > 0) await admin.deleteGroups(ours).catch(() => undefined)
+  })
+}

@@ -1,0 +1,102 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import { Webhook } from 'svix'
+import { type WaitOptions, waitFor } from './wait-for.ts'
+
+export interface WebhookRequest {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  /** The body byte for byte: what the signature covers. */
+  readonly body: string
+  readonly receivedAt: Date
+}
+
+/** What the receiver does with one request. */
+export type WebhookAnswer =
+  | number
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  /** Takes the request and never answers. */
+  | 'silence'
+  /** Breaks the connection. */
+  | 'hang-up'
+
+/** An HTTP server that keeps every request and answers as scripted; without a script, 200. */
+export class WebhookReceiver {
+  readonly requests: WebhookRequest[] = []
+  readonly #server: Server
+  #script: WebhookAnswer[] = []
+  #always: WebhookAnswer = 200
+  #port = 0
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = Buffer.concat(chunks).toString()
+        this.requests.push({ path: request.url ?? '', headers: request.headers, body, receivedAt: new Date() })
+        answer(response, this.#script.shift() ?? this.#always)
+      })
+    })
+  }
+
+  async start(port = 0): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('not listening on a port')
+    this.#port = address.port
+    return this
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/hook`
+  }
+
+  /** The next requests get these answers, in order; what comes after them gets the standing one. */
+  script(...answers: WebhookAnswer[]): this {
+    this.#script = answers
+    return this
+  }
+
+  always(answer: WebhookAnswer): this {
+    this.#always = answer
+    return this
+  }
+
+  /** Resolves to the first request that matches, past or future. */
+  next(matches: (request: WebhookRequest) => boolean, options: WaitOptions): Promise<WebhookRequest> {
+    return waitFor(() => this.requests.find(matches), options)
+  }
+}
+
+/**
+ * Checks a request with the independent library that receivers use, and parses its body.
+ * @throws WebhookVerificationError when the signature does not fit the bytes, or is too old.
+ */
+export function verifyWebhook(secret: string, request: WebhookRequest): unknown {
+  const header = (name: string) => String(request.headers[name] ?? '')
+  new Webhook(secret).verify(request.body, {
+    'svix-id': header('svix-id'),
+    'svix-timestamp': header('svix-timestamp'),
+    'svix-signature': header('svix-signature'),
+  })
+  return JSON.parse(request.body)
+}
+
+function answer(response: ServerResponse, how: WebhookAnswer): void {
+  if (how === 'silence') return
+  if (how === 'hang-up') {
+    response.socket?.destroy()
+    return
+  }
+  const { status, headers, body } = typeof how === 'number' ? { status: how, headers: {}, body: '' } : how
+  response.writeHead(status, headers)
+  response.end(body)
+}
