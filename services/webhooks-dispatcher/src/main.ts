@@ -23,8 +23,8 @@ const name = 'webhooks-dispatcher'
 
 /** An attempt takes at most the delivery timeout; the rest of the lease is for the database. */
 const LEASE_MS = 60_000
-/** Our own trouble, not the receiver's: the attempt is made again soon and counts for nothing. */
-const RETRY_OWN_FAILURE_MS = 5_000
+/** Our own trouble, not the receiver's: the attempt is made again, counts for nothing, and waits longer each time. */
+const OWN_FAILURE_MS = { first: 5_000, most: 60_000 }
 
 /** Webhook subscriptions, and the signed delivery of every event that one of them matches. */
 export function create(config: Config, log: Logger): Service {
@@ -36,20 +36,20 @@ export function create(config: Config, log: Logger): Service {
   const box = new SecretBox(config.encryptionKey, 'webhook secrets')
   const timers = new Timers<TimerKinds, Orm>({ db, redis: config.redis, log })
 
-  const deliverer = new Deliverer({ db, timers, outbound, box, log })
+  const deliverer = new Deliverer({ db, outbound, box, log })
   timers.work(
     'webhook-delivery',
     {
       concurrency: config.deliveryConcurrency,
       leaseMs: LEASE_MS,
-      retry: () => new Date(Date.now() + RETRY_OWN_FAILURE_MS),
+      retry: (attempt) => new Date(Date.now() + Math.min(OWN_FAILURE_MS.first * attempt, OWN_FAILURE_MS.most)),
     },
     deliverer.attempt,
   )
   service.use(timers)
   service.use(new MarkSweeper({ db, log }))
   service.use(messageConsumer({ kafka, db, timers }))
-  service.use(tenancyConsumer({ kafka, db, timers }))
+  service.use(tenancyConsumer({ kafka, db }))
   service.use(
     new HttpListener({
       ...config.http,
@@ -62,7 +62,6 @@ export function create(config: Config, log: Logger): Service {
           db,
           gateway,
           box,
-          timers,
           cursors: new Cursors(config.cursorSecret),
           allowHttp: config.outbound.allow.http,
         }),

@@ -16,6 +16,8 @@ const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-en
 const headers = headerMap({
   name: /^[\w!#$%&'*+.^`|~-]+$/,
   nameLength: 256,
+  // RFC 9110 5.5: a value travels as it is, without an encoding for other characters.
+  value: /^[ -~\u0080-\u00ff]*$/,
   min: 1,
   max: LIMITS.webhook.headers,
   bytes: LIMITS.webhook.headerBytes,

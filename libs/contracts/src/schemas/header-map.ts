@@ -7,6 +7,8 @@ interface HeaderRules {
   readonly nameLength: number
   readonly min: number
   readonly max: number
+  /** What a value may hold besides being one line; undefined: any text, which a mail encodes. */
+  readonly value?: RegExp
   /** Names and values together, in bytes. */
   readonly bytes: number
   /** Why a name may not be set; undefined: it may. */
@@ -40,6 +42,7 @@ function problemOf(name: string, value: unknown, rules: HeaderRules, seen: Reado
   if (refusal !== undefined) return refusal
   if (typeof value !== 'string') return 'Must be a string'
   if (!isSingleLine(value)) return 'Must not contain line breaks or other control characters'
+  if (rules.value && !rules.value.test(value)) return 'Not a valid header value'
   return undefined
 }
 

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts'
-import type { AttemptContext, Timers } from '@restante/jobs'
+import type { AttemptContext } from '@restante/jobs'
 import {
   type GuardedFetch,
+  isInfrastructureError,
   type Logger,
   OutboundNetworkError,
   OutboundRefused,
@@ -32,7 +34,6 @@ type Attempt = AttemptContext<TimerKinds['webhook-delivery'], Orm>
 
 export interface DelivererDeps {
   readonly db: Db
-  readonly timers: Timers<TimerKinds, Orm>
   readonly outbound: GuardedFetch
   readonly box: SecretBox
   readonly log: Logger
@@ -46,8 +47,8 @@ type Outcome =
 /** What was decided about the delivery after a failure. */
 type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
 
-/** Longest wait for a place when a webhook has all its requests in flight. */
-const BUSY_WAIT_MS = 2_000
+/** Between two tries to write down what a receiver has answered. */
+const WRITE_AGAIN_MS = 250
 
 const attemptsTotal = new Counter({
   name: 'webhook_attempts_total',
@@ -71,26 +72,31 @@ export class Deliverer {
 
   /**
    * One attempt. A crash between the answer and the commit means that the receiver gets the same event again under the
-   * same id, which is what at least once means.
+   * same id, which is what at least once means. A database that is away for a moment means nothing: while the lease
+   * lasts, what was answered is written down as soon as that can be done.
    */
   readonly attempt = async (attempt: Attempt): Promise<void> => {
     const delivery = await findPending(this.#deps.db, attempt.timer.key)
-    if (!delivery?.enabled) return
-    if (!this.#inFlight.enter(delivery.webhook_id)) {
-      await attempt.run((tx) => attempt.postpone(tx, new Date(Date.now() + 100 + Math.random() * BUSY_WAIT_MS)))
+    if (!delivery) return
+    if (!delivery.enabled) {
+      await attempt.run((tx) => endDelivery(tx, delivery))
       return
     }
-    try {
-      const begun = performance.now()
-      const outcome = await this.#send(delivery, attempt.signal)
-      const seconds = (performance.now() - begun) / 1000
-      const decision = await attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome))
-      attemptsTotal.inc({ decision })
-      attemptSeconds.observe(seconds)
-      this.#report(delivery, outcome, decision, seconds)
-    } finally {
-      this.#inFlight.leave(delivery.webhook_id)
+    if (!this.#inFlight.enter(delivery.webhook_id)) {
+      await attempt.run((tx) => attempt.postpone(tx, this.#inFlight.nextTurn(delivery.webhook_id, Date.now())))
+      return
     }
+    const begun = performance.now()
+    const outcome = await this.#send(delivery, attempt.signal).finally(() =>
+      this.#inFlight.leave(delivery.webhook_id, performance.now() - begun),
+    )
+    const seconds = (performance.now() - begun) / 1000
+    const decision = await insist(attempt.signal, () =>
+      attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome)),
+    )
+    attemptsTotal.inc({ decision })
+    attemptSeconds.observe(seconds)
+    this.#report(delivery, outcome, decision, seconds)
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
@@ -116,8 +122,8 @@ export class Deliverer {
 
   async #conclude(tx: Tx, attempt: Attempt, delivery: PendingDelivery, outcome: Outcome): Promise<Decision> {
     if (outcome.delivered) {
-      await endDelivery(tx, delivery)
       await stopFailureClock(tx, delivery.webhook_id)
+      await endDelivery(tx, delivery)
       return 'delivered'
     }
     const now = new Date()
@@ -125,8 +131,7 @@ export class Deliverer {
     if (!clock) return 'dropped'
     const { disable, ...next } = afterFailure(clock, now)
     if (disable) {
-      const dropped = await disableWebhook(tx, delivery.webhook_id)
-      await this.#deps.timers.cancel(tx, 'webhook-delivery', ...dropped.filter((id) => id !== delivery.id))
+      await disableWebhook(tx, delivery.webhook_id)
       return 'disabled'
     }
     await saveFailureClock(tx, delivery.webhook_id, next)
@@ -155,6 +160,18 @@ export class Deliverer {
     }
     if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled: nothing but failures for days')
     else this.#deps.log.info(facts, 'webhook attempt')
+  }
+}
+
+/** Repeats what fails on the infrastructure until it succeeds or the time is over. */
+async function insist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted || !isInfrastructureError(error)) throw error
+      await sleep(WRITE_AGAIN_MS, undefined, { signal }).catch(() => {})
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Db, Orm, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
 import { matches } from './matching.ts'
-import { addDeliveries, type NewDelivery, subscribersOf } from './store.ts'
+import { addDeliveries, holdEnabled, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 
 interface Deps {
@@ -30,15 +30,19 @@ export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'ma
 async function fanOut(tx: Tx, timers: Timers<TimerKinds, Orm>, events: readonly RecordedEvent[]): Promise<void> {
   const organizations = [...new Set(events.map((event) => event.routing.organizationId))]
   const subscribers = await subscribersOf(tx, organizations)
-  const payloads = new Map<string, string>()
-  const deliveries: NewDelivery[] = []
-  for (const event of events) {
-    for (const webhook of subscribers.filter((subscriber) => matches(subscriber, event))) {
-      payloads.set(event.id, event.value.toString())
-      deliveries.push({ id: base62Id('msg_'), webhook_id: webhook.id, event_id: event.id, event_type: event.type })
-    }
-  }
-  if (deliveries.length === 0) return
+  const wanted = events.flatMap((event) =>
+    subscribers.filter((webhook) => matches(webhook, event)).map((webhook) => ({ event, webhookId: webhook.id })),
+  )
+  if (wanted.length === 0) return
+  const enabled = await holdEnabled(tx, [...new Set(wanted.map(({ webhookId }) => webhookId))])
+  const due = wanted.filter(({ webhookId }) => enabled.has(webhookId))
+  const payloads = new Map(due.map(({ event }) => [event.id, event.value.toString()]))
+  const deliveries = due.map(({ event, webhookId }) => ({
+    id: base62Id('msg_'),
+    webhook_id: webhookId,
+    event_id: event.id,
+    event_type: event.type,
+  }))
   await addDeliveries(tx, payloads, deliveries)
   await timers.scheduleAll(
     tx,

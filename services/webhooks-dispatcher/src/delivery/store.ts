@@ -16,6 +16,20 @@ export function subscribersOf(
   return on.query(selectSubscribers, organizations)
 }
 
+const lockEnabled = sql<{ id: string }, [ids: readonly string[]]>(
+  'select id from webhooks where id = any($1::text[]) and enabled order by id for share',
+)
+
+/**
+ * Holds webhooks as they are until the transaction ends, so that none is deleted or disabled between the look at it and
+ * the deliveries made for it: what is dropped then would miss these.
+ * @returns those that are still there and enabled.
+ */
+export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const held = await tx.query(lockEnabled, ids)
+  return new Set(held.map(({ id }) => id))
+}
+
 export interface NewDelivery {
   readonly id: string
   readonly webhook_id: string
@@ -83,7 +97,7 @@ const deleteUnusedPayload = sql<unknown, [eventId: string]>(
   'delete from payloads p where event_id = $1 and not exists (select 1 from deliveries d where d.event_id = p.event_id)',
 )
 
-/** Ends a delivery; the document goes with its last one. */
+/** Ends a delivery; the document goes with its last one. Webhooks are locked before documents, here and everywhere. */
 export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
   await tx.query(lockPayload, delivery.event_id)
   await tx.query(deleteDelivery, delivery.id)
@@ -132,26 +146,28 @@ const disable = sql<unknown, [webhookId: string]>(
 const lockPayloadsOfWebhook = sql<unknown, [webhookId: string]>(
   `select 1 from payloads where event_id in (select event_id from deliveries where webhook_id = $1) order by event_id for update`,
 )
-const deleteDeliveriesOfWebhook = sql<{ id: string; event_id: string }, [webhookId: string]>(
-  'delete from deliveries where webhook_id = $1 returning id, event_id',
+const deleteDeliveriesOfWebhook = sql<{ event_id: string }, [webhookId: string]>(
+  'delete from deliveries where webhook_id = $1 returning event_id',
 )
 const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
 )
 
-/** Drops what is still to be delivered to a webhook, documents included. @returns the ids, whose timers end with them. */
-export async function dropDeliveries(tx: Tx, webhookId: string): Promise<string[]> {
+/**
+ * Drops what is still to be delivered to a webhook whose row the transaction holds, documents included. Timers are left
+ * to themselves: one that finds no delivery ends. To cancel them here would wait for attempts that wait for the webhook.
+ */
+export async function dropDeliveries(tx: Tx, webhookId: string): Promise<void> {
   await tx.query(lockPayloadsOfWebhook, webhookId)
   const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId)
   await tx.query(
     deleteUnusedPayloads,
     dropped.map(({ event_id }) => event_id),
   )
-  return dropped.map(({ id }) => id)
 }
 
-/** Disables a webhook and drops its pending retries (events 8.4). @returns the ids of the dropped deliveries. */
-export async function disableWebhook(tx: Tx, webhookId: string): Promise<string[]> {
+/** Disables a webhook and drops its pending retries (events 8.4). */
+export async function disableWebhook(tx: Tx, webhookId: string): Promise<void> {
   await tx.query(disable, webhookId)
-  return dropDeliveries(tx, webhookId)
+  await dropDeliveries(tx, webhookId)
 }

@@ -1,12 +1,10 @@
 import { type Topic, topics } from '@restante/contracts'
-import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Db, Orm, Tx } from '../database.ts'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
-import type { TimerKinds } from '../delivery/timers.ts'
 import {
   deleteWebhook,
-  idsInScope,
+  lockScopeOf,
   lockWebhooksOf,
   rememberGone,
   removeFromFilters,
@@ -16,30 +14,13 @@ import {
 interface Deps {
   readonly kafka: Kafka
   readonly db: Db
-  readonly timers: Timers<TimerKinds, Orm>
 }
 
 /**
  * What a deleted inbox, pod or organization takes with it: webhooks that belong to it, and its id in the filters of
  * others. A webhook that loses its last id is disabled instead of widening to everything (events 5).
  */
-export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'tenancy'>, Orm> {
-  async function drop(tx: Tx, scope: ScopeFilter): Promise<void> {
-    for (const id of await idsInScope(tx, scope)) {
-      await timers.cancel(tx, 'webhook-delivery', ...(await dropDeliveries(tx, id)))
-      await deleteWebhook(tx, id)
-    }
-  }
-
-  async function forget(tx: Tx, organizationId: string, goneId: string, scope: ScopeFilter): Promise<void> {
-    await lockWebhooksOf(tx, organizationId)
-    await rememberGone(tx, goneId)
-    await drop(tx, scope)
-    for (const id of await removeFromFilters(tx, organizationId, goneId)) {
-      await timers.cancel(tx, 'webhook-delivery', ...(await disableWebhook(tx, id)))
-    }
-  }
-
+export function tenancyConsumer({ kafka, db }: Deps): Consumer<Topic<'tenancy'>, Orm> {
   return new Consumer({
     kafka,
     db,
@@ -48,7 +29,7 @@ export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'te
     handlers: {
       'inbox.deleted': {
         effect: (tx, { payload }) =>
-          forget(tx, payload.organization_id, payload.inbox_uid, {
+          forget(tx, payload.inbox_uid, {
             organizationId: payload.organization_id,
             podId: undefined,
             inboxUid: payload.inbox_uid,
@@ -56,18 +37,31 @@ export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'te
       },
       'pod.deleted': {
         effect: (tx, { payload }) =>
-          forget(tx, payload.organization_id, payload.pod_id, {
+          forget(tx, payload.pod_id, {
             organizationId: payload.organization_id,
             podId: payload.pod_id,
             inboxUid: undefined,
           }),
       },
       'organization.deleted': {
-        effect: async (tx, { payload }) => {
-          await lockWebhooksOf(tx, payload.organization_id)
-          await drop(tx, { organizationId: payload.organization_id, podId: undefined, inboxUid: undefined })
-        },
+        effect: (tx, { payload }) =>
+          forget(tx, payload.organization_id, {
+            organizationId: payload.organization_id,
+            podId: undefined,
+            inboxUid: undefined,
+          }),
       },
     },
   })
+}
+
+/** Right in any order and however often: a request that comes later finds the mark, one that was before is undone. */
+async function forget(tx: Tx, goneId: string, scope: ScopeFilter): Promise<void> {
+  await lockWebhooksOf(tx, scope.organizationId)
+  await rememberGone(tx, goneId)
+  for (const id of await lockScopeOf(tx, scope)) {
+    await dropDeliveries(tx, id)
+    await deleteWebhook(tx, id)
+  }
+  for (const id of await removeFromFilters(tx, scope.organizationId, goneId)) await disableWebhook(tx, id)
 }

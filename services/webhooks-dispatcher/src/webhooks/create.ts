@@ -1,5 +1,5 @@
 import { type Caller, LIMITS, type RequestOf } from '@restante/contracts'
-import { ApiError, invalid, notFound, type SecretBox, type ServiceClient, uniqueViolation } from '@restante/service'
+import { ApiError, invalid, notFound, type Queryable, type SecretBox, type ServiceClient } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
 import { demandEventTypes, demandFreeFilters, type Home, homeOf, visibleLabels } from './scope.ts'
@@ -26,29 +26,26 @@ interface Filters {
 export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
   demandFreeFilters(caller, body)
-  demandEventTypes(caller, body.event_types)
-  const existing = await replay(deps, caller, body.client_id)
+  const existing = await replay(deps.db, caller, body.client_id)
   if (existing) return existing
+  demandEventTypes(caller, body.event_types)
   const home = homeOf(caller)
   const filters = await resolveFilters(deps, caller, home, body)
-  try {
-    return await deps.db.transaction((tx) => insert(deps, tx, caller, body, home, filters))
-  } catch (error) {
-    // A parallel create with the same client_id was first: both answer with its webhook.
-    const winner = uniqueViolation(error) === undefined ? undefined : await replay(deps, caller, body.client_id)
+  return deps.db.transaction(async (tx) => {
+    await lockWebhooksOf(tx, caller.organization_id)
+    // A parallel create with the same client_id may have been first: both answer with its webhook.
+    const winner = await replay(tx, caller, body.client_id)
     if (winner) return winner
-    throw error
-  }
+    await demandLiving(tx, caller, home, filters)
+    await demandRoom(tx, caller.organization_id)
+    return insert(deps, tx, caller, body, home, filters)
+  })
 }
 
 /** @throws ApiError 409 when the alias is held outside the scope of the request; nothing of that webhook is shown. */
-async function replay(
-  { db }: CreateDeps,
-  caller: Caller,
-  clientId: string | undefined,
-): Promise<WebhookRow | undefined> {
+async function replay(on: Queryable, caller: Caller, clientId: string | undefined): Promise<WebhookRow | undefined> {
   if (clientId === undefined) return undefined
-  const known = await findByClientId(db, caller.organization_id, clientId)
+  const known = await findByClientId(on, caller.organization_id, clientId)
   if (!known) return undefined
   const visible =
     (caller.pod_id === undefined || known.pod_id === caller.pod_id) &&
@@ -94,9 +91,6 @@ async function insert(
   home: Home,
   filters: Filters,
 ): Promise<WebhookRow> {
-  await lockWebhooksOf(tx, caller.organization_id)
-  await demandLiving(tx, home, filters)
-  await demandRoom(tx, caller.organization_id)
   const id = base62Id('ep_')
   const orm = await tx.orm()
   await orm.webhook.create({
@@ -127,11 +121,12 @@ async function insert(
 }
 
 /** The gateway admitted the request a moment ago; what was deleted since then must not come back as a filter. */
-async function demandLiving(tx: Tx, home: Home, filters: Filters): Promise<void> {
+async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
-  const gone = await goneAmong(tx, [...pods, ...filters.inboxes.map(({ uid }) => uid)])
-  const [first] = gone
-  if (first !== undefined) throw notFound(pods.includes(first) ? 'Pod' : 'Inbox')
+  const inboxes = filters.inboxes.map(({ uid }) => uid)
+  const gone = await goneAmong(tx, [caller.organization_id, ...pods, ...inboxes])
+  if (gone.includes(caller.organization_id)) throw new ApiError('unknown_api_key')
+  if (gone.length > 0) throw notFound(gone.some((id) => pods.includes(id)) ? 'Pod' : 'Inbox')
 }
 
 async function demandRoom(tx: Tx, organizationId: string): Promise<void> {

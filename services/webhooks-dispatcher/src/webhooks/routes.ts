@@ -1,16 +1,12 @@
 import { type Caller, pageSize } from '@restante/contracts'
-import type { Timers } from '@restante/jobs'
 import { type Cursors, type Handlers, notFound, pageOf } from '@restante/service'
-import type { Orm } from '../database.ts'
 import { dropDeliveries } from '../delivery/store.ts'
-import type { TimerKinds } from '../delivery/timers.ts'
 import { type CreateDeps, createWebhook } from './create.ts'
 import { webhookRecord } from './record.ts'
-import { deleteWebhook, findWebhook, listWebhooks, type ScopeFilter } from './store.ts'
+import { deleteWebhook, findWebhook, listWebhooks, lockWebhook, type ScopeFilter } from './store.ts'
 
 export interface WebhookRouteDeps extends CreateDeps {
   readonly cursors: Cursors
-  readonly timers: Timers<TimerKinds, Orm>
 }
 
 function scopeOf(caller: Caller): ScopeFilter {
@@ -18,7 +14,7 @@ function scopeOf(caller: Caller): ScopeFilter {
 }
 
 export function webhookRoutes(deps: WebhookRouteDeps): Handlers<'webhooks-dispatcher'> {
-  const { db, box, cursors, timers } = deps
+  const { db, box, cursors } = deps
   return {
     'webhooks.create': async ({ caller, body }) => webhookRecord(await createWebhook(deps, caller, body), box),
 
@@ -53,11 +49,10 @@ export function webhookRoutes(deps: WebhookRouteDeps): Handlers<'webhooks-dispat
 
     'webhooks.delete': async ({ caller, params }) => {
       await db.transaction(async (tx) => {
-        const row = await findWebhook(tx, scopeOf(caller), params.webhook_id)
-        if (!row) throw notFound('Webhook')
-        const dropped = await dropDeliveries(tx, row.id)
-        await timers.cancel(tx, 'webhook-delivery', ...dropped)
-        await deleteWebhook(tx, row.id)
+        const id = await lockWebhook(tx, scopeOf(caller), params.webhook_id)
+        if (id === undefined) throw notFound('Webhook')
+        await dropDeliveries(tx, id)
+        await deleteWebhook(tx, id)
       })
       return undefined
     },

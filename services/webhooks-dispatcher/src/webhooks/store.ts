@@ -66,6 +66,16 @@ export async function findWebhook(
   return row
 }
 
+const lockOne = sql<{ id: string }, [...Scope, idOrAlias: string]>(
+  `select id from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1 for update`,
+)
+
+/** Holds a webhook against everyone who would deliver to it or change it. @returns its id, if it is there. */
+export async function lockWebhook(tx: Tx, scope: ScopeFilter, idOrAlias: string): Promise<string | undefined> {
+  const [row] = await tx.query(lockOne, ...scopeValues(scope), idOrAlias)
+  return row?.id
+}
+
 const selectByAlias = sql<WebhookRow, [organizationId: string, clientId: string]>(
   `select ${COLUMNS} from webhooks where organization_id = $1 and client_id = $2`,
 )
@@ -101,14 +111,19 @@ const selectGone = sql<{ id: string }, [ids: readonly string[]]>(
   'select id from gone_scopes where id = any($1::uuid[])',
 )
 
-/** Which of these inboxes and pods have been deleted. */
+/** Which of these inboxes, pods and organizations have been deleted. */
 export async function goneAmong(tx: Tx, ids: readonly string[]): Promise<string[]> {
   return (await tx.query(selectGone, ids)).map(({ id }) => id)
 }
 
 const markGone = sql<unknown, [id: string]>('insert into gone_scopes (id) values ($1) on conflict do nothing')
+// No request that was admitted before a deletion is still on its way a day later.
+const forgetGone = sql<unknown>(`delete from gone_scopes where gone_at < now() - interval '1 day'`)
+
+/** Remembers a deletion for as long as a request could still name what is gone. */
 export async function rememberGone(tx: Tx, id: string): Promise<void> {
   await tx.query(markGone, id)
+  await tx.query(forgetGone)
 }
 
 const deleteOne = sql<unknown, [id: string]>('delete from webhooks where id = $1')
@@ -116,21 +131,25 @@ export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
   await tx.query(deleteOne, id)
 }
 
-const selectIdsOfScope = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE}`)
-/** Ids of the webhooks that belong to a scope or below it. */
-export async function idsInScope(tx: Tx, scope: ScopeFilter): Promise<string[]> {
-  return (await tx.query(selectIdsOfScope, ...scopeValues(scope))).map(({ id }) => id)
+const lockScope = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE} order by id for update`)
+
+/** Holds the webhooks that belong to a scope or below it. @returns their ids. */
+export async function lockScopeOf(tx: Tx, scope: ScopeFilter): Promise<string[]> {
+  return (await tx.query(lockScope, ...scopeValues(scope))).map(({ id }) => id)
 }
 
 // The arrays of inboxes run in parallel, so both lose the element at the same place.
 const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
-  `update webhooks set
+  `with named as (
+     select id from webhooks where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
+     order by id for update)
+   update webhooks set
      pod_ids = array_remove(pod_ids, $2::uuid),
      inbox_ids = array(select address from unnest(inbox_uids, inbox_ids) with ordinality as kept(uid, address, place) where uid <> $2::uuid order by place),
      inbox_uids = array_remove(inbox_uids, $2::uuid),
      updated_at = now()
-   where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
-   returning id, cardinality(pod_ids) = 0 and cardinality(inbox_uids) = 0 as empty`,
+   from named where webhooks.id = named.id
+   returning webhooks.id, cardinality(pod_ids) = 0 and cardinality(inbox_uids) = 0 as empty`,
 )
 
 /** Takes a deleted inbox or pod out of every filter. @returns webhooks that have no id left and must not widen. */
