@@ -18,6 +18,7 @@ export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { type Queryable, type Statement, sql } from './database/statement.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
+export { bodyTooLarge } from './http/decode.ts'
 export { type Exchange, HttpListener, type ListenerOptions, sendJson } from './http/listener.ts'
 export {
   type AnyHandler,

@@ -82,7 +82,7 @@ export class StandIns {
         return void response.end(JSON.stringify({ received: this.received.has(document.organization_id) }))
       case '/internal/system-mail/send':
         this.systemMails.push(document)
-        return void response.writeHead(204).end()
+        return void response.end('{}')
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
         return void response.end('{}')

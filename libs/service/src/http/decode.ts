@@ -36,11 +36,13 @@ export async function readBody(
 
 function bodyFailure(failure: Error, limit: RequestContract['bodyLimit']): Error {
   const kind = 'type' in failure ? failure.type : undefined
-  if (kind === 'entity.too.large') {
-    if (limit.answer === 'infrastructure') return new RequestTooLarge()
-    return new ApiError('payload_too_large', { fix: `Send at most ${limit.bytes} bytes.` })
-  }
-  return syntaxError('The body could not be read', failure)
+  return kind === 'entity.too.large' ? bodyTooLarge(limit) : syntaxError('The body could not be read', failure)
+}
+
+/** The refusal of a body above its operation's limit, in the form that the operation declares. */
+export function bodyTooLarge(limit: RequestContract['bodyLimit']): Error {
+  if (limit.answer === 'infrastructure') return new RequestTooLarge()
+  return new ApiError('payload_too_large', { fix: `Send at most ${limit.bytes} bytes.` })
 }
 
 function syntaxError(message: string, cause?: unknown): ApiError {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '@restante/contracts'
-import { ApiError, CALLER_HEADER, type Exchange } from '@restante/service'
+import { ApiError, bodyTooLarge, CALLER_HEADER, type Exchange } from '@restante/service'
 import type { Dispatcher } from 'undici'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
@@ -51,6 +51,9 @@ export async function forward(
   caller: Caller | undefined,
 ): Promise<void> {
   const { request, response, signal, search } = exchange
+  const { bodyLimit } = route.operation
+  // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
+  if (Number(request.headers['content-length']) > bodyLimit.bytes) throw bodyTooLarge(bodyLimit)
   const method = request.method ?? 'GET'
   const path = pathBelow(route, exchange.path)
   const options = {

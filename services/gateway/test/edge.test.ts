@@ -1,0 +1,179 @@
+import { request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import { request } from 'undici'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+describe('the public edge', () => {
+  let gateway: TestGateway
+  let organization: Awaited<ReturnType<TestGateway['organization']>>
+
+  beforeAll(async () => {
+    gateway = await startGateway({ METRICS_PORT: '0' })
+    organization = await gateway.organization()
+  })
+  afterAll(() => gateway.stop())
+
+  function authorized(more: Record<string, string> = {}) {
+    return { authorization: `Bearer ${organization.key}`, ...more }
+  }
+
+  describe('routes', () => {
+    it.each([
+      '/v1/inboxes',
+      '/v0/nothing',
+      '/v0/inboxes//messages',
+      '/v0/pods/a/inboxes/b/messages',
+      '/v0/inboxes/%E0%A4%A',
+      '/docs/../secrets',
+      '/docs/package.json',
+    ])('404 for %s, before it asks for a key', async (path) => {
+      const { statusCode, body } = await request(`${gateway.url}${path}`)
+      expect(statusCode).toBe(404)
+      expect(await body.json()).toMatchObject({ code: 'not_found', message: 'Route not found' })
+    })
+
+    it('names the methods of a path that has others', async () => {
+      const { status, headers } = await organization.api.post('/v0/auth/me')
+      expect([status, headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
+    })
+
+    it('tolerates one trailing slash, and an unencoded address', async () => {
+      expect((await organization.api.get('/v0/auth/me/')).status).toBe(200)
+      await organization.api.post('/v0/inboxes', { username: 'plain' })
+      expect((await organization.api.get('/v0/inboxes/plain@restante.test/')).status).toBe(200)
+    })
+
+    it('answers HEAD as GET without a body', async () => {
+      const { statusCode, headers, body } = await request(`${gateway.url}/v0/auth/me`, {
+        method: 'HEAD',
+        headers: authorized(),
+      })
+      expect([statusCode, Number(headers['content-length']) > 0, await body.text()]).toEqual([200, true, ''])
+    })
+  })
+
+  describe('browsers', () => {
+    it('answers a preflight without a key and allows what is asked', async () => {
+      const { statusCode, headers, body } = await request(`${gateway.url}/v0/inboxes`, {
+        method: 'OPTIONS',
+        headers: { 'access-control-request-headers': 'authorization,x-fern-language' },
+      })
+      expect([statusCode, await body.text()]).toEqual([204, ''])
+      expect(headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, POST, PATCH, DELETE, OPTIONS',
+        'access-control-allow-headers': 'authorization,x-fern-language',
+        'access-control-max-age': '86400',
+      })
+    })
+
+    it('opens answers and errors to every origin', async () => {
+      for (const headers of [authorized(), {}]) {
+        const answer = await request(`${gateway.url}/v0/auth/me`, { headers })
+        await answer.body.dump()
+        expect(answer.headers).toMatchObject({
+          'access-control-allow-origin': '*',
+          'access-control-expose-headers': 'Retry-After, X-Request-Id, ETag',
+        })
+      }
+    })
+  })
+
+  describe('request ids', () => {
+    it('keeps a sane one and replaces any other', async () => {
+      const ids = await Promise.all(
+        ['req-1', 'x'.repeat(129), undefined].map(async (id) => {
+          const headers = authorized(id === undefined ? {} : { 'x-request-id': id })
+          const answer = await request(`${gateway.url}/v0/auth/me`, { headers })
+          await answer.body.dump()
+          return answer.headers['x-request-id']
+        }),
+      )
+      expect(ids).toEqual(['req-1', expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    })
+  })
+
+  describe('compression', () => {
+    it('compresses bodies above 1 KiB for whoever takes gzip, and leaves small ones alone', async () => {
+      const { api, key } = await gateway.organization()
+      for (let index = 0; index < 8; index++) await api.post('/v0/inboxes')
+      const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'gzip' }
+      const large = await request(`${gateway.url}/v0/inboxes`, { headers })
+      expect(large.headers['content-encoding']).toBe('gzip')
+      const document = JSON.parse(gunzipSync(await large.body.bytes()).toString())
+      expect(document.count).toBe(8)
+      const small = await request(`${gateway.url}/v0/auth/me`, { headers })
+      await small.body.dump()
+      expect(small.headers['content-encoding']).toBeUndefined()
+    })
+  })
+
+  describe('sizes', () => {
+    it('413 payload_too_large for a body above 1 MB', async () => {
+      const { status, body } = await organization.api.post('/v0/inboxes', { username: 'x'.repeat(1_100_000) })
+      expect([status, body['code'], body['name']]).toEqual([413, 'payload_too_large', 'PayloadTooLargeError'])
+    })
+
+    it('431 for a header block above 32 KB', async () => {
+      const { statusCode, body } = await request(`${gateway.url}/v0/auth/me`, {
+        headers: { 'x-long': 'x'.repeat(40_000) },
+      })
+      await body.dump()
+      expect(statusCode).toBe(431)
+    })
+  })
+
+  describe('documents', () => {
+    it('serves the OpenAPI document and its viewer, and loads nothing from elsewhere', async () => {
+      const openapi = await gateway.as().get('/openapi.json')
+      expect(openapi.body).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
+      for (const path of ['/docs', '/docs/', '/docs/start.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']) {
+        const { statusCode, body } = await request(`${gateway.url}${path}`)
+        expect([
+          path,
+          statusCode,
+          /https?:\/\/(?!www\.w3\.org)[^"]*\.(js|css)/.test((await body.text()).slice(0, 2_000)),
+        ]).toEqual([path, 200, false])
+      }
+    })
+
+    it('explains each error code', async () => {
+      const { body } = await request(`${gateway.url}/docs/errors`)
+      expect(await body.text()).toContain('id="permission_escalation"')
+    })
+  })
+
+  describe('operations of other services', () => {
+    it('never shows metrics or internal operations', async () => {
+      const metrics = await request(`${gateway.url}/metrics`)
+      const internal = await request(`${gateway.url}/internal/credentials/verify`, { method: 'POST', body: '{}' })
+      expect([metrics.statusCode, internal.statusCode]).toEqual([404, 404])
+      await Promise.all([metrics.body.dump(), internal.body.dump()])
+    })
+
+    it('is alive and ready', async () => {
+      expect((await gateway.as().get('/healthz')).status).toBe(200)
+      expect((await gateway.as().get('/readyz')).status).toBe(200)
+    })
+
+    it('counts the services behind it as its own readiness only where it is told to', async () => {
+      const strict = await gateway.another({ READY_INCLUDES_UPSTREAMS: 'true' })
+      expect((await strict.as().get('/readyz')).status).toBe(200)
+    })
+  })
+
+  describe('a plain request to the stream', () => {
+    it('426 with the protocol that is wanted', async () => {
+      const answer = await new Promise<{ status: number | undefined; upgrade: string | undefined; body: string }>(
+        (resolve, reject) => {
+          const outgoing = httpRequest(`${gateway.url}/v0`, { headers: authorized() }, async (response) => {
+            resolve({ status: response.statusCode, upgrade: response.headers.upgrade, body: await text(response) })
+          })
+          outgoing.once('error', reject).end()
+        },
+      )
+      expect(answer).toEqual({ status: 426, upgrade: 'websocket', body: '{"message":"Upgrade Required"}' })
+    })
+  })
+})

@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { waitFor } from '@restante/testkit'
+import { request } from 'undici'
+import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
+import { callerOf } from './stand-ins.ts'
+
+describe('operations of the services behind', () => {
+  let gateway: TestGateway
+  let organization: Awaited<ReturnType<TestGateway['organization']>>
+  let inboxUid: string
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    organization = await gateway.organization()
+    await organization.api.post('/v0/inboxes', { username: 'desk', display_name: 'Desk', client_id: 'desk' })
+    const row = await gateway.db.orm.inbox.findFirstOrThrow({ where: { address: 'desk@restante.test' } })
+    inboxUid = row.uid
+  })
+  afterAll(() => gateway.stop())
+
+  beforeEach(() => {
+    gateway.behind.seen.length = 0
+    gateway.behind.record()
+  })
+
+  async function seenBy(path: string, init: { key?: string; method?: 'GET' | 'POST'; body?: string } = {}) {
+    const { key = organization.key, method = 'GET', body = null } = init
+    const answer = await request(`${gateway.url}${path}`, { method, body, headers: { authorization: `Bearer ${key}` } })
+    const document = await answer.body.text()
+    const [seen] = gateway.behind.seen.splice(0)
+    return { status: answer.statusCode, document, seen }
+  }
+
+  describe('the caller token', () => {
+    it('names the inbox of the path, whatever names it there', async () => {
+      for (const reference of ['desk%40restante.test', 'DESK@restante.test', 'desk']) {
+        const { seen } = await seenBy(`/v0/inboxes/${reference}/threads`)
+        if (seen === undefined) throw new Error('the service saw nothing')
+        expect(await callerOf(seen, 'threads.list', CALLER_KEY)).toMatchObject({
+          organization_id: organization.id,
+          pod_id: organization.id,
+          inbox: { uid: inboxUid, address: 'desk@restante.test', display_name: 'Desk', paused: false },
+          credential: { tier: 'organization', type: 'bearer', app_connect: true },
+          sending: 'ok',
+          unverified: false,
+        })
+      }
+    })
+
+    it('narrows a pod key to its pod and an inbox key to its inbox on an organization path', async () => {
+      const pod = await gateway.operator.createKey({ organizationId: organization.id, pod: organization.id })
+      const podCall = await seenBy('/v0/threads', { key: pod.secret })
+      expect(podCall.seen && (await callerOf(podCall.seen, 'threads.list', CALLER_KEY))).toMatchObject({
+        pod_id: organization.id,
+      })
+      const inbox = await gateway.operator.createKey({ organizationId: organization.id, inbox: 'desk' })
+      const inboxCall = await seenBy('/v0/threads', { key: inbox.secret })
+      expect(inboxCall.seen && (await callerOf(inboxCall.seen, 'threads.list', CALLER_KEY))).toMatchObject({
+        inbox: { uid: inboxUid },
+        credential: { tier: 'inbox' },
+      })
+    })
+
+    it('is good for one operation of one service', async () => {
+      const { seen } = await seenBy('/v0/threads')
+      if (seen === undefined) throw new Error('the service saw nothing')
+      await expect(callerOf(seen, 'threads.get', CALLER_KEY)).rejects.toThrow()
+      await expect(callerOf(seen, 'threads.list', 'some other key, as long')).rejects.toThrow()
+    })
+
+    it('says that the inbox is paused from the moment of the answer', async () => {
+      await organization.api.post('/v0/inboxes', { username: 'paused' })
+      await seenBy('/v0/inboxes/paused@restante.test/messages')
+      await organization.api.patch('/v0/inboxes/paused@restante.test', { status: 'paused' })
+      const { seen } = await seenBy('/v0/inboxes/paused@restante.test/messages')
+      expect(seen && (await callerOf(seen, 'messages.list', CALLER_KEY))).toMatchObject({ inbox: { paused: true } })
+    })
+
+    it('says what the organization may send', async () => {
+      const signUp = await gateway.as().post('/v0/agent/sign-up', { username: 'sender' })
+      const key = String(signUp.body['api_key'])
+      const sending = async () => {
+        const { seen } = await seenBy('/v0/inboxes/sender@restante.test/messages', { key })
+        return seen && (await callerOf(seen, 'messages.list', CALLER_KEY)).sending
+      }
+      expect(await sending()).toBe('none')
+      await gateway.as(key).post('/v0/agent/human', { human_email: 'boss@people.test' })
+      expect(await sending()).toBe('only:boss@people.test')
+      await gateway.operator.setStatus(String(signUp.body['organization_id']), 'suspended')
+      expect(await sending()).toBe('suspended')
+    })
+  })
+
+  describe('the request', () => {
+    it('arrives under its unprefixed path, encoded as it came, with its query', async () => {
+      const path = '/v0/inboxes/desk@restante.test/messages/%3Ca%2Fb%40c%3E/raw/?x=%20y&labels=%5B%22a%22%5D'
+      const { seen } = await seenBy(path)
+      expect(seen?.path).toBe('/messages/%3Ca%2Fb%40c%3E/raw?x=%20y&labels=%5B%22a%22%5D')
+    })
+
+    it('loses the key and every header that only the gateway may set', async () => {
+      // Written by hand: clients of a higher level have their own idea of the Connection header.
+      const outgoing = httpRequest(`${gateway.url}/v0/threads`, {
+        headers: {
+          authorization: `Bearer ${organization.key}`,
+          'x-restante-caller': 'forged',
+          'x-restante-service': 'forged',
+          'x-restante-peer': '203.0.113.9',
+          connection: 'keep-alive, x-hop',
+          'x-hop': '1',
+          'x-fern-language': 'JavaScript',
+          'x-request-id': 'mine',
+        },
+      })
+      outgoing.end()
+      const [response] = await once(outgoing, 'response')
+      response.resume()
+      await once(response, 'end')
+      const [seen] = gateway.behind.seen
+      expect(seen?.headers).toMatchObject({ 'x-fern-language': 'JavaScript', 'x-request-id': 'mine' })
+      expect(seen?.headers['x-restante-peer']).toMatch(/127\.0\.0\.1/)
+      expect(seen?.headers['x-restante-caller']).not.toContain('forged')
+      for (const name of ['authorization', 'x-restante-service', 'x-hop'])
+        expect(seen?.headers).not.toHaveProperty(name)
+      expect(seen?.rawHeaders.filter((name) => name.toLowerCase() === 'x-request-id')).toHaveLength(1)
+    })
+
+    it('carries a large body through unread', async () => {
+      const body = `{"text":"${'x'.repeat(5_000_000)}"}`
+      const { status, seen } = await seenBy('/v0/inboxes/desk/messages/send', { method: 'POST', body })
+      expect([status, seen?.body.length]).toEqual([200, body.length])
+    })
+
+    it('is refused with the bare 413 before any of it is carried when it declares more than the operation takes', async () => {
+      const body = randomBytes(6_000_000).toString('base64')
+      const { status, document, seen } = await seenBy('/v0/inboxes/desk/messages/send', { method: 'POST', body })
+      expect([status, document, seen]).toEqual([413, '{"message":"Request Too Long"}', undefined])
+    })
+  })
+
+  describe('the answer', () => {
+    it('comes back with status, headers and body as they are', async () => {
+      gateway.behind.answer = (_request, response) => {
+        response.writeHead(422, {
+          'content-type': 'application/json',
+          'x-should-retry': 'false',
+          'x-restante-own': '1',
+        })
+        response.end('{"code":"unprocessable"}')
+      }
+      const answer = await request(`${gateway.url}/v0/threads`, {
+        headers: { authorization: `Bearer ${organization.key}` },
+      })
+      expect([answer.statusCode, await answer.body.text()]).toEqual([422, '{"code":"unprocessable"}'])
+      expect(answer.headers).toMatchObject({ 'x-should-retry': 'false', 'access-control-allow-origin': '*' })
+    })
+
+    it('is not read faster than the client takes it', async () => {
+      let written = 0
+      gateway.behind.answer = (_request, response) => {
+        const block = Buffer.alloc(64 * 1024)
+        const write = () => {
+          while (written < 64_000_000) {
+            written += block.length
+            if (!response.write(block)) return void response.once('drain', write)
+          }
+          response.end()
+        }
+        write()
+      }
+      const outgoing = httpRequest(`${gateway.url}/v0/threads`, {
+        headers: { authorization: `Bearer ${organization.key}` },
+      })
+      outgoing.end()
+      const [response] = await once(outgoing, 'response')
+      response.pause()
+      let before = -1
+      await waitFor(
+        () => {
+          const still = written === before
+          before = written
+          return still
+        },
+        { what: 'the service to stop writing', interval: 200 },
+      )
+      expect(written).toBeLessThan(32_000_000)
+      response.resume()
+      await once(response, 'end')
+      expect(written).toBeGreaterThanOrEqual(64_000_000)
+    })
+
+    it('ends the work behind when the client goes away', async () => {
+      let gone = false
+      gateway.behind.answer = (incoming, response) => {
+        incoming.once('close', () => {
+          gone = true
+        })
+        response.writeHead(200).write('x')
+      }
+      const outgoing = httpRequest(`${gateway.url}/v0/threads`, {
+        headers: { authorization: `Bearer ${organization.key}` },
+      })
+      outgoing.end()
+      const [response] = await once(outgoing, 'response')
+      response.on('error', () => {})
+      outgoing.destroy()
+      await waitFor(() => gone, { what: 'the service to be told' })
+    })
+
+    it('breaks off when the service breaks off', async () => {
+      gateway.behind.answer = (_request, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('half')
+        setTimeout(() => response.destroy(), 20)
+      }
+      const answer = await request(`${gateway.url}/v0/threads`, {
+        headers: { authorization: `Bearer ${organization.key}` },
+      })
+      await expect(answer.body.text()).rejects.toThrow()
+    })
+  })
+
+  describe('a service that cannot be reached', () => {
+    it('503 with Retry-After', async () => {
+      const lonely = await gateway.another({ MAIL_INGEST_URL: 'http://127.0.0.1:9' })
+      const { status, body, headers } = await lonely.as(organization.key).get('/v0/threads')
+      expect([status, body['code'], headers.get('retry-after')]).toEqual([503, 'service_unavailable', '1'])
+      expect(body).not.toHaveProperty('cause')
+    })
+
+    it('sends a GET again after a broken connection, and nothing that has an effect', async () => {
+      let calls = 0
+      gateway.behind.answer = (incoming, response) => {
+        calls++
+        if (calls === 1) return void incoming.socket.destroy()
+        response.setHeader('content-type', 'application/json').end('{}')
+      }
+      expect((await organization.api.get('/v0/threads')).status).toBe(200)
+      expect(calls).toBe(2)
+      calls = 0
+      const send = await organization.api.post('/v0/inboxes/desk/messages/send', { to: 'a@b.test' })
+      expect([send.status, calls]).toEqual([503, 1])
+    })
+  })
+})
