@@ -25,18 +25,11 @@ export { extractReply } from './extract/text.ts'
 export { escapeHtml } from './html/escape.ts'
 export { htmlToText } from './html/render.ts'
 export { candidateIds, makeMessageId, messageIdFromBytes, messageIdsIn } from './ids.ts'
-export { DEFAULT_LIMITS, type ParseLimits } from './parse/limits.ts'
-export {
-  type Attachment,
-  type AttachmentInfo,
-  type Automation,
-  type MailHeader,
-  type ParsedMail,
-  parse,
-  parseHeadersOnly,
-  readAttachment,
-} from './parse/parse.ts'
+export { DEFAULT_LIMITS } from './parse/default-limits.ts'
+export type { ParseLimits } from './parse/limits.ts'
+export type { Attachment, AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
 export { preview } from './preview.ts'
+export { parse, parseHeadersOnly, readAttachment, readMail, readReport } from './read.ts'
 export {
   attribution,
   forwardSubject,
@@ -61,13 +54,7 @@ export {
   classifyComplaint,
   enhancedStatusIn,
 } from './reports/classify.ts'
-export {
-  type DeliveryReport,
-  type FeedbackReport,
-  type RecipientStatus,
-  type Report,
-  readReport,
-} from './reports/report.ts'
+export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
 export { ReturnPath } from './reports/return-path.ts'
 export { createParserPool, ParserDied, type ParserPool, type ParserPoolOptions, ParserTimedOut } from './worker/pool.ts'
-export { type ReadMail, readMail } from './worker/read-mail.ts'
+export type { ReadMail } from './worker/read-mail.ts'

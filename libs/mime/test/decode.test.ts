@@ -2,8 +2,9 @@ import { parse } from '../src/index.ts'
 import { decodeCharset } from '../src/parse/charset.ts'
 import { parseDate } from '../src/parse/date.ts'
 import { decodeWords } from '../src/parse/encoded-words.ts'
+import { unflow } from '../src/parse/flowed.ts'
 import { parseParameterized } from '../src/parse/parameters.ts'
-import { decodeTransfer, unflow } from '../src/parse/transfer.ts'
+import { decodeTransfer } from '../src/parse/transfer.ts'
 import { mailOf } from './fixture.ts'
 
 describe('decodeWords', () => {

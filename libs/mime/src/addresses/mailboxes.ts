@@ -1,5 +1,5 @@
 import { decodeWords } from '../parse/encoded-words.ts'
-import { oneLine } from '../parse/header-block.ts'
+import { oneLine } from '../parse/header-fields.ts'
 import { formatAddress } from './format.ts'
 
 /** Characters that end a mailbox or change its meaning when they stand outside quotes. */

@@ -5,8 +5,6 @@ import iconv from 'iconv-lite'
 /** Encodings in which plain ASCII bytes do not mean ASCII characters. */
 const SHIFTING = /^(?:utf-?(?:7|16|32)|iso-2022|hz-|ucs|unicode|csutf)/
 
-const decoders = new Map<string, TextDecoder>()
-
 /**
  * Text of `bytes` in the named charset. An absent, unknown or evidently wrong charset is guessed: UTF-8 where the
  * bytes are valid UTF-8, else Windows-1252, which never fails. The result has no NUL and no lone surrogate, because
@@ -22,28 +20,27 @@ export function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '') : wellFormed
 }
 
+/** Whether there is a decoder for a charset of that name. */
+export function isKnownCharset(charset: string): boolean {
+  return iconv.encodingExists(charset) || platformDecoder(charset) !== undefined
+}
+
 function decode(bytes: Uint8Array, charset = ''): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isAscii(buffer) && !SHIFTING.test(charset)) return buffer.toString('latin1')
   if (charset === '' || charset === 'us-ascii' || charset === 'ascii') return guess(buffer)
-  const decoder = decoderOf(charset)
-  if (decoder !== undefined) return decoder.decode(buffer)
-  // A charset such as UTF-7 or cp850, which the platform does not have.
-  return iconv.encodingExists(charset) ? iconv.decode(buffer, charset) : guess(buffer)
+  if (iconv.encodingExists(charset)) return iconv.decode(buffer, charset)
+  // The platform knows the shifting Japanese encodings, which iconv-lite has not.
+  return platformDecoder(charset)?.decode(buffer) ?? guess(buffer)
 }
 
 function guess(bytes: Buffer): string {
-  const decoder = decoderOf(isUtf8(bytes) ? 'utf-8' : 'windows-1252')
-  return decoder === undefined ? bytes.toString('latin1') : decoder.decode(bytes)
+  return iconv.decode(bytes, isUtf8(bytes) ? 'utf-8' : 'windows-1252')
 }
 
-function decoderOf(charset: string): TextDecoder | undefined {
-  const known = decoders.get(charset)
-  if (known !== undefined) return known
+function platformDecoder(charset: string): TextDecoder | undefined {
   try {
-    const decoder = new TextDecoder(charset)
-    decoders.set(charset, decoder)
-    return decoder
+    return new TextDecoder(charset)
   } catch {
     return undefined
   }

@@ -16,23 +16,12 @@ export interface ParseLimits {
   readonly bodyBytes: number
 }
 
-export const DEFAULT_LIMITS: ParseLimits = {
-  headerBytes: 256 * 1024,
-  headerFields: 1_000,
-  parts: 500,
-  depth: 30,
-  addresses: 1_000,
-  references: 200,
-  bodyBytes: 10 * 1024 * 1024,
-}
-
 /** The state of one parse: its limits, and whether any of them was met. */
 export interface Budget {
   readonly limits: ParseLimits
-  parts: number
   truncated: boolean
 }
 
-export function newBudget(limits: Partial<ParseLimits> = {}): Budget {
-  return { limits: { ...DEFAULT_LIMITS, ...limits }, parts: 0, truncated: false }
+export function newBudget(limits: ParseLimits): Budget {
+  return { limits, truncated: false }
 }

@@ -1,6 +1,9 @@
-import { firstValue, type HeaderField, readHeaderBlock } from './header-block.ts'
+import type { MimeNode } from '@zone-eu/mailsplit'
+import { fieldsOf, firstValue, type HeaderField } from './header-fields.ts'
 import type { Budget } from './limits.ts'
+import { LineSplitter } from './line-splitter.ts'
 import { type Parameterized, parseParameterized } from './parameters.ts'
+import { beforeLineBreak, isAt, isDashed, isEmptyLine, nextDashes, nextLine } from './raw-lines.ts'
 import { decodeTransfer } from './transfer.ts'
 
 /** One MIME entity as offsets into the raw mail: nothing is copied or decoded until someone asks. */
@@ -18,15 +21,26 @@ export interface Part {
   readonly children: readonly Part[]
 }
 
+interface OpenPart extends Part {
+  readonly depth: number
+  type: string
+  bodyEnd: number
+  readonly children: OpenPart[]
+}
+
 const MAX_BOUNDARY = 256
+/** A boundary with its dashes and some blanks. */
+const MAX_DELIMITER = MAX_BOUNDARY + 100
 const MEDIA_TYPE = /^[!#$&^_.+\w-]+\/[!#$&^_.+\w-]+$/
-const DASH = 0x2d
-const LF = 0x0a
-const CR = 0x0d
 
 /** The tree of MIME parts (RFC 2045, 2046). A nested `message/rfc822` is a leaf. */
 export function readStructure(raw: Buffer, budget: Budget): Part {
-  return readPart(raw, 0, raw.length, 0, 'text/plain', budget)
+  return new StructureReader(raw, budget).read()
+}
+
+/** The fields of the mail's own header. */
+export function readRootFields(raw: Buffer, budget: Budget): readonly HeaderField[] {
+  return new StructureReader(raw, budget).read({ headerOnly: true }).fields
 }
 
 /** All parts without children, in document order. */
@@ -39,90 +53,169 @@ export function contentOf(raw: Buffer, part: Part): Buffer {
   return decodeTransfer(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding)
 }
 
-function readPart(raw: Buffer, start: number, end: number, depth: number, fallback: string, budget: Budget): Part {
-  const index = budget.parts++
-  const { fields, bodyStart } = readHeaderBlock(raw, start, end, budget)
-  const content = parseParameterized(firstValue(fields, 'content-type') ?? fallback)
-  const disposition = firstValue(fields, 'content-disposition')
-  const declared = MEDIA_TYPE.test(content.value) ? content.value : 'text/plain'
-  const container = declared.startsWith('multipart/')
-  const children = container ? readChildren(raw, bodyStart, end, depth, declared, content, budget) : []
-  return {
-    index,
-    fields,
-    // A multipart in which no part can be found is shown as the text that it is (RFC 2046 5.1 has no better idea).
-    type: container && children.length === 0 && depth < budget.limits.depth ? 'text/plain' : declared,
-    parameters: content.parameters,
-    disposition: disposition === undefined ? undefined : parseParameterized(disposition),
-    encoding: (firstValue(fields, 'content-transfer-encoding') ?? '').split(/[;\s]/, 1)[0]?.toLowerCase() ?? '',
-    bodyStart,
-    bodyEnd: end,
-    children,
-  }
-}
+/** Shows mailsplit the lines that can matter to it, and notes where in the mail its parts lie. */
+class StructureReader {
+  readonly #raw: Buffer
+  readonly #budget: Budget
+  readonly #splitter: LineSplitter
+  readonly #parts = new Map<MimeNode, OpenPart>()
+  #root: OpenPart | undefined
+  #current: MimeNode | undefined
+  #nodes = 1
+  /** Where the header that is being read begins; undefined in a body. */
+  #head: number | undefined = 0
+  #headFields = 0
+  #headIsFull = false
 
-function readChildren(
-  raw: Buffer,
-  start: number,
-  end: number,
-  depth: number,
-  type: string,
-  content: Parameterized,
-  budget: Budget,
-): Part[] {
-  if (depth >= budget.limits.depth) {
-    budget.truncated = true
-    return []
+  constructor(raw: Buffer, budget: Budget) {
+    this.#raw = raw
+    this.#budget = budget
+    this.#splitter = new LineSplitter(budget.limits)
   }
-  const boundary = content.parameters.get('boundary') ?? ''
-  if (boundary === '' || boundary.length > MAX_BOUNDARY) return []
-  const fallback = type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-  const children: Part[] = []
-  for (const [from, to] of sectionsOf(raw.subarray(0, end), start, boundary)) {
-    if (budget.parts >= budget.limits.parts) {
-      budget.truncated = true
-      break
+
+  read({ headerOnly = false } = {}): Part {
+    let at = 0
+    let goesOn = true
+    while (at < this.#raw.length && goesOn && !(headerOnly && this.#root)) {
+      const next = nextLine(this.#raw, at)
+      goesOn = this.#readLine(at, next)
+      if (goesOn) at = this.#head === undefined ? nextDashes(this.#raw, next) : next
     }
-    children.push(readPart(raw, from, to, depth + 1, fallback, budget))
+    if (goesOn && this.#head !== undefined) this.#show(Buffer.alloc(0), at, at, true)
+    if (!goesOn) this.#budget.truncated = true
+    for (const part of this.#parts.values()) this.#showAsTextIfEmpty(part)
+    return this.#root ?? wholeAsText(this.#raw)
   }
-  return children
-}
 
-/** The ranges between the delimiter lines of one boundary (RFC 2046 5.1.1), without the line break before each. */
-function* sectionsOf(raw: Buffer, start: number, boundary: string): Generator<readonly [number, number]> {
-  const marker = Buffer.from(boundary, 'latin1')
-  let sectionStart = -1
-  for (let at = delimiterLine(raw, start, start); at >= 0; at = delimiterLine(raw, at, start)) {
-    const rest = delimiterRest(raw, at, marker)
-    if (rest !== undefined) {
-      if (sectionStart >= 0) yield [sectionStart, Math.max(sectionStart, beforeLineBreak(raw, at))]
-      if (rest.last) return
-      sectionStart = rest.next
+  /** @returns whether there is more to read. */
+  #readLine(at: number, next: number): boolean {
+    const delimiter = this.#delimiterAt(at, next)
+    if (delimiter !== undefined) return this.#closeUnclosed(delimiter, at) && this.#show(delimiter, at, next)
+    if (this.#head === undefined || !this.#fitsHead(at, next, this.#head)) return true
+    return this.#show(this.#raw.subarray(at, next), at, next)
+  }
+
+  #show(line: Buffer, at: number, next: number, final = false): boolean {
+    const meaning = this.#splitter.read(line, final)
+    switch (meaning.kind) {
+      case 'content':
+        return true
+      case 'header':
+        this.#enter(meaning.node, next)
+        this.#head = undefined
+        return true
+      case 'delimiter':
+        this.#leave(meaning.isNew ? meaning.node.parentNode : meaning.node, at)
+        this.#current = meaning.node
+        this.#head = meaning.isNew ? next : undefined
+        this.#headFields = 0
+        this.#headIsFull = false
+        return !meaning.isNew || this.#nodes++ < this.#budget.limits.parts
+      case 'stop':
+        return false
     }
-    at += 2
   }
-  if (sectionStart >= 0) yield [sectionStart, raw.length]
+
+  /** The line as mailsplit knows delimiters: without the blanks that RFC 2046 5.1.1 lets relays add, and with an end. */
+  #delimiterAt(at: number, next: number): Buffer | undefined {
+    if (!isDashed(this.#raw, at) || !this.#isOpen((boundary) => isAt(this.#raw, at + 2, boundary))) return undefined
+    const end = Math.min(next, at + MAX_DELIMITER)
+    const line = Buffer.from(`${this.#raw.toString('latin1', at, end).trimEnd()}\n`, 'latin1')
+    return this.#isOpen((boundary) => delimits(line, boundary)) ? line : undefined
+  }
+
+  #isOpen(matches: (boundary: Buffer) => boolean): boolean {
+    for (let node = this.#current; node; node = node.parentNode || undefined) {
+      if (node._boundary && matches(node._boundary)) return true
+    }
+    return false
+  }
+
+  /**
+   * mailsplit looks for the two innermost boundaries only. An inner multipart whose sender never closed it would take
+   * the rest of the mail (RFC 2046 5.1.2), so it is closed here.
+   */
+  #closeUnclosed(line: Buffer, at: number): boolean {
+    for (;;) {
+      const [current, parent] = [this.#current, this.#current?.parentNode]
+      if (!current || !parent || delimits(line, current._boundary) || delimits(line, parent._boundary)) return true
+      const isOpen = this.#show(Buffer.from(`--${parent._boundary}--\n`), at, at)
+      if (!isOpen || this.#current === current) return isOpen
+    }
+  }
+
+  #fitsHead(at: number, next: number, head: number): boolean {
+    if (isEmptyLine(this.#raw, at)) return true
+    const { headerBytes, headerFields } = this.#budget.limits
+    const isFolded = this.#raw[at] === 0x20 || this.#raw[at] === 0x09
+    this.#headIsFull ||= next - head > headerBytes || (!isFolded && this.#headFields >= headerFields)
+    if (this.#headIsFull) this.#budget.truncated = true
+    else if (!isFolded) this.#headFields++
+    return !this.#headIsFull
+  }
+
+  #enter(node: MimeNode, bodyStart: number): OpenPart {
+    const parent = node.parentNode ? this.#parts.get(node.parentNode) : undefined
+    const fields = fieldsOf(node.headers)
+    const fallback = parent?.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+    const content = parseParameterized(firstValue(fields, 'content-type') ?? fallback)
+    const disposition = firstValue(fields, 'content-disposition')
+    const part: OpenPart = {
+      index: this.#parts.size,
+      depth: parent === undefined ? 0 : parent.depth + 1,
+      fields,
+      type: MEDIA_TYPE.test(content.value) ? content.value : 'text/plain',
+      parameters: content.parameters,
+      disposition: disposition === undefined ? undefined : parseParameterized(disposition),
+      encoding: (firstValue(fields, 'content-transfer-encoding') ?? '').split(/[;\s]/, 1)[0]?.toLowerCase() ?? '',
+      bodyStart,
+      bodyEnd: this.#raw.length,
+      children: [],
+    }
+    if (!this.#mayHaveChildren(part, node)) node._boundary = false
+    this.#parts.set(node, part)
+    this.#current = node
+    this.#root ??= part
+    parent?.children.push(part)
+    return part
+  }
+
+  #mayHaveChildren(part: OpenPart, { _boundary }: MimeNode): boolean {
+    if (!part.type.startsWith('multipart/') || !_boundary || _boundary.length > MAX_BOUNDARY) return false
+    if (part.depth < this.#budget.limits.depth) return true
+    this.#budget.truncated = true
+    return false
+  }
+
+  /** Ends the current part and those around it, up to the one that goes on. */
+  #leave(to: MimeNode | false | undefined, at: number): void {
+    for (let node = this.#current; node && node !== to; node = node.parentNode || undefined) {
+      // A delimiter within a header: the part has no body.
+      if (!this.#parts.has(node) && node._headerlen > 0) this.#enterHeaderOnly(node, at)
+      const part = this.#parts.get(node)
+      if (part !== undefined) part.bodyEnd = Math.max(part.bodyStart, beforeLineBreak(this.#raw, at))
+    }
+  }
+
+  #enterHeaderOnly(node: MimeNode, at: number): void {
+    node.parseHeaders()
+    this.#enter(node, at)
+  }
+
+  /** A multipart in which no part can be found is shown as the text that it is (RFC 2046 5.1 has no better idea). */
+  #showAsTextIfEmpty(part: OpenPart): void {
+    const isEmpty = part.type.startsWith('multipart/') && part.children.length === 0
+    if (isEmpty && part.depth < this.#budget.limits.depth) part.type = 'text/plain'
+  }
 }
 
-/** Offset of the next line from `from` on that begins with two dashes, or -1. */
-function delimiterLine(raw: Buffer, from: number, start: number): number {
-  if (from === start && raw[from] === DASH && raw[from + 1] === DASH) return from
-  const found = raw.indexOf('\n--', Math.max(start, from - 1), 'latin1')
-  return found < 0 ? -1 : found + 1
+function delimits(line: Buffer, boundary: Buffer | false): boolean {
+  if (!boundary || !isAt(line, 2, boundary)) return false
+  const rest = line.toString('latin1', 2 + boundary.length)
+  return rest === '\n' || rest === '--\n'
 }
 
-function delimiterRest(raw: Buffer, at: number, marker: Buffer): { last: boolean; next: number } | undefined {
-  const markerEnd = at + 2 + marker.length
-  if (markerEnd > raw.length || raw.compare(marker, 0, marker.length, at + 2, markerEnd) !== 0) return undefined
-  const last = raw[markerEnd] === DASH && raw[markerEnd + 1] === DASH
-  let i = last ? markerEnd + 2 : markerEnd
-  while (raw[i] === 0x20 || raw[i] === 0x09) i++
-  if (raw[i] === CR) i++
-  if (i < raw.length && raw[i] !== LF && !last) return undefined
-  return { last, next: Math.min(i + 1, raw.length) }
-}
-
-function beforeLineBreak(raw: Buffer, at: number): number {
-  if (raw[at - 1] !== LF) return at
-  return raw[at - 2] === CR ? at - 2 : at - 1
+function wholeAsText(raw: Buffer): Part {
+  const none = { fields: [], parameters: new Map(), disposition: undefined, children: [] }
+  return { index: 0, type: 'text/plain', encoding: '', bodyStart: 0, bodyEnd: raw.length, ...none }
 }

@@ -1,7 +1,7 @@
 import { messageIdsIn } from '../ids.ts'
-import { allValues, firstValue, type HeaderField, readHeaderBlock } from '../parse/header-block.ts'
-import { type Budget, newBudget, type ParseLimits } from '../parse/limits.ts'
-import { contentOf, type Part, readStructure } from '../parse/structure.ts'
+import { allValues, fieldGroups, firstValue, type HeaderField } from '../parse/header-fields.ts'
+import type { Budget } from '../parse/limits.ts'
+import { contentOf, type Part } from '../parse/structure.ts'
 import { enhancedStatusIn } from './classify.ts'
 
 /** What became of one recipient (RFC 3464 2.3). */
@@ -44,13 +44,7 @@ const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as con
 const MAX_RECIPIENTS = 500
 const MAX_DIAGNOSTIC = 2_000
 
-/** The report that a mail is, or undefined when it is none. Recognised by its parts, not by its subject. Never throws. */
-export function readReport(raw: Buffer, limits?: Partial<ParseLimits>): Report | undefined {
-  const budget = newBudget(limits)
-  return reportIn(raw, readStructure(raw, budget), budget)
-}
-
-/** `readReport` for a caller that has already read the structure. */
+/** The report that a mail of this structure is, or undefined when it is none. */
 export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | undefined {
   if (root.type !== 'multipart/report') return undefined
   const original = originalHeader(raw, root, budget)
@@ -63,7 +57,7 @@ export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | unde
 }
 
 function deliveryReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): DeliveryReport {
-  const [perMessage = [], ...groups] = fieldGroups(body, budget)
+  const [perMessage = [], ...groups] = fieldGroups(body, MAX_RECIPIENTS + 1, budget)
   const reportingMta = typed(firstValue(perMessage, 'reporting-mta'))
   const originalEnvelopeId = firstValue(perMessage, 'original-envelope-id')
   return {
@@ -100,7 +94,7 @@ function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | unde
 }
 
 function feedbackReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): FeedbackReport {
-  const fields = fieldGroups(body, budget).flat()
+  const fields = fieldGroups(body, MAX_RECIPIENTS, budget).flat()
   const feedbackType = firstValue(fields, 'feedback-type')?.toLowerCase()
   const originalMailFrom = firstValue(fields, 'original-mail-from')?.replace(/^<|>$/g, '')
   return {
@@ -114,25 +108,13 @@ function feedbackReport(body: Buffer, known: { originalMessageId?: string }, bud
   }
 }
 
-/** The groups of header-like fields between empty lines (RFC 3464 2.1.1). */
-function fieldGroups(body: Buffer, budget: Budget): HeaderField[][] {
-  const groups: HeaderField[][] = []
-  for (let at = 0; at < body.length && groups.length <= MAX_RECIPIENTS; ) {
-    const { fields, bodyStart } = readHeaderBlock(body, at, body.length, budget)
-    if (fields.length > 0) groups.push([...fields])
-    at = bodyStart
-  }
-  return groups
-}
-
 /** The header of the returned message, whole or as text/rfc822-headers. */
 function originalHeader(raw: Buffer, root: Part, budget: Budget): readonly HeaderField[] {
   const original = root.children.find(({ type }) =>
     /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers)|text\/rfc822-headers)$/.test(type),
   )
   if (original === undefined) return []
-  const content = contentOf(raw, original)
-  return readHeaderBlock(content, 0, content.length, budget).fields
+  return fieldGroups(contentOf(raw, original), 1, budget)[0] ?? []
 }
 
 /** The text of a `type; text` field (RFC 3464 2.1.2), without angle brackets. */

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { withDefaults } from '../parse/default-limits.ts'
 import type { ParseLimits } from '../parse/limits.ts'
 import { type ParserRequest, READY } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
@@ -59,7 +60,8 @@ const THREAD_FILE = new URL('./thread.ts', import.meta.url)
 
 /** Starts the threads at once, so that the first mail does not wait for them. They hold the process until `close`. */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const { memoryMb = 256, timeoutMs = 5_000, limits } = options
+  const { memoryMb = 256, timeoutMs = 5_000 } = options
+  const limits = withDefaults(options.limits)
   const threads = new Set<Thread>()
   const queue: Task[] = []
   let closed = false

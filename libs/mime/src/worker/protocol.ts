@@ -6,5 +6,5 @@ export const READY = 'ready'
 /** One mail for a parser thread; its bytes are moved, not copied. */
 export interface ParserRequest {
   readonly raw: Uint8Array
-  readonly limits: Partial<ParseLimits> | undefined
+  readonly limits: ParseLimits
 }

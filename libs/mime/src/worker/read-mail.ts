@@ -2,7 +2,7 @@ import { extractReplyHtml } from '../extract/html.ts'
 import { extractReply } from '../extract/text.ts'
 import { htmlToText } from '../html/render.ts'
 import { newBudget, type ParseLimits } from '../parse/limits.ts'
-import { type ParsedMail, parseStructure } from '../parse/parse.ts'
+import { type ParsedMail, parseStructure } from '../parse/mail.ts'
 import { readStructure } from '../parse/structure.ts'
 import { preview } from '../preview.ts'
 import { type Report, reportIn } from '../reports/report.ts'
@@ -24,8 +24,8 @@ export interface ReadMail extends ParsedMail {
 /** Longer bodies are shown whole and searched by their beginning: nobody wrote them, and they would cost seconds. */
 const MAX_DERIVED = 2 * 1024 * 1024
 
-/** Parses a mail and derives everything from it, reading its structure once. */
-export function readMail(raw: Buffer, limits?: Partial<ParseLimits>): ReadMail {
+/** `readMail` for a thread, which is sent its limits. */
+export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   const budget = newBudget(limits)
   const root = readStructure(raw, budget)
   const mail = parseStructure(raw, root, budget)

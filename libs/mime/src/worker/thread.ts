@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { type ParserRequest, READY } from './protocol.ts'
-import { readMail } from './read-mail.ts'
+import { readWithin } from './read-mail.ts'
 
 parentPort?.on('message', ({ raw, limits }: ParserRequest) => {
-  parentPort?.postMessage(readMail(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), limits))
+  parentPort?.postMessage(readWithin(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), limits))
 })
 parentPort?.postMessage(READY)

@@ -5,10 +5,10 @@ import { chooseBodies } from './bodies.ts'
 import { decodeCharset } from './charset.ts'
 import { parseDate } from './date.ts'
 import { decodeWords } from './encoded-words.ts'
-import { allValues, firstValue, type HeaderField, oneLine, readHeaderBlock } from './header-block.ts'
-import { type Budget, newBudget, type ParseLimits } from './limits.ts'
-import { contentOf, leavesOf, type Part, readStructure } from './structure.ts'
-import { unflow } from './transfer.ts'
+import { unflow } from './flowed.ts'
+import { allValues, firstValue, type HeaderField, oneLine } from './header-fields.ts'
+import type { Budget } from './limits.ts'
+import { contentOf, leavesOf, type Part } from './structure.ts'
 
 /** What tells that no person wrote this mail, for those who answer automatically (RFC 3834). */
 export interface Automation {
@@ -67,13 +67,7 @@ export interface Attachment extends AttachmentInfo {
   readonly content: Buffer
 }
 
-/** Reads a mail. Takes any bytes, in time linear to their number, and never throws for what is in them. */
-export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {
-  const budget = newBudget(limits)
-  return parseStructure(raw, readStructure(raw, budget), budget)
-}
-
-/** `parse` for a caller that has already read the structure. */
+/** What the mail of this structure says. */
 export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedMail {
   const bodies = chooseBodies(root)
   const text = bodies.text && readBody(raw, bodies.text, budget)
@@ -84,7 +78,7 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
     if (leaf === bodies.text || leaf === bodies.html) continue
     const content = contentOf(raw, leaf)
     digest.update(`\0${leaf.type}\0${content.length}\0`).update(content)
-    attachments.push(describe(leaf, content.length))
+    attachments.push(describeAttachment(leaf, content.length))
   }
   const header = describeHeader(root.fields, budget)
   return {
@@ -97,22 +91,8 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
   }
 }
 
-/** Reads the header alone, for mail that is stored unparsed. Never throws. */
-export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): MailHeader {
-  const budget = newBudget(limits)
-  const { fields } = readHeaderBlock(raw, 0, raw.length, budget)
-  return describeHeader(fields, budget)
-}
-
-/** The attachment that `parse` of the same bytes and limits listed under this index, decoded; undefined if there is none. */
-export function readAttachment(raw: Buffer, partIndex: number, limits?: Partial<ParseLimits>): Attachment | undefined {
-  const leaf = leavesOf(readStructure(raw, newBudget(limits))).find((part) => part.index === partIndex)
-  if (leaf === undefined) return undefined
-  const content = contentOf(raw, leaf)
-  return { ...describe(leaf, content.length), content }
-}
-
-function describeHeader(fields: readonly HeaderField[], budget: Budget): MailHeader {
+/** What a mail's own header says. */
+export function describeHeader(fields: readonly HeaderField[], budget: Budget): MailHeader {
   const addresses = (name: string): string[] => {
     const list = readMailboxes(allValues(fields, name).join(', '), budget.limits.addresses)
     if (list.truncated) budget.truncated = true
@@ -177,7 +157,8 @@ function readBody(raw: Buffer, part: Part, budget: Budget): string {
   return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
 }
 
-function describe(leaf: Part, size: number): AttachmentInfo {
+/** A leaf as an attachment of that many decoded bytes. */
+export function describeAttachment(leaf: Part, size: number): AttachmentInfo {
   const filename = fileName(leaf)
   const disposition = leaf.disposition?.value === 'inline' ? 'inline' : leaf.disposition && 'attachment'
   const contentId = messageIdsIn(firstValue(leaf.fields, 'content-id') ?? '')[0]?.slice(1, -1)

@@ -1,0 +1,47 @@
+import { Headers } from '@zone-eu/mailsplit'
+import libmime from 'libmime'
+import { decodeCharset } from './charset.ts'
+import type { Budget } from './limits.ts'
+
+/** One header field: its name as written, its value unfolded but not yet decoded. */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+$/
+
+/** The fields of a header that was read. Lines that are no field (an mbox `From ` line, garbage) are passed over. */
+export function fieldsOf(headers: Headers | false): HeaderField[] {
+  if (headers === false) return []
+  return headers.getList().flatMap(({ line }) => {
+    const name = line.slice(0, Math.max(0, line.indexOf(':'))).trimEnd()
+    if (!FIELD_NAME.test(name)) return []
+    // The lines are bytes as characters: which 8-bit charset a sender used is only seen here.
+    const value = decodeCharset(Buffer.from(libmime.decodeHeader(line).value, 'latin1'))
+    return [{ name, value: oneLine(value) }]
+  })
+}
+
+/** The groups of header-like fields between empty lines, no more than `max` of them. */
+export function fieldGroups(content: Buffer, max: number, { limits }: Budget): HeaderField[][] {
+  const blocks = content.toString('latin1', 0, limits.bodyBytes).split(/\r?\n\r?\n/, max)
+  const groups = blocks.map((block) => fieldsOf(new Headers(Buffer.from(block.slice(0, limits.headerBytes), 'latin1'))))
+  return groups.filter((fields) => fields.length > 0).map((fields) => fields.slice(0, limits.headerFields))
+}
+
+/** The value of the first field of that name (lower case). */
+export function firstValue(fields: readonly HeaderField[], name: string): string | undefined {
+  return fields.find((field) => field.name.toLowerCase() === name)?.value
+}
+
+/** The values of all fields of that name (lower case), in order. */
+export function allValues(fields: readonly HeaderField[], name: string): string[] {
+  return fields.filter((field) => field.name.toLowerCase() === name).map((field) => field.value)
+}
+
+/** One line of readable text: control characters become a space. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced here
+  return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
+}

@@ -1,0 +1,37 @@
+const LF = 0x0a
+const CR = 0x0d
+const DASH = 0x2d
+
+/** Offset after the line that begins at `at`. */
+export function nextLine(raw: Buffer, at: number): number {
+  const feed = raw.indexOf(LF, at)
+  return feed < 0 ? raw.length : feed + 1
+}
+
+/** Offset of the next line, at `lineStart` or later, that begins with two dashes; the end if there is none. */
+export function nextDashes(raw: Buffer, lineStart: number): number {
+  const found = raw.indexOf('\n--', Math.max(0, lineStart - 1), 'latin1')
+  return found < 0 ? raw.length : found + 1
+}
+
+export function isEmptyLine(raw: Buffer, at: number): boolean {
+  return raw[at] === LF || (raw[at] === CR && raw[at + 1] === LF)
+}
+
+/** Offset of the line break that ends just before `at`: it belongs to the delimiter there (RFC 2046 5.1.1). */
+export function beforeLineBreak(raw: Buffer, at: number): number {
+  if (raw[at - 1] !== LF) return at
+  return raw[at - 2] === CR ? at - 2 : at - 1
+}
+
+export function isDashed(raw: Buffer, at: number): boolean {
+  return raw[at] === DASH && raw[at + 1] === DASH
+}
+
+/** Whether these bytes stand at `at`; without a native call, because hostile mail asks millions of times. */
+export function isAt(raw: Buffer, at: number, bytes: Buffer): boolean {
+  for (let i = 0; i < bytes.length; i++) {
+    if (raw[at + i] !== bytes[i]) return false
+  }
+  return true
+}
