@@ -3,6 +3,18 @@ export { type CollectedRecord, collectTopic, type TopicCollection } from './coll
 export { createDatabase, type TestDatabase, urlOf } from './database.ts'
 export { DnsZone, type ZoneRecord, type ZoneRule } from './dns-zone.ts'
 export { engines } from './engines.ts'
+export {
+  credentialDeletedEvent,
+  deliveredEvent,
+  EventPublisher,
+  type InboxScope,
+  inboxDeletedEvent,
+  inboxScope,
+  organizationDeletedEvent,
+  podDeletedEvent,
+  receivedEvent,
+} from './events.ts'
+export { GATEWAY_KEYS, GatewayProcess } from './gateway-process.ts'
 export { MailPeer, type MailPeerOptions, type PeerAnswer, type ReceivedMail } from './mail-peer.ts'
 export { randomName } from './random.ts'
 export { openRedis, type TestRedis } from './redis.ts'

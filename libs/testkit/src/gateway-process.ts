@@ -1,0 +1,131 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { engines } from './engines.ts'
+import type { TestRedis } from './redis.ts'
+import { freePort } from './services.ts'
+import type { TestTopics } from './topics.ts'
+import { waitFor } from './wait-for.ts'
+
+const GATEWAY = path.resolve(import.meta.dirname, '../../../services/gateway')
+
+/** Keys that the gateway of a suite shares with each service beside it. */
+export const GATEWAY_KEYS = {
+  caller: 'caller key of the tests, 32 bytes',
+  peer: 'key of a pair in the tests, 32 b',
+} as const
+
+export interface GatewayProcessOptions {
+  readonly topics: TestTopics
+  readonly redis: TestRedis
+  /** Base URLs of the services behind it that the suite runs; the others are not there. */
+  readonly upstreams?: Readonly<Partial<Record<'webhooks-dispatcher' | 'websocket-fanout', string>>>
+}
+
+/** The gateway as a process of its own, for suites of services that ask it or stand behind it. */
+export class GatewayProcess {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly #child: ChildProcess
+  readonly #database: TestDatabase
+  readonly #environment: NodeJS.ProcessEnv
+
+  private constructor(url: string, child: ChildProcess, database: TestDatabase, environment: NodeJS.ProcessEnv) {
+    this.url = url
+    this.databaseUrl = database.url
+    this.#child = child
+    this.#database = database
+    this.#environment = environment
+  }
+
+  /** Resolves when it is ready. @throws Error with what it wrote when it ends instead. */
+  static async start(options: GatewayProcessOptions): Promise<GatewayProcess> {
+    const [database, port] = await Promise.all([createDatabase(GATEWAY), freePort()])
+    const environment = { ...process.env, ...environmentOf(options, database, port) }
+    const main = path.join(GATEWAY, 'src/main.ts')
+    const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const output: string[] = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)))
+    const gateway = new GatewayProcess(`http://127.0.0.1:${port}`, child, database, environment)
+    await waitFor(
+      async () => {
+        if (child.exitCode !== null) return true
+        return (await fetch(`${gateway.url}/readyz`)).ok
+      },
+      { what: 'the gateway to be ready', timeout: 30_000 },
+    )
+    if (child.exitCode !== null) throw new Error(`the gateway ended:\n${output.join('')}`)
+    return gateway
+  }
+
+  /** A new organization and its unrestricted key, made with the operator's command line. */
+  async organization(): Promise<{ id: string; key: string }> {
+    const command = [path.join(GATEWAY, 'src/admin/main.ts'), 'organizations', 'create']
+    const { stdout } = await promisify(execFile)(process.execPath, command, { env: this.#environment })
+    const [, id] = /^Organization (\S+)/m.exec(stdout) ?? []
+    const [, key] = /^API key\s+(\S+)/m.exec(stdout) ?? []
+    if (id === undefined || key === undefined) throw new Error(`the operator's command line answered:\n${stdout}`)
+    return { id, key }
+  }
+
+  /** One request with a key. @returns the parsed body; `undefined` when there is none. @throws Error on a refusal. */
+  async request(key: string, method: string, target: string, body?: object): Promise<Record<string, unknown>> {
+    const response = await fetch(this.url + target, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${target} was answered ${response.status}: ${text}`)
+    return text === '' ? {} : JSON.parse(text)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null) {
+      const ended = once(this.#child, 'exit')
+      // The interrupt of a terminal: the drain without the wait for load balancers.
+      this.#child.kill('SIGINT')
+      await ended
+    }
+    await this.#database.drop()
+  }
+}
+
+function environmentOf(
+  { topics, redis, upstreams = {} }: GatewayProcessOptions,
+  database: TestDatabase,
+  port: number,
+): Record<string, string> {
+  const nobody = 'http://127.0.0.1:9'
+  const services = [
+    ['MAIL_INGEST', nobody],
+    ['MAIL_SEND', nobody],
+    ['WEBHOOKS_DISPATCHER', upstreams['webhooks-dispatcher'] ?? nobody],
+    ['WEBSOCKET_FANOUT', upstreams['websocket-fanout'] ?? nobody],
+  ]
+  return {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    KAFKA_REPLICATION: '1',
+    KAFKA_MIN_INSYNC_REPLICAS: '1',
+    TOPIC_PREFIX: topics.prefix,
+    DOCS_URL: 'http://docs.test',
+    INSTALLATION_SECRET: 'the secret of this installation',
+    CURSOR_SECRET: 'the secret of the page tokens',
+    DEFAULT_DOMAIN: 'restante.test',
+    ...Object.fromEntries(
+      services.flatMap(([name, url]) => [
+        [`${name}_URL`, url],
+        [`CALLER_KEY_${name}`, GATEWAY_KEYS.caller],
+        [`PEER_KEY_${name}`, GATEWAY_KEYS.peer],
+      ]),
+    ),
+  }
+}
