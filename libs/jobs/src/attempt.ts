@@ -1,6 +1,6 @@
 import type { Logger, Tx } from '@restante/service'
 import { AttemptsExhausted, LeaseLost } from './errors.ts'
-import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer } from './statements.ts'
+import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
 import type { Timer, TimerDatabase } from './timer.ts'
 
@@ -9,6 +9,11 @@ export interface WorkOptions<Payload, Orm = unknown> {
   readonly concurrency: number
   /** How long an attempt may take. After it another begins; this one's effect is refused from then on. */
   readonly leaseMs: number
+  /**
+   * For attempts that may take long: they get this much instead, and the lease is renewed meanwhile, so that what a dead
+   * process held is still made again after `leaseMs`. Default: `leaseMs`, never renewed.
+   */
+  readonly attemptMs?: number
   /** When a failed attempt (1, 2, ...) is made again, or null to give the timer up. */
   readonly retry: (attempt: number, error: unknown) => Date | null
   /** More attempts than this are not begun: it bounds those that die with their process and never fail. */
@@ -75,10 +80,11 @@ export class Attempts<Payload, Orm> {
   }
 
   async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
-    const { maxAttempts, leaseMs } = this.#options
+    const { maxAttempts, leaseMs, attemptMs = leaseMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
       return this.#giveUp(timer, new AttemptsExhausted(maxAttempts))
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
+    const lease = this.#keepLease(timer, attemptMs)
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
     let concluded = false
     try {
       await this.#handler({
@@ -100,7 +106,26 @@ export class Attempts<Payload, Orm> {
         return 'completed'
       }
       return this.#fail(timer, error, stopping)
+    } finally {
+      lease.stop()
     }
+  }
+
+  /** Renews the lease while an attempt takes longer than it. A database that is away for a moment costs nothing. */
+  #keepLease({ id, kind, lease }: ClaimedTimer<Payload>, attemptMs: number): { lost: AbortSignal; stop: () => void } {
+    const { leaseMs } = this.#options
+    const lost = new AbortController()
+    if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
+    const end = Date.now() + attemptMs
+    const interval = setInterval(() => {
+      // A handler that does not heed its signal must not hold the timer for ever.
+      if (Date.now() >= end) return clearInterval(interval)
+      this.#db.query(renewLease, id, lease, leaseMs).then(
+        ([renewed]) => renewed ?? lost.abort(new LeaseLost(id)),
+        (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'a lease was not renewed'),
+      )
+    }, leaseMs / 3)
+    return { lost: lost.signal, stop: () => clearInterval(interval) }
   }
 
   /** The effect and the end of the timer, together. */

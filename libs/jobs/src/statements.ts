@@ -70,6 +70,12 @@ export const lockTimer = sql<{ id: string }, [id: string, lease: string]>(
   'select id from timers where id = $1 and lease_id = $2 for update',
 )
 
+/** Gives a running attempt more time; finds nothing when the timer is no longer its own. */
+export const renewLease = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
+  update timers set leased_until = now() + $3::int * interval '1 millisecond'
+  where id = $1 and lease_id = $2
+  returning id`)
+
 export const completeTimer = sql<{ id: string }, [id: string, lease: string]>(
   'delete from timers where id = $1 and lease_id = $2 returning id',
 )

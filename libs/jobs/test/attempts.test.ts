@@ -140,6 +140,28 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'k', text: 'attempt 1' }])
   })
 
+  it('may outlast its lease, which is renewed as long as the attempt has time, and no longer', async () => {
+    const timers = stack.timers()
+    const work = { concurrency: 2, leaseMs: 150, attemptMs: 1_000, retry: never }
+    const begun: number[] = []
+    const stuck = signal()
+    timers.work('note', work, async ({ timer, run, signal: limit }) => {
+      begun.push(timer.attempt)
+      if (timer.attempt > 1) {
+        await run((tx) => effect(tx, timer.key, `attempt ${timer.attempt}`))
+        stuck.happen()
+        return
+      }
+      await until(() => limit.aborted)
+      expect(begun).toEqual([1])
+      await stuck.happened
+    })
+    await timers.start()
+    await at(stack.db, timers, 'long')
+    await until(async () => (await stack.rows()).length === 0)
+    expect(await stack.effects()).toEqual([{ key: 'long', text: 'attempt 2' }])
+  })
+
   it('is not begun more often than allowed, though none has ever failed', async () => {
     const timers = stack.timers()
     const reasons: unknown[] = []
