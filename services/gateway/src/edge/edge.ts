@@ -66,7 +66,7 @@ async function callerOf(deps: EdgeDependencies, exchange: Exchange, { value: rou
   facts['credential_id'] = identity.credential.id
   deps.usage.note(identity)
   admit(identity, route.operation, route.prefix)
-  const caller = await resolveCaller(deps.db, identity, route.prefix, params)
+  const caller = await resolveCaller(deps.db, identity, params)
   if (caller.inbox !== undefined) facts['inbox_uid'] = caller.inbox.uid
   return caller
 }

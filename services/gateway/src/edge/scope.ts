@@ -1,4 +1,4 @@
-import type { Caller, CallerInbox, Tier } from '@restante/contracts'
+import type { Caller, CallerInbox } from '@restante/contracts'
 import { ApiError, notFound, type Queryable, sql } from '@restante/service'
 import { parseReference } from '../inboxes/store.ts'
 import { findPod } from '../pods/store.ts'
@@ -27,17 +27,18 @@ const BY_CLIENT_ID = sql<InboxRow, [organizationId: string, clientId: string]>(`
 const BY_UID = sql<InboxRow, [organizationId: string, uid: string]>(`${COLUMNS} and i.uid = $2`)
 
 /**
- * The caller of a request: the credential's identity narrowed to the pod or inbox of the path (identity 4.2). What the
- * path names and the credential does not reach is 404, as if it did not exist.
+ * The caller of a request: the credential's identity narrowed to the pod and the inbox that the path names (identity
+ * 4.2). What it names and the credential does not reach is 404, as if it did not exist; the first missing one is named.
  */
 export async function resolveCaller(
   db: Queryable,
   identity: Identity,
-  prefix: Tier,
   params: Readonly<Record<string, string>>,
 ): Promise<Caller> {
-  if (prefix === 'inbox') return inInbox(identity, await inboxOfPath(db, identity, params['inbox_id'] ?? ''))
-  if (prefix === 'pod') return inPod(identity, await podOfPath(db, identity, params['pod_id'] ?? ''))
+  const { pod_id: pod, inbox_id: inbox } = params
+  const podId = pod === undefined ? undefined : await podOfPath(db, identity, pod)
+  if (inbox !== undefined) return inInbox(identity, await inboxOfPath(db, identity, inbox, podId))
+  if (podId !== undefined) return inPod(identity, podId)
   if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
   return inPod(identity, identity.podId)
 }
@@ -48,13 +49,20 @@ async function podOfPath(db: Queryable, identity: Identity, reference: string): 
   return id
 }
 
-async function inboxOfPath(db: Queryable, identity: Identity, reference: string): Promise<InboxRow> {
+/** @param podId the pod in front of it in the path, which must be the one that holds it. */
+async function inboxOfPath(
+  db: Queryable,
+  identity: Identity,
+  reference: string,
+  podId: string | undefined,
+): Promise<InboxRow> {
   const { address, clientId } = parseReference(reference)
   const [row] =
     address === null
       ? await db.query(BY_CLIENT_ID, identity.organizationId, clientId ?? '')
       : await db.query(BY_ADDRESS, identity.organizationId, address)
-  if (row === undefined || !reaches(identity, row)) throw notFound('Inbox')
+  const found = row !== undefined && reaches(identity, row) && (podId === undefined || podId === row.pod_id)
+  if (!found) throw notFound('Inbox')
   return row
 }
 

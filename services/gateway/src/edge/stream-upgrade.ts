@@ -90,7 +90,7 @@ export class StreamUpgrade implements Part {
       const identity = await keys.authenticate(keyOf(request, url))
       if (identity.credential.provisional) return undefined
       usage.note(identity)
-      const caller = await resolveCaller(db, identity, 'organization', {})
+      const caller = await resolveCaller(db, identity, {})
       log.info(
         { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id },
         'stream requested',

@@ -1,0 +1,153 @@
+import { PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
+import fc from 'fast-check'
+import {
+  type Grant,
+  grantForNew,
+  grantForUpdate,
+  holds,
+  isUnrestricted,
+  permissionsOnWire,
+  type Rights,
+  rightsFromRow,
+  sameRights,
+} from '../src/credentials/grants.ts'
+
+function rights(names: readonly Permission[] | 'all', appConnect = false): Rights {
+  return { permissions: names === 'all' ? undefined : new Set(names), appConnect }
+}
+
+function outcome(grant: Grant): string {
+  if (grant.outcome === 'escalation') return `escalation: ${grant.missing.join(' ')}`
+  if (grant.outcome === 'unrestricted_required') return 'unrestricted required'
+  const shown = permissionsOnWire(grant.rights)
+  return `${shown === undefined ? 'all' : Object.keys(shown).join(' ')}${grant.rights.appConnect ? ' +connect' : ''}`
+}
+
+const READER = rights(['inbox_read', 'message_read'])
+const CONNECTOR = rights(['inbox_read'], true)
+
+describe('grants of a new key', () => {
+  it.each<[string, Rights, PermissionGrant | null | undefined, string]>([
+    ['copies an unrestricted creator without app_connect', rights('all', true), undefined, 'all'],
+    ['copies a restricted creator', READER, undefined, 'inbox_read message_read'],
+    ['copies a restricted creator without app_connect', CONNECTOR, undefined, 'inbox_read'],
+    ['null from an unrestricted creator', rights('all', true), null, 'all'],
+    ['null from a restricted creator', READER, null, 'unrestricted required'],
+    ['grants what is true', rights('all'), { pod_read: true, pod_create: false }, 'pod_read'],
+    ['grants nothing for an empty object', rights('all', true), {}, ''],
+    ['refuses what the creator lacks', READER, { inbox_read: true, pod_read: true }, 'escalation: pod_read'],
+    ['lets false pass, whoever says it', READER, { pod_read: false }, ''],
+    ['grants app_connect to whom asks and may', rights('all', true), { app_connect: true }, 'app_connect +connect'],
+    ['an unrestricted creator without the bit', rights('all'), { app_connect: true }, 'escalation: app_connect'],
+    ['a restricted creator with the bit', CONNECTOR, { app_connect: true }, 'app_connect +connect'],
+    ['app_share_owner has no bit of its own', rights('all'), { app_share_owner: true }, 'app_share_owner'],
+  ])('%s', (_case, creator, requested, expected) => {
+    expect(outcome(grantForNew(creator, requested))).toBe(expected)
+  })
+})
+
+describe('grants of an update', () => {
+  const ALL = rights('all', true)
+  it.each<[string, Rights, Rights, PermissionGrant | null | undefined, string]>([
+    ['omitted leaves everything', READER, rights('all', true), undefined, 'all +connect'],
+    ['null opens for an unrestricted editor', ALL, READER, null, 'all'],
+    ['null keeps the bit', ALL, CONNECTOR, null, 'all +connect'],
+    ['null from a restricted editor', READER, READER, null, 'unrestricted required'],
+    ['merges what is listed', ALL, READER, { pod_read: true, inbox_read: false }, 'message_read pod_read'],
+    ['needs the editor to hold what is added', READER, CONNECTOR, { pod_read: true }, 'escalation: pod_read'],
+    [
+      'sends again what the target has',
+      rights(['api_key_update']),
+      READER,
+      { inbox_read: true },
+      'inbox_read message_read',
+    ],
+    ['takes away without holding', rights([]), READER, { inbox_read: false }, 'message_read'],
+    ['turns an unrestricted target into the listed members', ALL, ALL, { inbox_read: true }, 'inbox_read'],
+    ['keeps the bit of an unrestricted target when listed', ALL, ALL, { app_connect: true }, 'app_connect +connect'],
+    ['an unrestricted target needs an unrestricted editor', READER, ALL, { inbox_read: true }, 'unrestricted required'],
+    ['takes the bit away', ALL, CONNECTOR, { app_connect: false }, 'inbox_read'],
+    ['gives the bit only if held', rights('all'), READER, { app_connect: true }, 'escalation: app_connect'],
+  ])('%s', (_case, editor, target, requested, expected) => {
+    expect(outcome(grantForUpdate(editor, target, requested))).toBe(expected)
+  })
+})
+
+describe('stored rights', () => {
+  it('come back as they were stored, unknown names left out', () => {
+    expect(sameRights(rightsFromRow({ permissions: null, appConnect: true }), rights('all', true))).toBe(true)
+    expect(
+      sameRights(rightsFromRow({ permissions: ['inbox_read', 'of_old'], appConnect: false }), rights(['inbox_read'])),
+    ).toBe(true)
+    expect(sameRights(READER, rights(['inbox_read', 'pod_read']))).toBe(false)
+    expect(sameRights(rights('all'), rights([]))).toBe(false)
+  })
+})
+
+/** One step of a history: some key makes a key, or changes one, with some request. */
+const request = fc.oneof(
+  fc.constant(undefined),
+  fc.constant(null),
+  fc.dictionary(fc.constantFrom(...PERMISSIONS), fc.boolean(), { maxKeys: 6 }),
+)
+const step = fc.record({ actor: fc.nat(), target: fc.nat(), create: fc.boolean(), request })
+const root = fc.record({
+  permissions: fc.option(fc.uniqueArray(fc.constantFrom(...PERMISSIONS.filter((name) => name !== 'app_connect'))), {
+    nil: undefined,
+  }),
+  appConnect: fc.boolean(),
+})
+
+function atMost(inner: Rights, outer: Rights): boolean {
+  if (isUnrestricted(inner) && !isUnrestricted(outer)) return false
+  return PERMISSIONS.every((permission) => !holds(inner, permission) || holds(outer, permission))
+}
+
+describe('the grant algebra', () => {
+  it('never yields a key that can do more than the key that all keys come from', () => {
+    fc.assert(
+      fc.property(root, fc.array(step, { maxLength: 40 }), (start, steps) => {
+        const first: Rights = {
+          permissions: start.permissions === undefined ? undefined : new Set(start.permissions),
+          appConnect: start.appConnect,
+        }
+        const keys: Rights[] = [first]
+        for (const { actor, target, create, request: wanted } of steps) {
+          const by = keys[actor % keys.length] ?? first
+          const of = target % keys.length
+          const grant = create ? grantForNew(by, wanted) : grantForUpdate(by, keys[of] ?? first, wanted)
+          if (grant.outcome !== 'granted') continue
+          if (create) {
+            expect(atMost(grant.rights, by)).toBe(true)
+            keys.push(grant.rights)
+          } else if (of !== 0) {
+            keys[of] = grant.rights
+          } else {
+            // The first key may narrow; whether it does or not, nobody gets beyond where it began.
+            expect(atMost(grant.rights, first)).toBe(true)
+          }
+        }
+        expect(keys.every((key) => atMost(key, first))).toBe(true)
+      }),
+    )
+  })
+
+  it('gives an updated key nothing that neither it nor its editor held', () => {
+    fc.assert(
+      fc.property(root, root, request, (editor, target, wanted) => {
+        const by = toRights(editor)
+        const before = toRights(target)
+        const grant = grantForUpdate(by, before, wanted)
+        if (grant.outcome !== 'granted') return
+        for (const permission of PERMISSIONS) {
+          if (holds(grant.rights, permission)) expect(holds(by, permission) || holds(before, permission)).toBe(true)
+        }
+        if (isUnrestricted(grant.rights)) expect(isUnrestricted(by) || isUnrestricted(before)).toBe(true)
+      }),
+    )
+  })
+})
+
+function toRights(given: { permissions: Permission[] | undefined; appConnect: boolean }): Rights {
+  return { permissions: given.permissions && new Set(given.permissions), appConnect: given.appConnect }
+}
