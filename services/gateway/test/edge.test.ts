@@ -38,6 +38,22 @@ describe('the public edge', () => {
       expect([status, headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
     })
 
+    it('answers a client that offers HTTP/2 by an upgrade as if it did not', async () => {
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        const headers = authorized({
+          connection: 'Upgrade, HTTP2-Settings',
+          upgrade: 'h2c',
+          'http2-settings': 'AAMAAABk',
+        })
+        const outgoing = httpRequest(`${gateway.url}/v0/auth/me`, { headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+        outgoing.once('error', reject).end()
+      })
+      expect(status).toBe(200)
+    })
+
     it('tolerates one trailing slash, and an unencoded address', async () => {
       expect((await organization.api.get('/v0/auth/me/')).status).toBe(200)
       await organization.api.post('/v0/inboxes', { username: 'plain' })

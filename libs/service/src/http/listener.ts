@@ -84,7 +84,15 @@ export class HttpListener implements Part {
     }
     app.use((request, response) => this.#serve(request, response))
     this.#server = createServer(
-      { maxHeaderSize: HEADER_BLOCK_BYTES, requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+      {
+        maxHeaderSize: HEADER_BLOCK_BYTES,
+        requestTimeout: 120_000,
+        headersTimeout: 20_000,
+        keepAliveTimeout: 65_000,
+        // Clients that offer HTTP/2 this way (`h2c`) are to be answered as if they did not (RFC 9110 7.8).
+        shouldUpgradeCallback: (request) =>
+          options.upgrade !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket',
+      },
       app,
     )
     // A connection that could not be accepted (too many open files) must not end the process.
