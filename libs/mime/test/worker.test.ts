@@ -17,15 +17,15 @@ describe('the parser pool', () => {
 
   it('stops a mail that takes too long, and reads the next one', async () => {
     pool = createParserPool({ threads: 1, timeoutMs: 300 })
-    const slow = mailOf('Content-Type: text/html', '', '<blockquote>x'.repeat(160_000))
+    const slow = mailOf('Content-Transfer-Encoding: quoted-printable', '', `${' '.repeat(900)}x\r\n`.repeat(6_000))
     const [first, second] = [pool.read(slow), pool.read(fixture('plain'))]
     await expect(first).rejects.toThrow(ParserTimedOut)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
   it('survives a mail that needs more memory than a thread may have', async () => {
-    pool = createParserPool({ threads: 1, memoryMb: 16, timeoutMs: 20_000 })
-    const greedy = mailOf('Content-Type: text/html', '', '<blockquote>x'.repeat(160_000))
+    pool = createParserPool({ threads: 1, memoryMb: 32, timeoutMs: 20_000 })
+    const greedy = mailOf('Content-Type: text/html', '', 'x<br>'.repeat(400_000))
     const [first, second] = [pool.read(greedy), pool.read(fixture('plain'))]
     await expect(first).rejects.toThrow(ParserDied)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })

@@ -1,9 +1,12 @@
+import addressparser from 'nodemailer/lib/addressparser'
 import { decodeWords } from '../parse/encoded-words.ts'
 import { oneLine } from '../parse/header-fields.ts'
 import { formatAddress } from './format.ts'
 
 /** Characters that end a mailbox or change its meaning when they stand outside quotes. */
 const SPECIALS = /[()<>[\]:;@\\,"]/
+
+const MAX_DISPLAY = 10_000
 
 /** A list cut off at a limit says so. */
 export interface MailboxList {
@@ -13,7 +16,8 @@ export interface MailboxList {
 
 /**
  * The mailboxes of an address header as display strings: as they appeared, white space collapsed, RFC 2047 words
- * decoded (mail 2). Groups are replaced by their members. Takes whatever senders write; never throws.
+ * decoded (mail 2). Groups are replaced by their members. Takes whatever senders write; never throws. Our own, because
+ * every library takes a mailbox apart and none can say how it appeared: with quotes, or with a comment for a name.
  */
 export function readMailboxes(value: string, max: number): MailboxList {
   const displays: string[] = []
@@ -25,13 +29,10 @@ export function readMailboxes(value: string, max: number): MailboxList {
   return { displays, truncated: false }
 }
 
-/** The address without its display name: the content of the last `<...>`, else the whole without comments. */
+/** The address without its display name and comments; a text that has no address in it as it is. */
 export function bareAddress(display: string): string {
-  const close = display.lastIndexOf('>')
-  const open = display.lastIndexOf('<', close)
-  if (open >= 0) return display.slice(open + 1, close).trim()
-  const comment = display.indexOf('(')
-  return (comment > 0 ? display.slice(0, comment) : display).trim()
+  const [mailbox] = addressparser(display.slice(0, MAX_DISPLAY), { flatten: true })
+  return mailbox?.address.trim() || display.trim()
 }
 
 function displayOf(piece: string): string {

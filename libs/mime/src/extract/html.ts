@@ -1,4 +1,5 @@
-import { type RenderedLine, renderLines, type SkippedRange } from '../html/render.ts'
+import { type RenderedLine, renderLines } from '../html/render.ts'
+import type { SkippedRange } from '../html/simplify.ts'
 import { type HtmlElement, walkHtml } from '../html/walk.ts'
 import { isForwardMark } from './markers.ts'
 import { replyEnd } from './text.ts'
