@@ -131,6 +131,11 @@ describe('the public edge', () => {
       expect([status, body['code'], body['name']]).toEqual([413, 'payload_too_large', 'PayloadTooLargeError'])
     })
 
+    it('414 for a URL above 16 KB', async () => {
+      const { status, body } = await organization.api.get(`/v0/auth/me?x=${'x'.repeat(16_400)}`)
+      expect([status, body]).toEqual([414, { message: 'URI Too Long' }])
+    })
+
     it('431 for a header block above 32 KB', async () => {
       const { statusCode, body } = await request(`${gateway.url}/v0/auth/me`, {
         headers: { 'x-long': 'x'.repeat(40_000) },

@@ -1,4 +1,4 @@
-import { ROUTE_NOT_FOUND } from '@restante/contracts'
+import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts'
 import { ApiError, answer, type Exchange, type Match, type Queryable, type Router, sendJson } from '@restante/service'
 import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
@@ -31,6 +31,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if (path.startsWith(INTERNAL)) return deps.internal(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
+    if ((request.url?.length ?? 0) > LIMITS.request.url) return sendJson(response, 414, { message: 'URI Too Long' })
     compressFor(request, response)
     if (await deps.documents.serve(exchange)) return
     await serveOperation(deps, exchange, matchRoute(deps.routes, exchange))

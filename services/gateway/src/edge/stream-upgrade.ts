@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as open, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { operations, REQUEST_ID } from '@restante/contracts'
+import { operations, REQUEST_ID, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
   CALLER_HEADER,
@@ -27,6 +27,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Over how long the stream service spreads the closes of an edge that goes away. */
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
+const UNAVAILABLE = 'Service temporarily unavailable'
 
 export interface StreamUpgradeOptions {
   readonly db: Queryable
@@ -61,17 +62,18 @@ export class StreamUpgrade implements Part {
     this.#accept(request, socket, head, url, requestId).catch((error: unknown) => {
       const unavailable = isInfrastructureError(error)
       this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
-      refuse(socket, unavailable ? 503 : 500, unavailable ? 'Service temporarily unavailable' : 'Internal server error')
+      if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
+      else refuse(socket, requestId, 500, 'Internal server error')
     })
   }
 
   async #accept(request: IncomingMessage, socket: Socket, head: Buffer, url: URL, requestId: string): Promise<void> {
     const { log } = this.#options
-    if (!PATH.test(url.pathname)) return refuse(socket, 404, 'Route not found')
+    if (!PATH.test(url.pathname)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
     const token = await this.#callerToken(request, url)
     if (token === undefined) {
       log.info({ operation: STREAM.id, request_id: requestId, status: 403 }, 'request')
-      return refuse(socket, 403, 'Forbidden')
+      return refuse(socket, requestId, 403, 'Forbidden')
     }
     const upstream = this.#options.upstreams.of(STREAM.service)
     const target = new URL(STREAM.path === '' ? '/' : STREAM.path, upstream.url)
@@ -107,7 +109,7 @@ export class StreamUpgrade implements Part {
     outgoing.once('timeout', () => outgoing.destroy(new Error('the live stream service did not answer')))
     outgoing.once('error', (error) => {
       this.#options.log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
-      refuse(socket, 503, 'Service temporarily unavailable', { 'Retry-After': '1' })
+      refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
     })
     // Refused by the service, for example one connection too many: its answer is the client's.
     outgoing.once('response', (answer) => {
@@ -188,7 +190,13 @@ function headOf(answer: IncomingMessage): string {
 }
 
 /** A refused handshake has the infrastructure's form of an error: only a message (events 6.1). */
-function refuse(socket: Socket, status: number, message: string, headers: Readonly<Record<string, string>> = {}): void {
+function refuse(
+  socket: Socket,
+  requestId: string,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (!socket.writable) return
   const body = JSON.stringify({ message })
   const lines = [
@@ -196,6 +204,7 @@ function refuse(socket: Socket, status: number, message: string, headers: Readon
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    `X-Request-Id: ${requestId}`,
     'Connection: close',
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]

@@ -1,0 +1,43 @@
+import { sql } from '@restante/service'
+import { waitFor } from '@restante/testkit'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+const makeDue = sql<never>("update timers set due_at = now() where kind = 'sweep'")
+const isSetAnew = sql<{ due: boolean }>(
+  "select due_at > now() + interval '50 m' as due from timers where kind = 'sweep'",
+)
+
+describe('the hourly sweep', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway({ RETIRED_ADDRESS_PERIOD: '0s' })
+  })
+  afterAll(() => gateway.stop())
+
+  it('removes what has served its time, tells of removed keys, and sets itself anew', async () => {
+    const { id, api } = await gateway.organization()
+    const old = await gateway.operator.createKey({ organizationId: id })
+    const recent = await gateway.operator.createKey({ organizationId: id })
+    const expire = (key: string, days: number) =>
+      gateway.db.orm.credential.update({
+        where: { id: key },
+        data: { expiresAt: new Date(Date.now() - days * 86_400_000) },
+      })
+    await Promise.all([expire(old.row.id, 31), expire(recent.row.id, 29)])
+    const listed = async () => {
+      const { body } = await api.get('/v0/api-keys')
+      return Array.isArray(body['api_keys']) ? body['api_keys'].map((key) => key.api_key_id) : []
+    }
+    expect(await listed()).not.toContain(old.row.id)
+    expect(await listed()).toContain(recent.row.id)
+    await api.post('/v0/inboxes', { username: 'swept' })
+    await api.delete('/v0/inboxes/swept@restante.test')
+
+    await gateway.db.query(makeDue)
+    await waitFor(async () => (await gateway.db.orm.retiredAddress.count()) === 0, { what: 'the sweep' })
+    expect((await gateway.events(id)).at(-1)).toMatchObject({ type: 'credential.deleted', subject: old.row.id })
+    expect(await gateway.db.orm.credential.findUnique({ where: { id: recent.row.id } })).not.toBeNull()
+    expect(await gateway.db.query(isSetAnew)).toEqual([{ due: true }])
+  })
+})
