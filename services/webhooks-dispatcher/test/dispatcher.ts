@@ -1,0 +1,117 @@
+import path from 'node:path'
+import { type Caller, type OperationId, topics, type Webhook } from '@restante/contracts'
+import { readEnvironment, type Service, sql } from '@restante/service'
+import {
+  callerHeaders,
+  createDatabase,
+  createTopics,
+  EventPublisher,
+  engines,
+  freePort,
+  GATEWAY_KEYS,
+  GatewayProcess,
+  openRedis,
+  startService,
+} from '@restante/testkit'
+import { configure, environment } from '../src/config.ts'
+import { type Db, openDatabase } from '../src/database.ts'
+import { create } from '../src/main.ts'
+
+/** An answer read to its end; `body` is the JSON document, or `{}` where there is none. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+/** The dispatcher on engines of its own, beside a real gateway. */
+export interface TestDispatcher {
+  readonly gateway: GatewayProcess
+  readonly service: Service
+  readonly db: Db
+  readonly events: EventPublisher
+  readonly env: Readonly<Record<string, string>>
+  /** One request as the gateway forwards it for a caller. */
+  request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown): Promise<Answer>
+  create(caller: Caller, body: unknown): Promise<Answer>
+  /** Creates a webhook that must come to be. */
+  webhook(caller: Caller, body: Record<string, unknown>): Promise<Webhook>
+  /** How many rows of each kind a delivery may leave behind. */
+  remains(): Promise<{ deliveries: number; payloads: number; timers: number }>
+  stop(): Promise<void>
+}
+
+const COUNT_REMAINS = sql<{ deliveries: number; payloads: number; timers: number }>(
+  `select (select count(*)::int from deliveries) as deliveries, (select count(*)::int from payloads) as payloads,
+          (select count(*)::int from timers) as timers`,
+)
+
+export async function startDispatcher(overrides: Record<string, string> = {}): Promise<TestDispatcher> {
+  const redis = openRedis()
+  const [database, kafka, port] = await Promise.all([
+    createDatabase(path.resolve(import.meta.dirname, '..')),
+    createTopics([topics.tenancy, topics['mail.messages']]),
+    freePort(),
+  ])
+  const gateway = await GatewayProcess.start({ topics: kafka, redis })
+  const env = {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    KAFKA_REPLICATION: '1',
+    KAFKA_MIN_INSYNC_REPLICAS: '1',
+    TOPIC_PREFIX: kafka.prefix,
+    GATEWAY_URL: gateway.url,
+    PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
+    CALLER_KEY: GATEWAY_KEYS.caller,
+    CURSOR_SECRET: 'the secret of the page tokens',
+    ENCRYPTION_KEY: 'the key of the stored secrets',
+    DOCS_URL: 'http://docs.test',
+    ALLOW_HTTP_URLS: 'true',
+    ALLOW_LOOPBACK_URLS: 'true',
+    ...overrides,
+  }
+  const config = configure(readEnvironment(environment, env))
+  const db = openDatabase(config)
+  const service = await startService(create, config)
+  const events = new EventPublisher(kafka.kafka)
+
+  async function request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown) {
+    const headers = await callerHeaders('webhooks-dispatcher', GATEWAY_KEYS.caller, operation, caller)
+    const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+  }
+
+  return {
+    gateway,
+    service,
+    db,
+    events,
+    env,
+    request,
+    create: (caller, body) => request('webhooks.create', caller, 'POST', '/webhooks', body),
+    async webhook(caller, body) {
+      const { status, body: made } = await request('webhooks.create', caller, 'POST', '/webhooks', body)
+      if (status !== 200) throw new Error(`the webhook was refused with ${status}: ${JSON.stringify(made)}`)
+      return made
+    },
+    async remains() {
+      const [row] = await db.query(COUNT_REMAINS)
+      return row ?? { deliveries: -1, payloads: -1, timers: -1 }
+    },
+    async stop() {
+      await service.stop()
+      await Promise.all([events.stop(), gateway.stop(), db.stop()])
+      await Promise.all([kafka.delete(), redis.close()])
+      await database.drop()
+    },
+  }
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import type { EventOf, Topic } from '@restante/contracts'
+import { Timers } from '@restante/jobs'
+import { deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
+import { createLogger, SecretBox, sql } from '@restante/service'
+import {
+  createDatabase,
+  engines,
+  type InboxScope,
+  inboxDeletedEvent,
+  inboxScope,
+  organizationDeletedEvent,
+  podDeletedEvent,
+  receivedEvent,
+  type TestDatabase,
+} from '@restante/testkit'
+import { type Db, type Orm, openDatabase } from '../src/database.ts'
+import { messageConsumer } from '../src/delivery/consumers.ts'
+import type { TimerKinds } from '../src/delivery/timers.ts'
+import { base62Id } from '../src/ids.ts'
+import { tenancyConsumer } from '../src/tenancy/consumers.ts'
+import { sealSecret } from '../src/webhooks/secrets.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+const box = new SecretBox('the key of the stored secrets', 'webhook secrets')
+let database: TestDatabase
+let db: Db
+let tenancy: ReturnType<typeof tenancyConsumer>
+let messages: ReturnType<typeof messageConsumer>
+
+beforeAll(async () => {
+  database = await createDatabase(path.resolve(import.meta.dirname, '..'))
+  db = openDatabase({ database: { url: database.url, directUrl: undefined, poolSize: 6 } })
+  // Consumers that are not started: events are handed to them as Kafka may, at its worst.
+  const kafka = new Kafka({
+    brokers: engines.kafkaBrokers,
+    clientId: 'test',
+    replication: 1,
+    minInsyncReplicas: 1,
+    log,
+  })
+  const timers = new Timers<TimerKinds, Orm>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
+  tenancy = tenancyConsumer({ kafka, db })
+  messages = messageConsumer({ kafka, db, timers })
+})
+afterAll(async () => {
+  await db.stop()
+  await database.drop()
+})
+
+interface Given {
+  readonly home?: 'organization' | 'pod' | 'inbox'
+  readonly inboxes?: readonly InboxScope[]
+  readonly pods?: readonly string[]
+}
+
+/** A webhook as `webhooks.create` stores it. */
+async function insert(
+  scope: InboxScope,
+  { home = 'organization', inboxes = [], pods = [] }: Given = {},
+): Promise<string> {
+  const id = base62Id('ep_')
+  await db.orm.webhook.create({
+    data: {
+      id,
+      organizationId: scope.organizationId,
+      podId: home === 'organization' ? null : scope.podId,
+      inboxUid: home === 'inbox' ? scope.inboxUid : null,
+      inboxId: home === 'inbox' ? scope.address : null,
+      url: 'http://127.0.0.1:9/',
+      secret: Uint8Array.from(sealSecret(box, id, 'whsec_eA==')),
+      eventTypes: ['message.received'],
+      podIds: [...pods],
+      inboxUids: inboxes.map(({ inboxUid }) => inboxUid),
+      inboxIds: inboxes.map(({ address }) => address),
+      visibleLabels: [],
+      clientId: null,
+    },
+  })
+  return id
+}
+
+interface Row {
+  readonly enabled: boolean
+  readonly pod_ids: string[]
+  readonly inbox_ids: string[]
+  readonly inbox_uids: string[]
+}
+const selectRow = sql<Row, [id: string]>('select enabled, pod_ids, inbox_ids, inbox_uids from webhooks where id = $1')
+const countOf = sql<{ deliveries: number; payloads: number }, [webhook: string]>(
+  `select (select count(*)::int from deliveries where webhook_id = $1) as deliveries, (select count(*)::int from payloads) as payloads`,
+)
+
+async function rowOf(id: string): Promise<Row | undefined> {
+  return (await db.query(selectRow, id))[0]
+}
+
+/** Two inboxes of one pod, and a pod beside it. */
+function neighbours() {
+  const organizationId = randomUUID()
+  const podId = randomUUID()
+  const inbox = inboxScope({ organizationId, podId })
+  return { inbox, other: inboxScope({ organizationId, podId }), otherPod: randomUUID() }
+}
+
+describe('a deleted inbox, told twice', () => {
+  it('takes its own webhooks with it, with what was still to be delivered', async () => {
+    const { inbox, other } = neighbours()
+    const own = await insert(inbox, { home: 'inbox', inboxes: [inbox] })
+    const others = await insert(other, { home: 'inbox', inboxes: [other] })
+    await deliverTwiceAndSwapped(messages, receivedEvent(inbox), receivedEvent(other))
+    expect(await db.query(countOf, own)).toEqual([{ deliveries: 1, payloads: 2 }])
+    await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
+    expect(await rowOf(own)).toBeUndefined()
+    expect(await db.query(countOf, others)).toEqual([{ deliveries: 1, payloads: 1 }])
+  })
+
+  it('leaves the filters of wider webhooks, ids and addresses alike', async () => {
+    const { inbox, other } = neighbours()
+    const webhook = await insert(inbox, { inboxes: [inbox, other] })
+    await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
+    expect(await rowOf(webhook)).toEqual({
+      enabled: true,
+      pod_ids: [],
+      inbox_ids: [other.address],
+      inbox_uids: [other.inboxUid],
+    })
+  })
+
+  it('disables a webhook that loses its last id, and drops what is pending, instead of widening it', async () => {
+    const { inbox, other } = neighbours()
+    const webhook = await insert(inbox, { inboxes: [inbox] })
+    const ofPod = await insert(inbox, { home: 'pod', inboxes: [inbox] })
+    await deliverTwiceAndSwapped(messages, receivedEvent(inbox))
+    await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
+    await deliverTwiceAndSwapped(messages, receivedEvent(other))
+    for (const id of [webhook, ofPod]) {
+      expect(await rowOf(id)).toMatchObject({ enabled: false, inbox_ids: [] })
+      expect((await db.query(countOf, id))[0]?.deliveries).toBe(0)
+    }
+  })
+
+  it('says nothing to webhooks of another organization that name the same id', async () => {
+    const { inbox } = neighbours()
+    const stranger = await insert(inboxScope(), { inboxes: [inbox] })
+    await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
+    expect(await rowOf(stranger)).toMatchObject({ enabled: true, inbox_uids: [inbox.inboxUid] })
+  })
+})
+
+describe('a deleted pod, told twice and in any order with its inboxes', () => {
+  it('takes webhooks of the pod and its inboxes with it, and leaves the filters of others', async () => {
+    const { inbox, other, otherPod } = neighbours()
+    const gone = [
+      await insert(inbox, { home: 'pod', pods: [inbox.podId] }),
+      await insert(inbox, { home: 'inbox', inboxes: [inbox] }),
+    ]
+    const wide = await insert(inbox)
+    const both = await insert(inbox, { pods: [inbox.podId, otherPod], inboxes: [inbox, other] })
+    const narrow = await insert(inbox, { pods: [inbox.podId], inboxes: [inbox] })
+    const events: EventOf<Topic<'tenancy'>>[] = [
+      inboxDeletedEvent(inbox),
+      inboxDeletedEvent(other),
+      podDeletedEvent(inbox.organizationId, inbox.podId),
+    ]
+    await deliverTwiceAndSwapped(tenancy, ...events)
+    for (const id of gone) expect(await rowOf(id)).toBeUndefined()
+    expect(await rowOf(wide)).toMatchObject({ enabled: true })
+    expect(await rowOf(both)).toEqual({ enabled: true, pod_ids: [otherPod], inbox_ids: [], inbox_uids: [] })
+    expect(await rowOf(narrow)).toMatchObject({ enabled: false, pod_ids: [] })
+  })
+})
+
+describe('a deleted organization', () => {
+  it("takes all its webhooks with it and nobody else's", async () => {
+    const { inbox } = neighbours()
+    const own = [await insert(inbox), await insert(inbox, { home: 'inbox', inboxes: [inbox] })]
+    const stranger = await insert(inboxScope())
+    await deliverTwiceAndSwapped(tenancy, organizationDeletedEvent(inbox.organizationId))
+    for (const id of own) expect(await rowOf(id)).toBeUndefined()
+    expect(await rowOf(stranger)).toBeDefined()
+  })
+})
+
+describe('an event, told twice and swapped with another', () => {
+  it('makes one delivery for each webhook that matches, however many of its filters do', async () => {
+    const { inbox } = neighbours()
+    const both = await insert(inbox, { pods: [inbox.podId], inboxes: [inbox] })
+    const all = await insert(inbox)
+    await deliverTwiceAndSwapped(messages, receivedEvent(inbox), receivedEvent(inbox))
+    for (const id of [both, all]) expect((await db.query(countOf, id))[0]?.deliveries).toBe(2)
+  })
+
+  it('makes none for a webhook that is disabled', async () => {
+    const { inbox } = neighbours()
+    const webhook = await insert(inbox)
+    await db.orm.webhook.update({ where: { id: webhook }, data: { enabled: false } })
+    await deliverTwiceAndSwapped(messages, receivedEvent(inbox))
+    expect((await db.query(countOf, webhook))[0]?.deliveries).toBe(0)
+  })
+
+  it('leaves nothing behind when webhooks are deleted while it is recorded', async () => {
+    const { inbox } = neighbours()
+    const ids = await Promise.all(Array.from({ length: 10 }, () => insert(inbox)))
+    const event = receivedEvent(inbox)
+    await Promise.all([
+      deliverTwiceAndSwapped(messages, event),
+      deliverTwiceAndSwapped(tenancy, organizationDeletedEvent(inbox.organizationId)),
+    ])
+    for (const id of ids) expect((await db.query(countOf, id))[0]?.deliveries).toBe(0)
+    expect(await db.orm.payload.findUnique({ where: { eventId: event.id } })).toBeNull()
+  })
+})

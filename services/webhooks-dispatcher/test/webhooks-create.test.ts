@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import { LIMITS, topics, WEBHOOK_ID, WEBHOOK_SECRET } from '@restante/contracts'
+import { sql } from '@restante/service'
+import { callerOf, inboxDeletedEvent, waitFor } from '@restante/testkit'
+import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
+import { makeTenant, type Tenant } from './tenant.ts'
+
+const URL = 'https://receiver.example/hook'
+const TYPES = ['message.received']
+
+let dispatcher: TestDispatcher
+let tenant: Tenant
+const otherPod = randomUUID()
+const selectSealed = sql<{ secret: Buffer; headers: Buffer | null }, [id: string]>(
+  'select secret, headers from webhooks where id = $1',
+)
+
+beforeAll(async () => {
+  dispatcher = await startDispatcher({ ALLOW_HTTP_URLS: 'false' })
+  tenant = await makeTenant(dispatcher)
+}, 60_000)
+afterAll(() => dispatcher.stop(), 60_000)
+
+describe('200', () => {
+  it('gives a webhook with its id, its secret and what was asked', async () => {
+    const { status, headers, body } = await dispatcher.create(tenant.organization(), {
+      url: URL,
+      event_types: ['message.sent', 'message.received', 'message.sent'],
+      client_id: 'first~1',
+      unknown_member: 1,
+    })
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(body).toEqual({
+      organization_id: tenant.id,
+      webhook_id: expect.stringMatching(WEBHOOK_ID),
+      secret: expect.stringMatching(WEBHOOK_SECRET),
+      url: URL,
+      enabled: true,
+      event_types: ['message.sent', 'message.received'],
+      client_id: 'first~1',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: body['created_at'],
+    })
+  })
+
+  it('stores for a pod the pod itself, or only the inboxes that were named', async () => {
+    const whole = await dispatcher.webhook(tenant.pod(), { url: URL, event_types: TYPES })
+    expect(whole).toMatchObject({ pod_id: tenant.id, pod_ids: [tenant.id] })
+    expect(whole).not.toHaveProperty('inbox_ids')
+    const some = await dispatcher.webhook(tenant.pod(), {
+      url: URL,
+      event_types: TYPES,
+      inbox_ids: [tenant.inbox.address],
+    })
+    expect(some).toMatchObject({ pod_id: tenant.id, inbox_ids: [tenant.inbox.address] })
+    expect(some).not.toHaveProperty('pod_ids')
+  })
+
+  it('stores for an inbox the inbox and its pod', async () => {
+    for (const caller of [tenant.inInbox('inbox'), tenant.inInbox('organization')]) {
+      const webhook = await dispatcher.webhook(caller, { url: URL, event_types: TYPES })
+      expect(webhook).toMatchObject({
+        pod_id: tenant.inbox.pod_id,
+        inbox_id: tenant.inbox.address,
+        inbox_ids: [tenant.inbox.address],
+      })
+      expect(webhook).not.toHaveProperty('pod_ids')
+    }
+  })
+
+  it('takes inbox ids in any case, and each once', async () => {
+    const ids = [tenant.inbox.address.toUpperCase(), tenant.inbox.address]
+    const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, inbox_ids: ids })
+    expect(webhook.inbox_ids).toEqual([tenant.inbox.address])
+  })
+
+  it('keeps the secret and the headers sealed, and shows no header', async () => {
+    const headers = { 'X-Token': 'a very secret value' }
+    const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, headers })
+    expect(JSON.stringify(webhook)).not.toContain('secret value')
+    const [row] = await dispatcher.db.query(selectSealed, webhook.webhook_id)
+    expect(Buffer.from(row?.headers ?? '').toString('latin1')).not.toContain('secret value')
+    expect(Buffer.from(row?.secret ?? '').toString('latin1')).not.toContain(webhook.secret.slice(6))
+  })
+
+  it('takes the same url twice', async () => {
+    const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
+    const second = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
+    expect(second.webhook_id).not.toBe(first.webhook_id)
+  })
+})
+
+describe('200 to a known client_id', () => {
+  it('gives the existing webhook unchanged and ignores the rest, whatever the key may see', async () => {
+    const client_id = randomUUID()
+    const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
+    const again = await dispatcher.webhook(tenant.organization(['webhook_create']), {
+      url: 'https://other.example/',
+      event_types: ['message.received.spam'],
+      inbox_ids: ['nobody@restante.test'],
+      client_id,
+    })
+    expect(again).toEqual(first)
+  })
+
+  it('makes one webhook of twenty parallel creates, and all answer with it', async () => {
+    const client_id = randomUUID()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        dispatcher.create(tenant.organization(), { url: URL, event_types: TYPES, client_id }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect(new Set(answers.map(({ body }) => body['webhook_id'])).size).toBe(1)
+  })
+
+  it('makes a new one after the deletion', async () => {
+    const client_id = randomUUID()
+    const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
+    await dispatcher.request('webhooks.delete', tenant.organization(), 'DELETE', `/webhooks/${client_id}`)
+    const second = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
+    expect(second.webhook_id).not.toBe(first.webhook_id)
+  })
+
+  it('shows a pod the webhooks of its inboxes', async () => {
+    const client_id = randomUUID()
+    const first = await dispatcher.webhook(tenant.inInbox(), { url: URL, event_types: TYPES, client_id })
+    const again = await dispatcher.webhook(tenant.pod(), { url: URL, event_types: TYPES, client_id })
+    expect(again).toEqual(first)
+  })
+})
+
+describe('400', () => {
+  const good = { url: URL, event_types: TYPES }
+  const longHeader = { 'x-long': 'a'.repeat(4096) }
+  const manyHeaders = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, '']))
+  const elevenIds = Array.from({ length: 11 }, (_, index) => `i${index}@restante.test`)
+
+  it.each([
+    ['no url', { event_types: TYPES }, ['url']],
+    ['an http url', { ...good, url: 'http://receiver.example/' }, ['url']],
+    ['a relative url', { ...good, url: '/hook' }, ['url']],
+    ['a url with user info', { ...good, url: 'https://a:b@receiver.example/' }, ['url']],
+    ['a url with a fragment', { ...good, url: 'https://receiver.example/#x' }, ['url']],
+    ['a url of 2049 characters', { ...good, url: `https://receiver.example/${'a'.repeat(2024)}` }, ['url']],
+    ['a url that is no string', { ...good, url: 7 }, ['url']],
+    ['no event types', { url: URL }, ['event_types']],
+    ['an empty list of event types', { url: URL, event_types: [] }, ['event_types']],
+    ['an unknown event type', { url: URL, event_types: ['message.received', 'message.moved'] }, ['event_types', 1]],
+    ['null', { ...good, client_id: null }, ['client_id']],
+    ['a client_id with a space', { ...good, client_id: 'a b' }, ['client_id']],
+    ['a client_id of 257 characters', { ...good, client_id: 'a'.repeat(257) }, ['client_id']],
+    ['eleven inbox ids', { ...good, inbox_ids: elevenIds }, ['inbox_ids']],
+    ['eleven pod ids', { ...good, pod_ids: elevenIds }, ['pod_ids']],
+    ['no header in headers', { ...good, headers: {} }, ['headers']],
+    ['21 headers', { ...good, headers: manyHeaders }, ['headers']],
+    ['more than 4 KB of headers', { ...good, headers: longHeader }, ['headers']],
+    ['a header name with a space', { ...good, headers: { 'x y': '1' } }, ['headers', 'x y']],
+    ['a header value with a line break', { ...good, headers: { x: 'a\r\nb' } }, ['headers', 'x']],
+    ['a header value that HTTP cannot carry', { ...good, headers: { x: 'a✓' } }, ['headers', 'x']],
+    ['a header value that is a number', { ...good, headers: { x: 1 } }, ['headers', 'x']],
+    ['one header in two cases', { ...good, headers: { 'x-a': '1', 'X-A': '2' } }, ['headers', 'X-A']],
+    ...['svix-id', 'Webhook-Signature', 'content-type', 'host', 'connection', 'transfer-encoding', 'user-agent'].map(
+      (name): [string, object, string[]] => [
+        `the header ${name}`,
+        { ...good, headers: { [name]: 'x' } },
+        ['headers', name],
+      ],
+    ),
+  ])('to %s', async (_what, body, path) => {
+    const { status, body: document } = await dispatcher.create(tenant.organization(), body)
+    expect([status, document['code'], document['name']]).toEqual([400, 'validation_error', 'ValidationError'])
+    expect(document['errors']).toContainEqual({ path, message: expect.any(String) })
+  })
+
+  it('names the event type that does not exist', async () => {
+    const { body } = await dispatcher.create(tenant.organization(), { url: URL, event_types: ['message.moved'] })
+    expect(body['message']).toContain('message.moved')
+  })
+
+  it('at a filter that the scope fixes', async () => {
+    const inInbox = await dispatcher.create(tenant.inInbox(), { ...good, inbox_ids: [tenant.inbox.address] })
+    expect([inInbox.status, inInbox.body['errors']]).toEqual([
+      400,
+      [{ path: ['inbox_ids'], message: expect.any(String) }],
+    ])
+    for (const caller of [tenant.pod(), tenant.inInbox('organization')]) {
+      const { status, body } = await dispatcher.create(caller, { ...good, pod_ids: [tenant.id] })
+      expect([status, body['errors']]).toEqual([400, [{ path: ['pod_ids'], message: expect.any(String) }]])
+    }
+  })
+})
+
+describe('403', () => {
+  it.each([
+    ['label_spam_read', ['label_blocked_read'], ['message.received.blocked', 'message.received.spam']],
+    ['label_blocked_read', [], ['message.received.unauthenticated', 'message.received.blocked']],
+    ['label_unauthenticated_read', [], ['message.received.unauthenticated']],
+    ['calendar_event_read', [], ['calendar.event.created']],
+  ])('missing_permission: %s is forbidden', async (permission, held, event_types) => {
+    const caller = tenant.organization(['webhook_create', ...held])
+    const { status, body } = await dispatcher.create(caller, { url: URL, event_types })
+    expect(status).toBe(403)
+    expect(body).toMatchObject({
+      name: 'ForbiddenError',
+      code: 'missing_permission',
+      message: `${permission} is forbidden`,
+    })
+  })
+
+  it('does not ask for message_read', async () => {
+    const { status } = await dispatcher.create(tenant.organization(['webhook_create']), {
+      url: URL,
+      event_types: TYPES,
+    })
+    expect(status).toBe(200)
+  })
+
+  it('forbidden when an inbox key names pods', async () => {
+    const { status, body } = await dispatcher.create(tenant.inInbox(), {
+      url: URL,
+      event_types: TYPES,
+      pod_ids: [tenant.id],
+    })
+    expect([status, body['code'], body['name']]).toEqual([403, 'forbidden', 'ForbiddenError'])
+  })
+
+  it('limit_exceeded at the 51st, also when many come at once; the known client_id still answers', async () => {
+    const other = callerOf()
+    const answers = await Promise.all(
+      Array.from({ length: LIMITS.webhook.perOrganization + 5 }, (_, index) =>
+        dispatcher.create(other, { url: URL, event_types: TYPES, client_id: `c${index}` }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMITS.webhook.perOrganization)
+    const refused = answers.find(({ status }) => status !== 200)
+    expect(refused?.status).toBe(403)
+    expect(refused?.body).toMatchObject({
+      code: 'limit_exceeded',
+      name: 'LimitExceededError',
+      resource: 'webhook',
+      limit: 50,
+    })
+    const client_id = answers.find(({ status }) => status === 200)?.body['client_id']
+    expect((await dispatcher.create(other, { url: URL, event_types: TYPES, client_id })).status).toBe(200)
+  }, 60_000)
+})
+
+describe('404', () => {
+  it.each([
+    ['an unknown inbox', { inbox_ids: ['nobody@restante.test'] }, 'Inbox not found'],
+    ['an unknown pod', { pod_ids: [randomUUID()] }, 'Pod not found'],
+    ['a pod id that is none', { pod_ids: ['x'] }, 'Pod not found'],
+  ])('to %s', async (_what, filter, message) => {
+    const { status, body } = await dispatcher.create(tenant.organization(), { url: URL, event_types: TYPES, ...filter })
+    expect([status, body['code'], body['message']]).toEqual([404, 'not_found', message])
+  })
+
+  it('to an inbox of another pod, and of another organization', async () => {
+    for (const caller of [tenant.pod(otherPod), callerOf()]) {
+      const { status, body } = await dispatcher.create(caller, {
+        url: URL,
+        event_types: TYPES,
+        inbox_ids: [tenant.inbox.address],
+      })
+      expect([status, body['message']]).toEqual([404, 'Inbox not found'])
+    }
+  })
+})
+
+describe('404 for what was deleted a moment ago', () => {
+  it('although the request was admitted before', async () => {
+    const { uid, address, pod_id } = await tenant.addInbox()
+    const scope = { organizationId: tenant.id, podId: pod_id, inboxUid: uid, address }
+    await dispatcher.events.publish(topics.tenancy, inboxDeletedEvent(scope))
+    const inbox = { uid, address, pod_id, paused: false }
+    const late = { ...tenant.inInbox(), inbox }
+    const body = { url: URL, event_types: TYPES }
+    await waitFor(async () => (await dispatcher.create(late, body)).status === 404, { what: 'the deletion to arrive' })
+    const filtered = await dispatcher.create(tenant.organization(), { ...body, inbox_ids: [address] })
+    expect([filtered.status, filtered.body['message']]).toEqual([404, 'Inbox not found'])
+    expect((await dispatcher.request('webhooks.list', late, 'GET', '/webhooks')).body['count']).toBe(0)
+  })
+})
+
+describe('409', () => {
+  it('conflict when the client_id is held outside the scope, and nothing of that webhook is shown', async () => {
+    const client_id = randomUUID()
+    await dispatcher.webhook(tenant.organization(), { url: 'https://secret.example/', event_types: TYPES, client_id })
+    for (const caller of [tenant.pod(), tenant.inInbox(), tenant.pod(otherPod)]) {
+      const { status, body } = await dispatcher.create(caller, { url: URL, event_types: TYPES, client_id })
+      expect([status, body['code'], body['name']]).toEqual([409, 'conflict', 'ConflictError'])
+      expect(JSON.stringify(body)).not.toContain('secret.example')
+    }
+  })
+})
