@@ -52,7 +52,10 @@ export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Pr
     return urls
   }
   await ensurePrograms(wanted)
-  await Promise.all(wanted.map((name) => startNative(name, settings)))
+  // All of them end before one failure is reported, so that nothing starts behind the back of who clears away.
+  const outcomes = await Promise.allSettled(wanted.map((name) => startNative(name, settings)))
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected')
+  if (failure) throw failure.reason
   return urls
 }
 

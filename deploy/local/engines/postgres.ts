@@ -43,6 +43,7 @@ export async function postgres(settings: Settings): Promise<Engine> {
 async function prepareDataDirectory(settings: Settings): Promise<string> {
   await mkdir(settings.state, { recursive: true })
   const data = await dataDirectory(settings)
+  await mkdir(dirname(data), { recursive: true })
   await mkdir(data, { recursive: true, mode: 0o700 })
   if (!isRoot) return data
   const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
