@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type InternalOperationId, internalOperations, type ServiceName } from '@restante/contracts'
+import { type InternalOperationId, internalOperations, type ServiceName, type TenancyEntity } from '@restante/contracts'
 import { ServiceClient } from '@restante/service'
 import { collectTopic, peerHeaders } from '@restante/testkit'
 import { PEER_KEY, startGateway, type TestGateway } from './gateway.ts'
@@ -156,7 +156,8 @@ describe('what other services ask', () => {
   })
 })
 
-function idOf(payload: object): string {
-  const { credential_id, inbox_uid, pod_id, organization_id } = { ...payload } as Record<string, string | undefined>
-  return credential_id ?? inbox_uid ?? pod_id ?? organization_id ?? ''
+function idOf(payload: TenancyEntity['payload']): string {
+  if ('credential_id' in payload) return payload.credential_id
+  if ('inbox_uid' in payload) return payload.inbox_uid ?? ''
+  return 'pod_id' in payload ? (payload.pod_id ?? '') : payload.organization_id
 }

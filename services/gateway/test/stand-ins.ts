@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type Caller, isOperationId, type OperationId, operations } from '@restante/contracts'
 import { CALLER_HEADER, verifyCaller } from '@restante/service'
 
@@ -49,7 +49,8 @@ export class StandIns {
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    const address = this.#server.address() as AddressInfo
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('not listening on a port')
     return `http://127.0.0.1:${address.port}`
   }
 

@@ -57,7 +57,7 @@ export async function forward(
   const method = request.method ?? 'GET'
   const path = pathBelow(route, exchange.path)
   const options = {
-    method: method as Dispatcher.HttpMethod,
+    method,
     path: search === '' ? path : `${path}?${search}`,
     headers: await requestHeaders(upstream, route, exchange, caller),
     body: hasBody(request) ? request : null,
