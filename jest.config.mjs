@@ -2,6 +2,8 @@
 export default {
   rootDir: import.meta.dirname,
   testMatch: ['<rootDir>/{libs,services,deploy}/*/test/**/*.test.ts', '<rootDir>/{test-e2e,tools}/**/*.test.ts'],
+  globalSetup: '<rootDir>/test-e2e/stack/setup.ts',
+  globalTeardown: '<rootDir>/test-e2e/stack/teardown.ts',
   reporters: ['default', '<rootDir>/tools/jest/totals.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

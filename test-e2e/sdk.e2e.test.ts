@@ -1,0 +1,212 @@
+import { AgentMail, AgentMailClient, AgentMailError } from 'agentmail'
+import { secretOf } from './support/sdk.ts'
+import { useSystem } from './support/suite.ts'
+import { clientOf, newUsername } from './support/tenants.ts'
+
+describe('the public client', () => {
+  const system = useSystem()
+
+  describe('identity', () => {
+    it('tells who it is at each tier', async () => {
+      const me = await system.tenant.client.auth.me()
+      expect(me).toMatchObject({
+        scopeType: 'organization',
+        scopeId: system.tenant.id,
+        organizationId: system.tenant.id,
+      })
+      const { inboxId, podId } = await system.tenant.client.inboxes.create({})
+      const pod = secretOf(await system.tenant.client.pods.apiKeys.create(podId, {}))
+      expect(await clientOf(system.place, pod).auth.me()).toMatchObject({ scopeType: 'pod', podId })
+      const bound = secretOf(await system.tenant.client.inboxes.apiKeys.create(inboxId, {}))
+      expect(await clientOf(system.place, bound).auth.me()).toMatchObject({ scopeType: 'inbox', inboxId, podId })
+    })
+
+    it('reads its organization', async () => {
+      expect(await system.tenant.client.organizations.get()).toMatchObject({
+        organizationId: system.tenant.id,
+        inboxCount: expect.any(Number),
+      })
+    })
+
+    it('lists pods and gets one', async () => {
+      const { pods, count } = await system.tenant.client.pods.list()
+      expect(count).toBe(pods.length)
+      expect(pods.map(({ podId }) => podId)).toContain(system.tenant.id)
+      expect(await system.tenant.client.pods.get(system.tenant.id)).toMatchObject({
+        podId: system.tenant.id,
+        createdAt: expect.any(Date),
+      })
+    })
+
+    it('signs up', async () => {
+      const username = newUsername('agent')
+      const anonymous = new AgentMailClient({ baseUrl: system.place.gatewayUrl, apiKey: '', maxRetries: 0 })
+      const answer = await anonymous.agent.signUp({ username, humanEmail: system.peer.address(newUsername('human')) })
+      expect(answer).toMatchObject({
+        inboxId: `${username}@${system.place.domain}`,
+        apiKey: expect.stringMatching(/^am_us_/),
+      })
+    })
+  })
+
+  describe('API keys', () => {
+    it('are created, listed, read, changed and deleted', async () => {
+      const created = await system.tenant.client.apiKeys.create({
+        name: 'reader',
+        permissions: { messageRead: true, inboxRead: true },
+      })
+      const { apiKeyId } = created
+      expect(created).toMatchObject({ name: 'reader', permissions: { messageRead: true, inboxRead: true } })
+      expect(await system.tenant.client.apiKeys.get(apiKeyId)).toMatchObject({ type: 'bearer', name: 'reader' })
+      expect((await system.tenant.client.apiKeys.list({ limit: 100 })).apiKeys.map((key) => key.apiKeyId)).toContain(
+        apiKeyId,
+      )
+      const changed = await system.tenant.client.apiKeys.update(apiKeyId, {
+        name: 'writer',
+        permissions: { inboxUpdate: true },
+      })
+      expect(changed).toMatchObject({ name: 'writer', permissions: { messageRead: true, inboxUpdate: true } })
+      await system.tenant.client.apiKeys.delete(apiKeyId)
+      await expect(system.tenant.client.apiKeys.get(apiKeyId)).rejects.toBeInstanceOf(AgentMail.NotFoundError)
+    })
+
+    it('exist at the tiers of pod and inbox', async () => {
+      const { inboxId, podId } = await system.tenant.client.inboxes.create({})
+      const bound = await system.tenant.client.inboxes.apiKeys.create(inboxId, { name: 'bound' })
+      expect((await system.tenant.client.inboxes.apiKeys.list(inboxId)).apiKeys).toEqual([
+        expect.objectContaining({ inboxId }),
+      ])
+      await system.tenant.client.inboxes.apiKeys.update(inboxId, bound.apiKeyId, { name: 'renamed' })
+      const inPod = await system.tenant.client.pods.apiKeys.create(podId, { name: 'pod key' })
+      expect(inPod).toMatchObject({ podId, name: 'pod key' })
+      const names = (await system.tenant.client.pods.apiKeys.list(podId)).apiKeys.map(({ name }) => name)
+      expect(names).toEqual(expect.arrayContaining(['renamed', 'pod key']))
+      await system.tenant.client.pods.apiKeys.update(podId, inPod.apiKeyId, { name: 'other' })
+      await system.tenant.client.pods.apiKeys.delete(podId, inPod.apiKeyId)
+      await system.tenant.client.inboxes.apiKeys.delete(inboxId, bound.apiKeyId)
+      await expect(clientOf(system.place, secretOf(bound)).auth.me()).rejects.toMatchObject({ statusCode: 401 })
+    })
+  })
+
+  describe('inboxes', () => {
+    it('are created, read, listed, changed, paused and deleted', async () => {
+      const username = newUsername()
+      const inbox = await system.tenant.client.inboxes.create({
+        username,
+        displayName: 'Desk',
+        clientId: `desk-${username}`,
+        metadata: { team: 'a', seats: 3, live: true },
+      })
+      const inboxId = `${username}@${system.place.domain}`
+      expect(inbox).toMatchObject({
+        inboxId,
+        email: inboxId,
+        displayName: 'Desk',
+        metadata: { team: 'a', seats: 3, live: true },
+      })
+      expect(inbox.createdAt).toBeInstanceOf(Date)
+      expect(await system.tenant.client.inboxes.get(inboxId)).toEqual(inbox)
+      expect(await system.tenant.client.inboxes.create({ clientId: `desk-${username}` })).toEqual(inbox)
+      expect((await system.tenant.client.inboxes.list({ limit: 1 })).inboxes).toEqual([inbox])
+      const updated = await system.tenant.client.inboxes.update(inboxId, {
+        displayName: 'Front desk',
+        metadata: { seats: null, team: 'b' },
+      })
+      expect(updated).toMatchObject({ displayName: 'Front desk', metadata: { team: 'b', live: true } })
+      const paused = await system.tenant.api.patch(`/v0/inboxes/${encodeURIComponent(inboxId)}`, { status: 'paused' })
+      expect(paused).toMatchObject({ status: 200, body: { status: 'paused' } })
+      await system.tenant.client.inboxes.delete(inboxId)
+      await expect(system.tenant.client.inboxes.get(inboxId)).rejects.toBeInstanceOf(AgentMail.NotFoundError)
+    })
+
+    it('are made without a body, and in a pod', async () => {
+      expect((await system.tenant.client.inboxes.create()).inboxId).toMatch(
+        new RegExp(`^[a-z]+\\d+@${system.place.domain}$`),
+      )
+      const inbox = await system.tenant.client.pods.inboxes.create(system.tenant.id, {})
+      expect(await system.tenant.client.pods.inboxes.get(system.tenant.id, inbox.inboxId)).toEqual(inbox)
+      expect((await system.tenant.client.pods.inboxes.list(system.tenant.id)).inboxes).toContainEqual(inbox)
+      await system.tenant.client.pods.inboxes.update(system.tenant.id, inbox.inboxId, { displayName: 'P' })
+      await system.tenant.client.pods.inboxes.delete(system.tenant.id, inbox.inboxId)
+    })
+
+    it('are listed page by page, each once', async () => {
+      const made = [
+        await system.tenant.client.inboxes.create({}),
+        await system.tenant.client.inboxes.create({}),
+        await system.tenant.client.inboxes.create({}),
+      ]
+      const seen: string[] = []
+      let pageToken: string | undefined
+      do {
+        const page = await system.tenant.client.inboxes.list({
+          limit: 2,
+          ...(pageToken !== undefined && { pageToken }),
+        })
+        expect(page.limit).toBe(2)
+        seen.push(...page.inboxes.map(({ inboxId }) => inboxId))
+        pageToken = page.nextPageToken
+      } while (pageToken !== undefined)
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(seen).toEqual(expect.arrayContaining(made.map(({ inboxId }) => inboxId)))
+    })
+  })
+
+  describe('webhooks', () => {
+    it('are created, listed, read and deleted in each scope', async () => {
+      const { inboxId } = await system.tenant.client.inboxes.create({})
+      const url = 'http://127.0.0.1:9/hook'
+      const webhook = await system.tenant.client.webhooks.create({
+        url,
+        eventTypes: ['message.received'],
+        inboxIds: [inboxId],
+        clientId: newUsername('hook'),
+      })
+      expect(webhook).toMatchObject({ url, enabled: true, eventTypes: ['message.received'], inboxIds: [inboxId] })
+      expect(webhook.secret).toMatch(/^whsec_/)
+      expect(await system.tenant.client.webhooks.get(webhook.webhookId)).toEqual(webhook)
+      const inPod = await system.tenant.client.pods.webhooks.create(system.tenant.id, {
+        url,
+        eventTypes: ['message.sent'],
+      })
+      expect(await system.tenant.client.pods.webhooks.get(system.tenant.id, inPod.webhookId)).toEqual(inPod)
+      const inInbox = await system.tenant.client.inboxes.webhooks.create(inboxId, { url, eventTypes: ['message.sent'] })
+      expect((await system.tenant.client.inboxes.webhooks.list(inboxId)).webhooks).toEqual([inInbox])
+      expect((await system.tenant.client.pods.webhooks.list(system.tenant.id)).webhooks).toEqual([inInbox, inPod])
+      expect((await system.tenant.client.webhooks.list()).webhooks).toEqual([inInbox, inPod, webhook])
+      await system.tenant.client.inboxes.webhooks.delete(inboxId, inInbox.webhookId)
+      await system.tenant.client.pods.webhooks.delete(system.tenant.id, inPod.webhookId)
+      await system.tenant.client.webhooks.delete(webhook.webhookId)
+      expect((await system.tenant.client.webhooks.list()).webhooks).toEqual([])
+    })
+  })
+
+  describe('errors', () => {
+    it('arrive as the classes that the client knows', async () => {
+      const { inboxId } = await system.tenant.client.inboxes.create({})
+      await expect(system.tenant.client.inboxes.get('nobody@restante.test')).rejects.toMatchObject({
+        statusCode: 404,
+        body: { name: 'NotFoundError', message: 'Inbox not found' },
+      })
+      await expect(system.tenant.client.inboxes.list({ limit: 0 })).rejects.toMatchObject({
+        statusCode: 400,
+        body: { name: 'ValidationError', errors: [{ path: ['limit'] }] },
+      })
+      await expect(system.tenant.client.inboxes.create({ username: 'not valid' })).rejects.toBeInstanceOf(
+        AgentMail.ValidationError,
+      )
+      await expect(system.tenant.client.inboxes.messages.send(inboxId, { text: 'To nobody' })).rejects.toMatchObject({
+        statusCode: 422,
+        body: { code: 'unprocessable' },
+      })
+      await expect(
+        system.tenant.client.inboxes.create({ username: inboxId.split('@')[0] ?? '' }),
+      ).rejects.toMatchObject({
+        statusCode: 403,
+        body: expect.objectContaining({ code: 'already_exists' }),
+      })
+      await expect(clientOf(system.place, 'am_us_unknown').auth.me()).rejects.toBeInstanceOf(AgentMailError)
+      await expect(clientOf(system.place, 'am_us_unknown').auth.me()).rejects.toMatchObject({ statusCode: 401 })
+    })
+  })
+})

@@ -1,0 +1,28 @@
+/**
+ * Holds the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It ends with a signal, or
+ * when jest is gone without one, and leaves nothing behind on the engines.
+ */
+import { writeFile } from 'node:fs/promises'
+import { isAlive, runFolder, writeOutcome } from './run.ts'
+import { System } from './system.ts'
+
+const [folder = ''] = process.argv.slice(2)
+const run = runFolder(folder)
+const ended = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+  setInterval(() => {
+    if (!isAlive(run.owner)) resolve()
+  }, 500).unref()
+})
+await writeFile(run.pidFile, String(process.pid))
+try {
+  const system = await System.start(folder)
+  await writeOutcome(run, { place: system.place })
+  const keptAlive = setInterval(() => undefined, 60_000)
+  await ended
+  clearInterval(keptAlive)
+  await system.stop()
+} catch (error) {
+  await writeOutcome(run, { failure: error instanceof Error ? error.message : String(error) })
+  process.exitCode = 1
+}

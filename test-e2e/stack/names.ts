@@ -1,0 +1,33 @@
+import type { ZoneRecord } from '@restante/testkit'
+
+/** Reserved for tests by RFC 2606, like every domain here. */
+const PEER = /^(mx\.)?p-(\d+)-(\d+)\.test$/
+
+/** Domain of the mail peer that listens on 127.0.a.b. */
+export function peerDomain(a: number, b: number): string {
+  return `p-${a}-${b}.test`
+}
+
+/** Address of the peer with that domain. */
+export function peerHost(a: number, b: number): string {
+  return `127.0.${a}.${b}`
+}
+
+/** Senders of this domain come from elsewhere only, and it asks to refuse whoever claims otherwise. */
+export const STRICT_DOMAIN = 'strict.test'
+
+/**
+ * The names of the outside world: each peer has an exchange, and an SPF record that lets loopback send for it. All other
+ * names do not exist, so mail from them cannot be authenticated.
+ */
+export function outsideNames(name: string): readonly ZoneRecord[] | undefined {
+  if (name === STRICT_DOMAIN) return [{ type: 'TXT', data: 'v=spf1 ip4:192.0.2.1 -all' }]
+  if (name === `_dmarc.${STRICT_DOMAIN}`) return [{ type: 'TXT', data: 'v=DMARC1; p=reject' }]
+  const [, exchange, a, b] = PEER.exec(name) ?? []
+  if (a === undefined || b === undefined) return undefined
+  if (exchange) return [{ type: 'A', address: peerHost(Number(a), Number(b)) }]
+  return [
+    { type: 'MX', exchange: `mx.${name}`, priority: 10 },
+    { type: 'TXT', data: 'v=spf1 ip4:127.0.0.0/8 -all' },
+  ]
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { until } from '@restante/local/processes.ts'
+import { root } from '@restante/local/settings.ts'
+
+/** Names the folder of this run of jest to its workers. */
+const VARIABLE = 'RESTANTE_E2E_RUN'
+
+/** Where one run of jest keeps the system that its end-to-end tests share. */
+export interface RunFolder {
+  readonly folder: string
+  /** The process of jest that the run belongs to: its id begins the folder's name. */
+  readonly owner: number
+  /** The process that holds the system. */
+  readonly pidFile: string
+  /** Written once: the place of the system when it is ready, or why it is not. */
+  readonly outcomeFile: string
+}
+
+/** Before any worker starts: the run gets its name. The system itself starts with the first test that asks for it. */
+export function beginRun(): void {
+  process.env[VARIABLE] = path.join(root, '.restante/e2e', `${process.pid}-${randomUUID().slice(0, 8)}`)
+}
+
+export function currentRun(): RunFolder {
+  const folder = process.env[VARIABLE]
+  if (!folder) throw new Error(`${VARIABLE} is not set: run the tests with the configuration of the repository`)
+  return runFolder(folder)
+}
+
+export function runFolder(folder: string): RunFolder {
+  return {
+    folder,
+    owner: Number.parseInt(path.basename(folder), 10),
+    pidFile: path.join(folder, 'pid'),
+    outcomeFile: path.join(folder, 'outcome.json'),
+  }
+}
+
+/** Whether this caller is the one who makes the folder. */
+export async function claim({ folder }: RunFolder): Promise<boolean> {
+  await mkdir(path.dirname(folder), { recursive: true })
+  return mkdir(folder).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Whole or not at all: a reader never sees half an outcome. */
+export async function writeOutcome({ outcomeFile }: RunFolder, outcome: unknown): Promise<void> {
+  await writeFile(`${outcomeFile}.new`, JSON.stringify(outcome))
+  await rename(`${outcomeFile}.new`, outcomeFile)
+}
+
+/** Ends the system of this run, if one was started, and waits until it has cleared up. */
+export async function endRun(): Promise<void> {
+  const run = currentRun()
+  const pid = Number(await readFile(run.pidFile, 'utf8').catch(() => '0'))
+  if (pid === 0 || !isAlive(pid)) return
+  process.kill(pid, 'SIGTERM')
+  await until(async () => !isAlive(pid), 30_000)
+  await rm(run.folder, { recursive: true, force: true })
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { ServiceName } from '@restante/contracts'
+import { root } from '@restante/local/settings.ts'
+import { waitFor } from '@restante/testkit'
+
+export interface ServiceProcessOptions {
+  readonly name: ServiceName
+  readonly environment: Readonly<Record<string, string>>
+  readonly log: string
+}
+
+/** One service as a process of its own, which a test may kill and start again. */
+export class ServiceProcess {
+  readonly name: ServiceName
+  readonly #options: ServiceProcessOptions
+  #child: ChildProcess | undefined
+
+  constructor(options: ServiceProcessOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  start(): void {
+    const { name, environment, log } = this.#options
+    const output = openSync(log, 'a')
+    const main = path.join(root, 'services', name, 'src/main.ts')
+    this.#child = spawn(process.execPath, ['--enable-source-maps', main], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+      stdio: ['ignore', output, output],
+    })
+    closeSync(output)
+  }
+
+  /** Resolves when it answers that it can be used. @throws Error with the end of its log when it dies instead. */
+  async ready(): Promise<void> {
+    const url = `http://127.0.0.1:${this.#options.environment['PORT']}/readyz`
+    await waitFor(
+      async () => {
+        if (this.#child?.exitCode !== null) return true
+        const response = await fetch(url)
+        if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+        return true
+      },
+      { what: `${this.name} to be ready (${this.#options.log})`, timeout: 60_000, interval: 100 },
+    )
+    if (this.#child?.exitCode === null) return
+    const text = await readFile(this.#options.log, 'utf8')
+    throw new Error(`${this.name} did not start:\n${text.split('\n').slice(-20).join('\n')}`)
+  }
+
+  /** Ends it and resolves when it is gone; `SIGKILL` leaves it no time for anything. */
+  async stop(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    child.kill(signal)
+    const ended = () => child.exitCode !== null || child.signalCode !== null
+    await waitFor(ended, { what: `${this.name} to end`, timeout: 15_000 }).catch(() => child.kill('SIGKILL'))
+  }
+}

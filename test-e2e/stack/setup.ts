@@ -1,0 +1,4 @@
+import { beginRun } from './run.ts'
+
+/** Once per run of jest, before its workers. */
+export default beginRun

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { adminProgram } from '@restante/local/organization.ts'
+import { randomName } from '@restante/testkit'
+import { AgentMailClient } from 'agentmail'
+import pg from 'pg'
+import type { Place } from '../stack/place.ts'
+import { Api } from './api.ts'
+
+const run = promisify(execFile)
+
+/** An organization with its first key, as its owner uses it. */
+export interface Tenant {
+  readonly id: string
+  readonly key: string
+  /** The public client. */
+  readonly client: AgentMailClient
+  readonly api: Api
+}
+
+/** The public client as its users make it, pointed at this system. It does not repeat requests: a test sees the first answer. */
+export function clientOf(place: Place, key: string): AgentMailClient {
+  return new AgentMailClient({ baseUrl: place.gatewayUrl, apiKey: key, maxRetries: 0 })
+}
+
+/** A new organization, made by the operator's command line. */
+export async function createTenant(place: Place): Promise<Tenant> {
+  const printed = await operate(place, 'organizations', 'create')
+  const [, id] = /^Organization (\S+)$/m.exec(printed) ?? []
+  const key = keyIn(printed)
+  if (id === undefined) throw new Error(`the command line answered: ${printed}`)
+  return { id, key, client: clientOf(place, key), api: new Api(place.gatewayUrl, key) }
+}
+
+/** Runs `npm run admin -- <words>` against this system. @returns what it prints. */
+export async function operate(place: Place, ...words: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [adminProgram, ...words], {
+    cwd: path.dirname(adminProgram),
+    env: { PATH: process.env['PATH'], ...place.operator },
+  })
+  return stdout
+}
+
+export function keyIn(printed: string): string {
+  const [key] = /am_\w+_[0-9a-f]{64}/.exec(printed) ?? []
+  if (key === undefined) throw new Error(`there is no key in: ${printed}`)
+  return key
+}
+
+/** A further pod. No operation creates one yet, so it is a row. */
+export async function createPod(place: Place, organizationId: string): Promise<string> {
+  const id = randomUUID()
+  const client = new pg.Client({ connectionString: place.databases.gateway })
+  await client.connect()
+  try {
+    await client.query(
+      `insert into pods (id, organization_id, name, created_at, updated_at) values ($1, $2, 'Second pod', now(), now())`,
+      [id, organizationId],
+    )
+  } finally {
+    await client.end()
+  }
+  return id
+}
+
+/** An address that nobody has. */
+export function newUsername(prefix = 'box'): string {
+  return `${prefix}-${randomName()}`
+}
