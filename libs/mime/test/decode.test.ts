@@ -103,6 +103,18 @@ describe('decodeTransfer', () => {
     expect(decodeTransfer(Buffer.from(input), encoding).toString()).toBe(output)
   })
 
+  it('decodes what takes several pieces, whatever its lines are like', () => {
+    const words = 'wörds and blanks '.repeat(20_000)
+    const code = (line: string): string =>
+      Buffer.from(line)
+        .toString('latin1')
+        .replaceAll(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16)}`)
+    expect(decodeTransfer(Buffer.from(`${code(words)}.`), 'quoted-printable').toString()).toBe(`${words}.`)
+    const lines = `${code('ö'.repeat(20))}=\r\n`.repeat(5_000)
+    expect(decodeTransfer(Buffer.from(lines), 'quoted-printable').toString()).toBe('ö'.repeat(100_000))
+    expect(decodeTransfer(Buffer.from('aGVsbG8='.repeat(50_000)), 'base64').toString()).toBe('hello'.repeat(50_000))
+  })
+
   it('joins flowed lines without their space when the sender says so', () => {
     expect(unflow('日本 \n語\n> a \nb', true)).toBe('日本語\n> a\nb')
   })

@@ -179,6 +179,12 @@ describe('a megabyte of', () => {
     ['near delimiters', `Content-Type: multipart/mixed; boundary=${'-'.repeat(70)}`, '\n-----'],
     ['padding', 'Content-Transfer-Encoding: base64', 'A='],
     ['soft breaks', 'Content-Transfer-Encoding: quoted-printable', '=  '],
+    ['blanks in a code', 'Content-Transfer-Encoding: quoted-printable', ' '],
+    [
+      'unclosed parts',
+      'Content-Type: multipart/mixed; boundary=b',
+      '--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n',
+    ],
     ['flowed lines', 'Content-Type: text/plain; format=flowed; delsp=yes', 'a \n'],
   ])('%s does not stall the parser', (_, header, unit) => {
     inTime(() => parse(mailOf(header, '', filled(unit))))

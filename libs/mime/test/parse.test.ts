@@ -184,6 +184,34 @@ describe('body selection', () => {
     expect([mail.text, mail.html, mail.attachments.length]).toEqual([text, body, attachments])
   })
 
+  it('finds the outer parts after an inner multipart that is never closed', () => {
+    const inner = multi('alternative', plain, html).slice(0, -1)
+    const mail = parse(mailOf(...multi('mixed', inner, pdf)))
+    expect([mail.text, mail.html]).toEqual(['words', '<p>words</p>'])
+    expect(mail.attachments).toMatchObject([{ contentType: 'application/pdf', size: 1 }])
+  })
+
+  it('accepts blanks that a relay added to a delimiter', () => {
+    const mail = parse(
+      mailOf(...multi('mixed', plain, pdf).map((line) => (line.startsWith('--') ? `${line} \t` : line))),
+    )
+    expect(mail.text).toBe('words')
+    expect(mail.attachments).toMatchObject([{ contentType: 'application/pdf', size: 1 }])
+  })
+
+  it('does not take a line for a delimiter that only begins like one', () => {
+    const mail = parse(mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'a', '--bc', 'd', '--b--'))
+    expect(mail).toMatchObject({ text: 'a\n--bc\nd', attachments: [] })
+  })
+
+  it('lists a part that is a header only', () => {
+    const header = ['Content-Type: image/gif', 'Content-Disposition: attachment; filename=a.gif']
+    const mail = parse(
+      mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', ...header, '--b', '', 'x', '--b--'),
+    )
+    expect(mail).toMatchObject({ text: 'x', attachments: [{ filename: 'a.gif', size: 0 }] })
+  })
+
   it('accepts bare line feeds', () => {
     const mail = parse(Buffer.from(fixture('mixed-related').toString().replaceAll('\r\n', '\n')))
     expect(mail.text).toBe('See the logo.')
