@@ -2,12 +2,9 @@ import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 import type { InternalPermission, Permission } from './permissions.ts'
 import type { ServiceName } from './services.ts'
+import type { Tier } from './tiers.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
-/** The three nested tiers a credential, or the path of a request, can be bound to. */
-export const TIERS = ['organization', 'pod', 'inbox'] as const
-export type Tier = (typeof TIERS)[number]
 
 /** How a request proves who it is: an API key, nothing at all, or a signature inside the URL (download links). */
 export type Authentication = 'key' | 'none'

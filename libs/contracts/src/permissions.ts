@@ -1,4 +1,4 @@
-import type { Tier } from './operation.ts'
+import type { Tier } from './tiers.ts'
 
 /** Grantable permissions by subject (identity 4.1). Complete: any other name in a `permissions` object is dropped. */
 export const PERMISSION_GROUPS = {

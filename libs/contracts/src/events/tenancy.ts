@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { TIERS } from '../operation.ts'
 import { PERMISSIONS } from '../permissions.ts'
+import { TIERS } from '../tiers.ts'
 
 const version = z.int().meta({ description: 'Grows with each change of the entity; only a newer one is applied.' })
 const at = z.iso.datetime()

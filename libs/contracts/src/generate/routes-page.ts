@@ -1,7 +1,8 @@
 import { internalOperations } from '../internal/index.ts'
-import { type InternalOperationDefinition, type OperationDefinition, PREFIX, TIERS, type Tier } from '../operation.ts'
+import { type InternalOperationDefinition, type OperationDefinition, PREFIX } from '../operation.ts'
 import { operations } from '../operations/index.ts'
 import { INTERNAL_PERMISSIONS, PERMISSIONS, tiersOfPermission } from '../permissions.ts'
+import { TIERS, type Tier } from '../tiers.ts'
 import { NOTICE, table } from './markdown.ts'
 
 /** The route table, and who can use which permission. */

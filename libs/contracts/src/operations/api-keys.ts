@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
-import { TIERS } from '../operation.ts'
 import { isPermission, PERMISSIONS, type PermissionGrant, RENAMED_PERMISSIONS } from '../permissions.ts'
 import { apiKey, createdApiKey } from '../resources/api-key.ts'
 import { PAGE } from '../resources/page.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
 import { instantInput, line, refused } from '../schemas/text.ts'
 import { onWire } from '../schemas/wire.ts'
+import { TIERS } from '../tiers.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
 
 const renamed: ReadonlyMap<string, string> = new Map(Object.entries(RENAMED_PERMISSIONS))

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { threadId } from '../ids.ts'
 import { LIMITS } from '../limits.ts'
-import { TIERS } from '../operation.ts'
 import { PAGE } from '../resources/page.ts'
 import { thread, threadItem } from '../resources/thread.ts'
 import { pageToken, queryInteger, queryList } from '../schemas/query.ts'
+import { TIERS } from '../tiers.ts'
 import { BASE, define, group } from './define.ts'
 import { capWhenFiltered, mailListQuery } from './mail-lists.ts'
 

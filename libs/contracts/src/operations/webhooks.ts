@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
-import { TIERS } from '../operation.ts'
 import { PAGE } from '../resources/page.ts'
 import { webhook } from '../resources/webhook.ts'
 import { eventTypeList, filterIds } from '../schemas/event-filter.ts'
@@ -8,6 +7,7 @@ import { headerMap } from '../schemas/header-map.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
 import { isHttpUrl } from '../schemas/send.ts'
 import { clientId } from '../schemas/text.ts'
+import { TIERS } from '../tiers.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
 
 /** Names that would break the signature or the framing of a delivery (events 7.3). */
