@@ -96,7 +96,7 @@ describe('RCPT', () => {
   })
 
   it('lets a paused inbox swallow, without a trace of the mail', async () => {
-    await stage.pause(inbox)
+    await stage.setStatus(inbox, 'paused')
     const before = await blobCount()
     await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'gone' })
     const fact = await facts.next(({ key }) => key === inbox.inbox_uid, { what: 'the fact' })

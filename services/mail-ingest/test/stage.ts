@@ -53,12 +53,14 @@ export interface Stage {
   readonly smtpPort: number
   readonly url: string
   readonly db: Db
+  readonly databaseUrl: string
+  readonly gatewayUrl: string
   readonly blobs: string
   readonly topics: TestTopics
   readonly service: Service
   readonly returnPath: ReturnPath
   inbox(): Promise<TestInbox>
-  pause(inbox: TestInbox): Promise<void>
+  setStatus(inbox: TestInbox, status: 'active' | 'paused'): Promise<void>
   deleteInbox(inbox: TestInbox): Promise<void>
   /** A request as the gateway forwards it. */
   call(caller: Caller, operation: OperationId, method: string, path: string, body?: unknown): Promise<Answer>
@@ -104,6 +106,8 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     smtpPort,
     url,
     db,
+    databaseUrl: database.url,
+    gatewayUrl: gateway.url,
     blobs,
     topics,
     service,
@@ -123,8 +127,8 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
         caller: callerOf({ organization_id, pod_id, inbox }),
       }
     },
-    async pause({ address }) {
-      await gateway.request(key, 'PATCH', `/v0/inboxes/${encodeURIComponent(address)}`, { status: 'paused' })
+    async setStatus({ address }, status) {
+      await gateway.request(key, 'PATCH', `/v0/inboxes/${encodeURIComponent(address)}`, { status })
     },
     async deleteInbox({ address }) {
       await gateway.request(key, 'DELETE', `/v0/inboxes/${encodeURIComponent(address)}`)

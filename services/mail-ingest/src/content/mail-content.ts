@@ -96,7 +96,8 @@ function headerContent(
     cc: header.cc.map(name),
     bcc: header.bcc.map(name),
     replyTo: header.replyTo.map(name),
-    subject: header.subject === undefined ? null : storable(header.subject).slice(0, LIMITS.send.subject),
+    subject:
+      header.subject === undefined ? null : storable(header.subject).slice(0, LIMITS.send.subject).toWellFormed(),
     messageId: messageId ?? messageIdFromBytes(raw),
     inReplyTo: optional(header.inReplyTo),
     references: header.references.map(storable),
@@ -118,8 +119,12 @@ function storedAttachment(attachment: AttachmentInfo): StoredAttachment {
   }
 }
 
+/** A name on one line. */
 function name(text: string): string {
-  return storable(text).slice(0, NAME_LENGTH).toWellFormed()
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, NAME_LENGTH)
+    .toWellFormed()
 }
 
 function optional(text: string | undefined): string | null {

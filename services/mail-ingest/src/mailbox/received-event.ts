@@ -66,6 +66,7 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
     message: { ...message, to: newestOf(message.to), ...newest({ cc: message.cc, bcc: message.bcc }) },
     thread,
   }),
+  ({ message: { attachments: _, ...message }, thread: { attachments: __, ...thread } }) => ({ message, thread }),
 ]
 
 /** Leaves out bodies above 64 KB, then whatever the size rule names, until the payload is below 900 KB (events 3.1). */

@@ -35,8 +35,12 @@ export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly out
 export async function processMail(mail: LeasedMail, tools: PipelineTools): Promise<ProcessingFacts> {
   const raw = await tools.blobs.buffer(mail.blob)
   const { target } = mail
-  if (target.kind === 'report') return { outcome: await handOnReport(mail, target.deliveryId, raw, tools) }
-  return deliver(mail, target.inbox, raw, tools)
+  const facts =
+    target.kind === 'report'
+      ? { outcome: await handOnReport(mail, target.deliveryId, raw, tools) }
+      : await deliver(mail, target.inbox, raw, tools)
+  if (facts.outcome !== 'stored') tools.sweep()
+  return facts
 }
 
 async function deliver(
@@ -63,9 +67,8 @@ async function discard(
   mail: LeasedMail,
   inbox: InboxScope,
   reason: 'dmarc' | 'virus',
-  { db, outbox, sweep }: PipelineTools,
+  { db, outbox }: PipelineTools,
 ): Promise<string> {
   await db.transaction((tx) => discardMail(tx, outbox, mail, inbox, reason))
-  sweep()
   return reason
 }

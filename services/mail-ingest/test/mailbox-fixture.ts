@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { openBlobStore } from '@restante/blobs'
+import type { SentCopy } from '@restante/contracts'
+import { sql } from '@restante/service'
+import { type Submission, sendMail, waitFor } from '@restante/testkit'
+import type { Stage, TestInbox } from './stage.ts'
+
+const STORED = sql<{ message_id: string }, [inboxUid: string, subject: string]>(
+  'select message_id from messages where inbox_uid = $1 and subject = $2',
+)
+
+/** Delivers a mail by SMTP and waits until it is stored. @returns its message_id */
+export async function receiveMail(
+  stage: Stage,
+  inbox: TestInbox,
+  mail: Omit<Submission, 'port'> = {},
+): Promise<string> {
+  const subject = mail.subject ?? `mail ${randomUUID()}`
+  const common = { from: 'Ada Ray <ada@customer.test>', to: inbox.address, text: 'Hello' }
+  await sendMail({ port: stage.smtpPort, ...common, ...mail, subject })
+  const [row] = await waitFor(
+    async () => {
+      const rows = await stage.db.query(STORED, inbox.inbox_uid, subject)
+      return rows.length > 0 && rows
+    },
+    { what: `the mail "${subject}"` },
+  )
+  return row?.message_id ?? ''
+}
+
+/** What mail-send says of a message that it accepted, its raw mail in the shared store. */
+export async function sentCopy(stage: Stage, inbox: TestInbox, overrides: Partial<SentCopy> = {}): Promise<SentCopy> {
+  const message_id = `<${randomUUID()}@mail.test>`
+  const raw = Buffer.from(
+    `From: ${inbox.address}\r\nTo: bo@customer.test\r\nSubject: Offer\r\nMessage-ID: ${message_id}\r\n` +
+      'Content-Type: text/plain\r\n\r\nOur offer.\r\n\r\n> your question\r\n',
+  )
+  const blobs = openBlobStore(`directory:${stage.blobs}`)
+  const name = `outbound/${randomUUID()}`
+  const { size, sha256 } = await blobs.put(name, raw)
+  return {
+    organization_id: inbox.organization_id,
+    pod_id: inbox.pod_id,
+    inbox_uid: inbox.inbox_uid,
+    message_id,
+    thread_id: randomUUID(),
+    timestamp: '2026-11-20T10:00:00.000Z',
+    from: `Desk <${inbox.address}>`,
+    to: ['Bo <bo@customer.test>'],
+    subject: 'Offer',
+    labels: ['campaign'],
+    extracted_text: 'Our offer.',
+    blob: { name, size, sha256 },
+    ...overrides,
+  }
+}
+
+export const pathOf = (messageId: string): string => `/messages/${encodeURIComponent(messageId)}`

@@ -1,0 +1,315 @@
+import type { Message, ThreadItem } from '@restante/contracts'
+import type { MailContent } from '../src/content/mail-content.ts'
+import { DownloadLinks } from '../src/files/links.ts'
+import { isDuplicate, type KnownMessage, threadOf } from '../src/mailbox/known-ids.ts'
+import { changedLabels } from '../src/mailbox/label-log.ts'
+import { fitContent } from '../src/mailbox/received-event.ts'
+import { extendTotals, type ThreadMember, totalsOf } from '../src/mailbox/thread-totals.ts'
+import { uuidV7 } from '../src/mailbox/uuid-v7.ts'
+import { mergedHeaders } from '../src/pipeline/headers.ts'
+import { SPAM_THRESHOLD, spamScore } from '../src/pipeline/spam-rules.ts'
+import { traceLines } from '../src/pipeline/trace.ts'
+import { PeerLimit } from '../src/smtp/peer-limit.ts'
+
+describe('labels', () => {
+  it.each([
+    [['a'], ['b'], [], ['a', 'b'], ['b'], []],
+    [['a', 'b'], [], ['a'], ['b'], [], ['a']],
+    [['a'], ['b'], ['b'], ['a'], [], []],
+    [['a'], ['a'], ['c'], ['a'], [], []],
+    [['a'], ['b', 'b'], ['a'], ['b'], ['b'], ['a']],
+  ])('%j plus %j minus %j is %j', (labels, added, removed, result, reallyAdded, reallyRemoved) => {
+    expect(changedLabels(labels, { added, removed })).toEqual({
+      labels: result,
+      change: { added: reallyAdded, removed: reallyRemoved },
+    })
+  })
+})
+
+describe('a thread', () => {
+  const member = (minute: number, more: Partial<ThreadMember> = {}): ThreadMember => ({
+    message_id: `<${minute}@x>`,
+    direction: 'received',
+    labels: ['received'],
+    timestamp: new Date(minute * 60_000),
+    sender: 'Ann <a@x>',
+    to: ['desk@y'],
+    cc: [],
+    bcc: [],
+    subject: `subject ${minute}`,
+    preview: `preview ${minute}`,
+    attachments: [],
+    size: 10,
+    ...more,
+  })
+
+  it('adds up its messages', () => {
+    const sent = { direction: 'sent' as const, sender: 'desk@y', to: ['a@x'], labels: ['sent'], preview: null }
+    expect(totalsOf([member(1), member(2, { cc: ['c@z'] }), member(3, sent)])).toEqual({
+      labels: ['received', 'sent'],
+      timestamp: new Date(180_000),
+      received_timestamp: new Date(120_000),
+      sent_timestamp: new Date(180_000),
+      senders: ['Ann <a@x>', 'desk@y'],
+      recipients: ['desk@y', 'c@z', 'a@x'],
+      subject: 'subject 1',
+      preview: null,
+      attachments: [],
+      last_message_id: '<3@x>',
+      message_count: 3,
+      size: 30,
+    })
+  })
+
+  it('is the same whether it grew or was added up', () => {
+    const members = [1, 2, 3, 4].map((minute) => member(minute, { labels: [`l${minute % 2}`], sender: `s${minute}@x` }))
+    const grown = members.reduce<ReturnType<typeof totalsOf>>((totals, next) => extendTotals(totals, next), undefined)
+    expect(grown).toEqual(totalsOf(members))
+  })
+
+  it('of nothing is none', () => expect(totalsOf([])).toBeUndefined())
+})
+
+describe('known ids', () => {
+  const known = (id: string, more: Partial<KnownMessage> = {}): KnownMessage => ({
+    message_id: id,
+    header_id: id,
+    thread_id: `thread of ${id}`,
+    sender_address: 'a@x',
+    digest: 'd',
+    labels: ['received'],
+    created_at: new Date(1),
+    ...more,
+  })
+
+  it('make a duplicate only together with sender and digest', () => {
+    const mail = { header_id: '<1>', sender_address: 'a@x', digest: 'd' }
+    expect(isDuplicate(mail, [known('<1>')])).toBe(true)
+    expect(isDuplicate(mail, [known('<1>', { digest: 'e' })])).toBe(false)
+    expect(isDuplicate(mail, [known('<1>', { sender_address: 'b@x' })])).toBe(false)
+    expect(isDuplicate(mail, [known('<2>', { header_id: '<1>' })])).toBe(true)
+  })
+
+  it('name the newest holder without a restricted label', () => {
+    const genuine = known('<1>', { thread_id: 'genuine' })
+    const forged = known('<2>', {
+      header_id: '<1>',
+      thread_id: 'forged',
+      labels: ['unauthenticated'],
+      created_at: new Date(2),
+    })
+    const later = known('<3>', { header_id: '<1>', thread_id: 'later', created_at: new Date(3) })
+    expect(threadOf(['<1>'], [genuine, forged])).toBe('genuine')
+    expect(threadOf(['<1>'], [genuine, forged, later])).toBe('later')
+    expect(threadOf(['<1>'], [forged])).toBe('forged')
+    expect(threadOf(['<9>', '<1>'], [genuine])).toBe('genuine')
+    expect(threadOf(['<9>'], [genuine])).toBeUndefined()
+  })
+})
+
+describe('the payload of a received event', () => {
+  const time = '2026-01-01T00:00:00.000Z'
+  const content = (message: Partial<Message>, thread: Partial<ThreadItem> = {}) => ({
+    message: {
+      inbox_id: 'i@x',
+      thread_id: 't',
+      message_id: '<m@x>',
+      labels: [],
+      timestamp: time,
+      from: 'a@x',
+      from_: 'a@x',
+      to: [],
+      size: 1,
+      created_at: time,
+      updated_at: time,
+      preview: 'p',
+      ...message,
+    },
+    thread: {
+      inbox_id: 'i@x',
+      thread_id: 't',
+      labels: [],
+      timestamp: time,
+      senders: [],
+      recipients: [],
+      last_message_id: '<m@x>',
+      message_count: 1,
+      size: 1,
+      created_at: time,
+      updated_at: time,
+      ...thread,
+    },
+  })
+  const many = (count: number, length: number) =>
+    Array.from({ length: count }, (_, index) => `${index} ${'x'.repeat(length)}`)
+
+  it('omits the bodies when they are larger than 64 KB together, in bytes', () => {
+    const half = 'ä'.repeat(16 * 1024)
+    const bodies = { text: half, extracted_text: half, html: half, extracted_html: half }
+    expect(fitContent(content(bodies)).message).toMatchObject(bodies)
+    const { message } = fitContent(content({ ...bodies, html: `${half}x` }))
+    for (const name of Object.keys(bodies)) expect(message).not.toHaveProperty(name)
+    expect(message.preview).toBe('p')
+  })
+
+  it('drops headers, then references, then cuts the lists of the thread, as far as needed', () => {
+    const headers = { a: 'x'.repeat(500_000) }
+    const references = many(500, 1_000)
+    const small = fitContent(content({ headers, references: ['<r>'] }))
+    expect(small.message).toMatchObject({ headers, references: ['<r>'] })
+    const noHeaders = fitContent(content({ headers, references }))
+    expect(noHeaders.message).not.toHaveProperty('headers')
+    expect(noHeaders.message.references).toHaveLength(500)
+    const recipients = many(1_500, 500)
+    const cut = fitContent(content({ headers, references }, { recipients, senders: ['s'] }))
+    expect(cut.message).not.toHaveProperty('references')
+    expect(cut.thread.recipients).toHaveLength(1_500)
+    const more = fitContent(content({ headers, references }, { recipients: many(2_500, 500), senders: ['s'] }))
+    expect(more.thread.recipients).toEqual(many(2_500, 500).slice(-100))
+    expect(more.thread.senders).toEqual(['s'])
+  })
+
+  it('stays below the cap whatever a mail brings', () => {
+    const attachments = Array.from({ length: 500 }, () => ({
+      attachment_id: 'a',
+      size: 1,
+      filename: '"'.repeat(500),
+      content_type: 'ü'.repeat(500),
+      content_id: '"'.repeat(500),
+    }))
+    const lists = { to: many(1_000, 490), cc: many(1_000, 490), subject: '"'.repeat(4_000), attachments }
+    const thread = { attachments, senders: many(1_000, 500), recipients: many(1_000, 500) }
+    const fitted = fitContent(content(lists, thread))
+    expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(900 * 1024)
+  })
+})
+
+describe('spam rules', () => {
+  const mail = (more: Partial<MailContent>): MailContent => ({
+    from: 'Ann <a@x.test>',
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'Hello',
+    messageId: '<m@x>',
+    inReplyTo: null,
+    references: [],
+    date: new Date(),
+    headers: {},
+    text: 'Hi',
+    html: null,
+    extractedText: 'Hi',
+    extractedHtml: null,
+    preview: 'Hi',
+    attachments: [],
+    digest: 'd',
+    parsed: true,
+    ...more,
+  })
+  const attachment = (filename: string) => ({ attachment_id: 'a', part: 1, size: 1, filename, content_type: 'x/y' })
+
+  it.each([
+    ['an ordinary mail', mail({})],
+    ['a shouting subject', mail({ subject: 'VERY IMPORTANT MEETING' })],
+    ['a single phrase', mail({ text: 'You have won our respect' })],
+    ['a program for a colleague', mail({ attachments: [attachment('setup.exe')] })],
+  ])('let %s pass', (_name, content) => {
+    expect(spamScore(content, true).score).toBeLessThan(SPAM_THRESHOLD)
+  })
+
+  it.each([
+    ['the test string', mail({ text: 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X' })],
+    ['several phrases', mail({ subject: 'You have won', text: 'claim your prize, million dollars' })],
+    [
+      'a program from somebody who poses',
+      mail({ from: '"bank@bank.test" <x@evil.test>', attachments: [attachment('a.pdf.scr')] }),
+    ],
+  ])('catch %s', (_name, content) => {
+    expect(spamScore(content, false).score).toBeGreaterThanOrEqual(SPAM_THRESHOLD)
+  })
+})
+
+describe('trace headers', () => {
+  const mail = {
+    id: 'id',
+    leaseId: 'l',
+    target: { kind: 'report' as const, deliveryId: 'd' },
+    recipient: 'desk@y.test',
+    blob: 'b',
+    size: 1,
+    receivedAt: new Date('2026-11-20T10:00:00Z'),
+    attempts: 1,
+  }
+
+  it('cannot be broken by what a peer says', () => {
+    const envelope = {
+      via: 'smtp' as const,
+      mail_from: 'a\r\nX: 1@x',
+      peer: 'fd00::1',
+      helo: 'h) (\nX',
+      protocol: 'ESMTP',
+      smtputf8: false,
+    }
+    const trace = traceLines({ ...mail, envelope }, 'mx.y.test', 'Authentication-Results: mx.y.test; none\r\n')
+    expect(trace).toBe(
+      'Return-Path: <a??X: 1@x>\r\nDelivered-To: desk@y.test\r\nAuthentication-Results: mx.y.test; none\r\n' +
+        'Received: from h????X ([IPv6:fd00::1])\r\n\tby mx.y.test with ESMTP id id\r\n' +
+        '\tfor <desk@y.test>; Fri, 20 Nov 2026 10:00:00 +0000\r\n',
+    )
+  })
+
+  it('come first among the headers, and nobody else speaks in our name', () => {
+    const ours = { Received: 'ours', 'Authentication-Results': 'mx.y.test; none' }
+    const theirs = {
+      received: 'theirs',
+      'authentication-results': 'MX.y.test; dmarc=pass\nother.test; spf=pass',
+      Subject: 's',
+    }
+    expect(mergedHeaders(ours, theirs, 'mx.y.test')).toEqual({
+      Received: 'ours\ntheirs',
+      'Authentication-Results': 'mx.y.test; none\nother.test; spf=pass',
+      Subject: 's',
+    })
+  })
+})
+
+describe('ids of the label log', () => {
+  it('sort as they were made', () => {
+    const ids = Array.from({ length: 10_000 }, () => uuidV7())
+    expect(ids.toSorted()).toEqual(ids)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(uuidV7()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  })
+})
+
+describe('download links', () => {
+  const links = new DownloadLinks({ publicUrl: 'https://api.test', secret: 'a secret of the test' })
+  const token = links.raw('0a0a0a0a-0000-4000-8000-000000000000').download_url.split('/').at(-1) ?? ''
+
+  it('open for an hour', () => {
+    expect(links.open(token)).toMatchObject({ message: '0a0a0a0a-0000-4000-8000-000000000000' })
+    expect(links.open(token, Date.now() + 3_590_000)).toBeDefined()
+    expect(links.open(token, Date.now() + 3_601_000)).toBeUndefined()
+  })
+
+  it('of another installation do not open', () => {
+    expect(
+      new DownloadLinks({ publicUrl: 'https://api.test', secret: 'another secret here' }).open(token),
+    ).toBeUndefined()
+  })
+})
+
+describe('connections of one peer', () => {
+  it('are counted per IPv4 address and per IPv6 /64', () => {
+    const peers = new PeerLimit(1)
+    expect(peers.enter('192.0.2.1')).toBe(true)
+    expect(peers.enter('192.0.2.1')).toBe(false)
+    expect(peers.enter('192.0.2.2')).toBe(true)
+    expect(peers.enter('2001:db8:1:2::1')).toBe(true)
+    expect(peers.enter('2001:db8:1:2:ffff::9')).toBe(false)
+    expect(peers.enter('2001:db8:1:3::1')).toBe(true)
+    peers.leave('2001:db8:1:2::1')
+    expect(peers.enter('2001:db8:1:2:a:b:c:d')).toBe(true)
+  })
+})

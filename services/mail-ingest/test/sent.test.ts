@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto'
+import { openBlobStore } from '@restante/blobs'
+import { type EventOf, topics } from '@restante/contracts'
+import { deliverTwiceAndSwapped, Outbox, recordOf } from '@restante/messaging'
+import { createParserPool, type ParserPool } from '@restante/mime'
+import { type CollectedRecord, type TopicCollection, waitFor } from '@restante/testkit'
+import { deliveriesConsumer } from '../src/sent/consumers.ts'
+import type { DeliveryFact } from '../src/sent/facts.ts'
+import { SentPlacement } from '../src/sent/placement.ts'
+import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
+
+type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
+
+let stage: Stage
+let inbox: TestInbox
+let events: TopicCollection
+let parser: ParserPool
+let consumer: ReturnType<typeof deliveriesConsumer>
+
+beforeAll(async () => {
+  stage = await openStage()
+  events = await stage.collect('mail.messages')
+  parser = createParserPool({ threads: 1 })
+  const { db } = stage
+  const outbox = new Outbox({ db, service: 'mail-ingest' })
+  const blobs = openBlobStore(`directory:${stage.blobs}`)
+  const placement = new SentPlacement({ db, blobs, parser, outbox })
+  consumer = deliveriesConsumer({ kafka: stage.topics.kafka, db, outbox, placement })
+}, 60_000)
+afterAll(async () => {
+  await parser.close()
+  await stage.stop()
+}, 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+/** Hands events to the consumer as their topic would. */
+async function deliver(...delivered: DeliveryEvent[]): Promise<void> {
+  for (const event of delivered) {
+    await consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
+  }
+}
+
+const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
+const RECIPIENTS = ['bo@customer.test']
+
+async function story(minutes: { delayed?: number; delivered?: number } = {}) {
+  const copy = await sentCopy(stage, inbox)
+  const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
+  const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
+  const envelope = (type: string) => ({
+    id: randomUUID(),
+    subject: message_id,
+    key: inbox_uid,
+    time: new Date(),
+    routing: { organizationId: organization_id },
+    type,
+  })
+  const fact = (type: DeliveryFact['type'], minute: number, more: object = {}): DeliveryEvent => {
+    const payload = { ...scope, timestamp: T(minute), recipients: RECIPIENTS, ...more }
+    const schema = topics['mail.deliveries'].events[type].schema
+    return { ...envelope(type), payload: schema.parse(payload) } as DeliveryEvent
+  }
+  return {
+    copy,
+    accepted: { ...envelope('message.accepted'), payload: copy } as DeliveryEvent,
+    handedOver: fact('delivery.handed_over', 1),
+    delayed: fact('delivery.delayed', minutes.delayed ?? 2),
+    delivered: fact('delivery.delivered', minutes.delivered ?? 3),
+    bounced: fact('delivery.bounced', 4, { type: 'Permanent', sub_type: 'NoEmail' }),
+    complained: fact('delivery.complained', 5, { type: 'abuse', sub_type: 'spam' }),
+    rejected: fact('delivery.rejected', 1, { reason: 'Bad content' }),
+  }
+}
+
+const get = (id: string) => stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+const labels = async (id: string): Promise<string[]> => (await get(id)).body.labels
+
+/** Public events about a message. They are complete once `marker`, an event that was raised afterwards, is there. */
+async function fired(messageId: string): Promise<CollectedRecord[]> {
+  const marker = await receiveMail(stage, inbox)
+  await events.next(({ headers }) => headers['ce_subject'] === marker, { what: 'the marker' })
+  const isOurs = ({ headers, type }: CollectedRecord) =>
+    headers['ce_subject'] === messageId && type.startsWith('message.')
+  return events.records.filter(isOurs)
+}
+const firedTypes = async (id: string) => (await fired(id)).map(({ type }) => type)
+
+describe('a sent copy', () => {
+  it('is placed by the call and by the event, once', async () => {
+    const { copy, accepted } = await story()
+    await stage.peer('mail-ingest.placeSent', copy)
+    await stage.peer('mail-ingest.placeSent', copy)
+    await deliver(accepted, accepted)
+    const { body } = await get(copy.message_id)
+    expect(body).toMatchObject({
+      thread_id: copy.thread_id,
+      labels: ['sent', 'campaign'],
+      timestamp: copy.timestamp,
+      from: copy.from,
+      to: copy.to,
+      subject: 'Offer',
+      text: 'Our offer.\n\n> your question\n',
+      extracted_text: 'Our offer.',
+      size: copy.blob.size,
+    })
+    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+    expect(list.body.count).toBe(1)
+    const thread = await stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${copy.thread_id}`)
+    expect(thread.body).toMatchObject({ message_count: 1, sent_timestamp: copy.timestamp })
+    expect(thread.body).not.toHaveProperty('received_timestamp')
+  })
+
+  it('keeps its bytes when mail-send drops its own', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    await openBlobStore(`directory:${stage.blobs}`).delete(copy.blob.name)
+    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    expect(await file.text()).toContain('Our offer.')
+  })
+
+  it('does not come back once it was deleted', async () => {
+    const { copy, accepted, handedOver } = await story()
+    await stage.peer('mail-ingest.placeSent', copy)
+    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
+    await deliver(accepted, handedOver)
+    expect((await get(copy.message_id)).status).toBe(404)
+    expect(await firedTypes(copy.message_id)).toEqual(['message.deleted'])
+  })
+
+  it('draws answers into its thread', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    const answer = await receiveMail(stage, inbox, { inReplyTo: copy.message_id })
+    expect((await get(answer)).body.thread_id).toBe(copy.thread_id)
+  })
+
+  it('makes mail to oneself a duplicate', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    const facts = await stage.collect('mail.inbound')
+    const outcome = await stage.peer('mail-ingest.acceptInbound', {
+      delivery_id: randomUUID(),
+      organization_id: inbox.organization_id,
+      pod_id: inbox.pod_id,
+      inbox_uid: inbox.inbox_uid,
+      recipient: inbox.address,
+      mail_from: inbox.address,
+      blob: copy.blob,
+    })
+    expect(outcome).toEqual({ outcome: 'accepted' })
+    const isOurs = ({ key, type }: CollectedRecord) => key === inbox.inbox_uid && type === 'mail.discarded'
+    const fact = await facts.next(isOurs, { what: 'the discard' })
+    expect(JSON.parse(fact.value).reason).toBe('duplicate')
+  })
+})
+
+describe('facts about a delivery', () => {
+  it('become labels and events, each once, however often they arrive', async () => {
+    const { copy, accepted, handedOver, delayed, delivered, complained } = await story()
+    await deliver(accepted, handedOver, handedOver, delayed, delayed)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delayed'])
+    await deliver(delivered, delivered, complained, complained)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered', 'complained'])
+    const documents = (await fired(copy.message_id)).map(({ value }) => JSON.parse(value))
+    const about = { inbox_id: inbox.address, thread_id: copy.thread_id, message_id: copy.message_id }
+    expect(documents).toEqual([
+      {
+        type: 'event',
+        event_type: 'message.sent',
+        event_id: handedOver.id,
+        send: { ...about, timestamp: T(1), recipients: RECIPIENTS },
+      },
+      {
+        type: 'event',
+        event_type: 'message.delivered',
+        event_id: delivered.id,
+        delivery: { ...about, timestamp: T(3), recipients: RECIPIENTS },
+      },
+      {
+        type: 'event',
+        event_type: 'message.complained',
+        event_id: complained.id,
+        complaint: { ...about, timestamp: T(5), type: 'abuse', sub_type: 'spam', recipients: RECIPIENTS },
+      },
+    ])
+  })
+
+  it('have the same effect twice and in swapped order', async () => {
+    const { copy, accepted, handedOver, delayed, delivered } = await story()
+    await deliverTwiceAndSwapped(consumer, accepted, handedOver, delayed, delivered)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages?labels=sent')
+    expect(list.body.count).toBe(1)
+  })
+
+  it('let the mail leave before it is delivered, in whatever order they come', async () => {
+    const { copy, accepted, handedOver, delivered } = await story()
+    await deliver(accepted, delivered, handedOver)
+    expect(await firedTypes(copy.message_id)).toEqual(['message.sent', 'message.delivered'])
+  })
+
+  it('wait for a copy that is not there yet', async () => {
+    const { copy, accepted, handedOver, delivered, delayed } = await story()
+    await deliver(delivered, handedOver, delayed, delivered)
+    expect((await get(copy.message_id)).status).toBe(404)
+    await deliver(accepted)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+  })
+
+  it('tell of bounces and rejections', async () => {
+    const { copy, accepted, bounced, delayed } = await story()
+    await deliver(accepted, delayed, bounced)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'bounced'])
+    const [bounce] = await fired(copy.message_id)
+    expect(JSON.parse(bounce?.value ?? '').bounce).toMatchObject({
+      type: 'Permanent',
+      sub_type: 'NoEmail',
+      recipients: [{ address: 'bo@customer.test', status: 'bounced' }],
+    })
+    const other = await story()
+    await deliver(other.accepted, other.rejected)
+    expect(await labels(other.copy.message_id)).toEqual(['sent', 'campaign', 'rejected'])
+    const [reject] = await fired(other.copy.message_id)
+    expect(JSON.parse(reject?.value ?? '').reject).toMatchObject({ reason: 'Bad content' })
+  })
+
+  it('go on to pod and organization when the whole inbox was deleted', async () => {
+    const { copy, accepted, delivered } = await story()
+    await deliver(accepted)
+    await stage.deleteInbox(inbox)
+    await waitFor(async () => (await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })) === 0, {
+      what: 'the purge',
+      timeout: 20_000,
+    })
+    await deliver(delivered)
+    const event = await events.next(
+      ({ type, headers }) => type === 'message.delivered' && headers['ce_subject'] === copy.message_id,
+      { what: 'the event' },
+    )
+    expect(event.headers).toMatchObject({ ce_organizationid: inbox.organization_id, ce_podid: inbox.pod_id })
+    expect(event.headers).not.toHaveProperty('ce_inboxuid')
+    expect(JSON.parse(event.value).delivery.inbox_id).toBe(inbox.address)
+  })
+})
+
+describe('getReplySource', () => {
+  it('gives what a reply is made from, unless the caller may not see it', async () => {
+    const id = await receiveMail(stage, inbox, { replyTo: 'team@customer.test', cc: 'c@x.test', text: 'Question?' })
+    const ask = (visible_labels: ('trash' | 'spam')[], inbox_uid = inbox.inbox_uid) =>
+      stage.peer('mail-ingest.getReplySource', { inbox_uid, message_id: id, visible_labels })
+    expect(await ask([])).toMatchObject({
+      source: {
+        message_id: id,
+        sent: false,
+        from: 'Ada Ray <ada@customer.test>',
+        to: [inbox.address],
+        cc: ['c@x.test'],
+        reply_to: ['team@customer.test'],
+        text: 'Question?\n',
+        references: [],
+      },
+    })
+    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
+    expect(await ask(['spam'])).toEqual({})
+    expect(await ask(['trash'])).toHaveProperty('source')
+    expect(await ask(['trash'], randomUUID())).toEqual({})
+  })
+})
+
+describe('acceptInbound', () => {
+  const handOver = async (to: TestInbox, more: { delivery_id?: string; recipient?: string } = {}) => {
+    const { blob } = await sentCopy(stage, inbox)
+    const { organization_id, pod_id, inbox_uid, address } = to
+    const request = { delivery_id: randomUUID(), recipient: address, mail_from: inbox.address, blob, ...more }
+    return stage.peer('mail-ingest.acceptInbound', { organization_id, pod_id, inbox_uid, ...request })
+  }
+  const count = async (of: TestInbox) => (await stage.call(of.caller, 'messages.list', 'GET', '/messages')).body.count
+
+  it('delivers as authenticated, once per delivery', async () => {
+    const to = await stage.inbox()
+    const delivery_id = randomUUID()
+    const recipient = to.address.replace('@', '+tag@')
+    expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
+    expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
+    await handOver(to)
+    await waitFor(async () => (await count(to)) === 2, { what: 'two messages' })
+    const { body } = await stage.call(to.caller, 'messages.list', 'GET', '/messages')
+    expect(body.messages[0].labels).toEqual(['received', 'unread'])
+    const message = await stage.call(to.caller, 'messages.get', 'GET', pathOf(body.messages[0].message_id))
+    expect(message.body.headers['Authentication-Results']).toContain('x-internal=pass')
+  })
+
+  it('answers the first outcome again, even when the inbox was resumed', async () => {
+    const to = await stage.inbox()
+    const delivery_id = randomUUID()
+    await stage.setStatus(to, 'paused')
+    expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
+    await stage.setStatus(to, 'active')
+    expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
+    expect(await count(to)).toBe(0)
+  })
+
+  it('does not know deleted inboxes', async () => {
+    const to = await stage.inbox()
+    await stage.deleteInbox(to)
+    expect(await handOver(to)).toEqual({ outcome: 'unknown' })
+  })
+})
