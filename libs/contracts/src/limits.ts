@@ -133,6 +133,9 @@ export const LIMITS = {
     references: 200,
     /** Decoded text body and, apart from it, html body. */
     bodyBytes: 10 * MB,
+    /** Longer bodies (characters) are kept whole as their own extraction, and searched by their beginning. */
+    extractedText: 2 * MB,
+    extractedHtml: 1 * MB,
   },
   /** Stored messages (mail 5). */
   message: { preview: 200, downloadLink: 1 * HOUR },

@@ -14,6 +14,10 @@ export interface ParseLimits {
   readonly references: number
   /** Decoded bytes of the text body and, apart from it, of the html body. */
   readonly bodyBytes: number
+  /** Characters of a text body up to which its reply is extracted; nobody writes longer ones, and they cost seconds. */
+  readonly extractedText: number
+  /** The same of an html body. */
+  readonly extractedHtml: number
 }
 
 /** The state of one parse: its limits, and whether any of them was met. */

@@ -21,9 +21,6 @@ export interface ReadMail extends ParsedMail {
   readonly report?: Report
 }
 
-/** Longer bodies are shown whole and searched by their beginning: nobody wrote them, and they would cost seconds. */
-const MAX_DERIVED = 2 * 1024 * 1024
-
 /** `readMail` for a thread, which is sent its limits. */
 export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   const budget = newBudget(limits)
@@ -31,20 +28,20 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   const mail = parseStructure(raw, root, budget)
   const report = reportIn(raw, root, budget)
   const { text, html } = mail
-  const extractedText = text === undefined ? undefined : orWhole(extractReply, text)
+  const extractedText = text === undefined ? undefined : orWhole(extractReply, text, limits.extractedText)
   return {
     ...mail,
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
-    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html) }),
-    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, MAX_DERIVED)),
+    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, limits.extractedHtml) }),
+    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, limits.extractedHtml)),
     ...(report !== undefined && { report }),
   }
 }
 
 /** Extraction must never fail the message (mail 14). */
-function orWhole(extract: (body: string) => string, body: string): string {
-  if (body.length > MAX_DERIVED) return body.trim()
+function orWhole(extract: (body: string) => string, body: string, max: number): string {
+  if (body.length > max) return body.trim()
   try {
     return extract(body)
   } catch {
