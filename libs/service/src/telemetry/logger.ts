@@ -17,6 +17,9 @@ const SECRET_PATHS = [
   'subject',
 ].flatMap((name) => [name, `*.${name}`])
 
+/** Where PostgreSQL quotes the row or the parameter that it refused. */
+const ROW_PATHS = ['err.detail', 'err.where', 'err.internalQuery']
+
 /**
  * JSON lines on standard output: `time`, `level`, `service`, `msg`, and the trace and span ids of the work that wrote
  * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
@@ -27,7 +30,7 @@ export function createLogger(options: { service: string; level: string }): Logge
     base: { service: options.service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    redact: { paths: [...SECRET_PATHS, ...ROW_PATHS], censor: '[redacted]' },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext()
       return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
