@@ -1,0 +1,30 @@
+import { waitFor } from '@restante/testkit'
+import { z } from 'zod'
+
+const capturedMail = z.object({
+  subject: z.string(),
+  text: z.string().default(''),
+  headers: z.record(z.string(), z.unknown()),
+  envelope: z.object({ to: z.array(z.object({ address: z.string() })) }),
+})
+export type CapturedMail = z.infer<typeof capturedMail>
+
+/** What left the stack for somewhere else, as MailDev shows it. */
+export class CapturedMails {
+  readonly url: string
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  /** Resolves to the first mail to an address that matches, as soon as it is there. */
+  next(address: string, matches: (mail: CapturedMail) => boolean): Promise<CapturedMail> {
+    return waitFor(
+      async () => {
+        const mails = z.array(capturedMail).parse(await (await fetch(`${this.url}/email`)).json())
+        return mails.find((mail) => mail.envelope.to.some((to) => to.address === address) && matches(mail))
+      },
+      { what: `a mail to ${address} at ${this.url}` },
+    )
+  }
+}

@@ -1,0 +1,39 @@
+/** `npm run demo`: the whole story in a terminal, against the running local stack. */
+import { readSettings } from '@restante/local/settings.ts'
+import { WebhookReceiver } from '@restante/testkit'
+import { AgentMailError } from 'agentmail'
+import { CapturedMails } from './captured-mail.ts'
+import { tell } from './story.ts'
+import { bold, print, red } from './terminal.ts'
+
+const settings = readSettings(process.env)
+const api = `http://127.0.0.1:${settings.port('gateway')}`
+const captured = new CapturedMails(`http://127.0.0.1:${settings.port('captured-web')}`)
+const receiver = await new WebhookReceiver().start()
+const began = performance.now()
+
+print(bold(`Restante at ${api}`))
+try {
+  await tell({ api, smtpPort: settings.port('smtp'), captured, receiver })
+  print(`\n${bold('Done')} in ${((performance.now() - began) / 1000).toFixed(1)} s.\n`)
+} catch (error) {
+  print(`\n${red('The demo failed')}: ${reasonOf(error)}`)
+  print(`The logs of the services are in ${settings.logs}\n`)
+  process.exitCode = 1
+} finally {
+  await receiver.stop()
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AgentMailError && error.statusCode !== undefined) {
+    return `the API answered ${error.statusCode} ${JSON.stringify(error.body)}`
+  }
+  return causesOf(error).join(': ')
+}
+
+/** What happened, and beneath it why, without saying anything twice. */
+function causesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)]
+  const deeper = error.cause === undefined ? [] : causesOf(error.cause)
+  return [error.message, ...deeper.filter((reason) => !error.message.includes(reason))]
+}
