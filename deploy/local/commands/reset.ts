@@ -7,7 +7,7 @@ import { readSettings } from '../settings.ts'
 import { stopStack } from './stop.ts'
 
 /** What a stack keeps beside the data of the engines. Downloads (packages, the jars of Kafka) stay. */
-const kept = ['blobs', 'captured-mail', 'secrets.json', 'organization.json', 'logs', 'run']
+const kept = ['blobs', 'captured-mail', 'secrets.json', 'organization.json', 'logs', 'e2e', 'run']
 
 /** `npm run reset`: stops the stack and deletes its data, after asking; `-- --yes` does not ask. */
 export async function reset(args: readonly string[]): Promise<number> {
