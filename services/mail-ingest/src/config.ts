@@ -27,8 +27,7 @@ function isDnsServer(text: string): boolean {
   return isIP(host) !== 0
 }
 
-/** First step of configuration: every variable of the service, typed. */
-export const environment = commonEnvironment.extend(callerEnvironment.shape).extend({
+const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   ROLES: roles.describe('Parts that this process runs: smtp, pipeline, api'),
   BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; shared with mail-send'),
   DEFAULT_DOMAIN: env.string().describe('Domain that every organization may have inboxes on'),
@@ -63,6 +62,13 @@ export const environment = commonEnvironment.extend(callerEnvironment.shape).ext
   RSPAMD_URL: env.url().optional().describe('rspamd worker; a small built-in rule set judges without it'),
   PIPELINE_CONCURRENCY: env.integer(4, 64).describe('Mails processed at once'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
+})
+
+/** First step of configuration: every variable of the service, typed. */
+export const environment = variables.superRefine(({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }, context) => {
+  if ((cert === undefined) === (key === undefined)) return
+  const message = 'must be given together with SMTP_TLS_CERT, or not at all'
+  context.addIssue({ code: 'custom', path: ['SMTP_TLS_KEY'], message })
 })
 export type Environment = z.output<typeof environment>
 

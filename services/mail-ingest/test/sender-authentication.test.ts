@@ -1,5 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { sealMessage } from 'mailauth'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -32,9 +33,11 @@ beforeAll(async () => {
     .set('s1._domainkey.strict.test', key)
     .set('_dmarc.quarantined.test', txt('v=DMARC1; p=quarantine'))
     .set('quarantined.test', txt('v=spf1 -all'))
+    .set('s1._domainkey.forwarder.test', key)
+    .set('s1._domainkey.stranger.test', key)
     .silence('slow.test')
     .silence('_dmarc.slow.test')
-  stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+  stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address, ARC_TRUSTED_SEALERS: 'forwarder.test' })
   messages = await stage.collect('mail.messages')
   facts = await stage.collect('mail.inbound')
 }, 60_000)
@@ -112,6 +115,35 @@ describe('a sender', () => {
     const headers = { 'Authentication-Results': 'mx.mail.test; dmarc=pass header.from=bank.test' }
     const { message } = await receive({ from: 'ada@nothing.test', headers })
     expect(message.headers['Authentication-Results']).not.toContain('bank.test')
+  })
+})
+
+describe('a forwarder that is trusted', () => {
+  const forwarded = async (signingDomain: string, original: 'pass' | 'fail') => {
+    const raw = Buffer.from(
+      `From: ada@strict.test\r\nTo: ${inbox.address}\r\nSubject: forwarded\r\nMessage-ID: <${randomUUID()}@strict.test>\r\n\r\nHello\r\n`,
+    )
+    const seal = await sealMessage(raw, {
+      signingDomain,
+      selector: 's1',
+      privateKey,
+      cv: 'none',
+      authResults: `mx.${signingDomain}; dmarc=${original} header.from=strict.test`,
+    })
+    return { envelope: { from: `bounce@${signingDomain}`, to: inbox.address }, raw: Buffer.concat([seal, raw]) }
+  }
+
+  it('may vouch for a sender whose mail it broke', async () => {
+    const { type, message } = await receive(await forwarded('forwarder.test', 'pass'))
+    expect(type).toBe('message.received')
+    expect(message.headers['Authentication-Results']).toContain('arc=pass')
+  })
+
+  it.each([
+    ['when it saw the failure itself', 'forwarder.test', 'fail' as const],
+    ['when nobody trusts it', 'stranger.test', 'pass' as const],
+  ])('does not %s', async (_when, domain, original) => {
+    expect(await discarded(await forwarded(domain, original))).toBe('dmarc')
   })
 })
 

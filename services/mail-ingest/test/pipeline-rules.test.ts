@@ -1,0 +1,109 @@
+import type { MailContent } from '../src/content/mail-content.ts'
+import { mergedHeaders } from '../src/pipeline/headers.ts'
+import { SPAM_THRESHOLD, spamScore } from '../src/pipeline/spam-rules.ts'
+import { traceLines } from '../src/pipeline/trace.ts'
+import { PeerLimit } from '../src/smtp/peer-limit.ts'
+
+describe('spam rules', () => {
+  const mail = (more: Partial<MailContent>): MailContent => ({
+    from: 'Ann <a@x.test>',
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'Hello',
+    messageId: '<m@x>',
+    inReplyTo: null,
+    references: [],
+    date: new Date(),
+    headers: {},
+    text: 'Hi',
+    html: null,
+    extractedText: 'Hi',
+    extractedHtml: null,
+    preview: 'Hi',
+    attachments: [],
+    digest: 'd',
+    parsed: true,
+    ...more,
+  })
+  const attachment = (filename: string) => ({ attachment_id: 'a', part: 1, size: 1, filename, content_type: 'x/y' })
+
+  it.each([
+    ['an ordinary mail', mail({})],
+    ['a shouting subject', mail({ subject: 'VERY IMPORTANT MEETING' })],
+    ['a single phrase', mail({ text: 'You have won our respect' })],
+    ['a program for a colleague', mail({ attachments: [attachment('setup.exe')] })],
+  ])('let %s pass', (_name, content) => {
+    expect(spamScore(content, true).score).toBeLessThan(SPAM_THRESHOLD)
+  })
+
+  it.each([
+    ['the test string', mail({ text: 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X' })],
+    ['several phrases', mail({ subject: 'You have won', text: 'claim your prize, million dollars' })],
+    [
+      'a program from somebody who poses',
+      mail({ from: '"bank@bank.test" <x@evil.test>', attachments: [attachment('a.pdf.scr')] }),
+    ],
+  ])('catch %s', (_name, content) => {
+    expect(spamScore(content, false).score).toBeGreaterThanOrEqual(SPAM_THRESHOLD)
+  })
+})
+
+describe('trace headers', () => {
+  const mail = {
+    id: 'id',
+    leaseId: 'l',
+    target: { kind: 'report' as const, deliveryId: 'd' },
+    recipient: 'desk@y.test',
+    blob: 'b',
+    size: 1,
+    receivedAt: new Date('2026-11-20T10:00:00Z'),
+    attempts: 1,
+  }
+
+  it('cannot be broken by what a peer says', () => {
+    const envelope = {
+      via: 'smtp' as const,
+      mail_from: 'a\r\nX: 1@x',
+      peer: 'fd00::1',
+      helo: 'h) (\nX',
+      protocol: 'ESMTP',
+      smtputf8: false,
+    }
+    const trace = traceLines({ ...mail, envelope }, 'mx.y.test', 'Authentication-Results: mx.y.test; none\r\n')
+    expect(trace).toBe(
+      'Return-Path: <a??X: 1@x>\r\nDelivered-To: desk@y.test\r\nAuthentication-Results: mx.y.test; none\r\n' +
+        'Received: from h????X ([IPv6:fd00::1])\r\n\tby mx.y.test with ESMTP id id\r\n' +
+        '\tfor <desk@y.test>; Fri, 20 Nov 2026 10:00:00 +0000\r\n',
+    )
+  })
+
+  it('come first among the headers, and nobody else speaks in our name', () => {
+    const ours = { Received: 'ours', 'Authentication-Results': 'mx.y.test; none' }
+    const theirs = {
+      received: 'theirs',
+      'authentication-results': 'MX.y.test; dmarc=pass\nother.test; spf=pass',
+      Subject: 's',
+    }
+    expect(mergedHeaders(ours, theirs, 'mx.y.test')).toEqual({
+      Received: 'ours\ntheirs',
+      'Authentication-Results': 'mx.y.test; none\nother.test; spf=pass',
+      Subject: 's',
+    })
+  })
+})
+
+describe('connections of one peer', () => {
+  it('are counted per IPv4 address and per IPv6 /64', () => {
+    const peers = new PeerLimit(1)
+    expect(peers.enter('192.0.2.1')).toBe(true)
+    expect(peers.enter('192.0.2.1')).toBe(false)
+    expect(peers.enter('192.0.2.2')).toBe(true)
+    expect(peers.enter('2001:db8:1:2::1')).toBe(true)
+    expect(peers.enter('2001:db8:1:2:ffff::9')).toBe(false)
+    expect(peers.enter('2001:db8:1:3::1')).toBe(true)
+    peers.leave('2001:db8:1:2::1')
+    expect(peers.enter('2001:db8:1:2:a:b:c:d')).toBe(true)
+  })
+})
