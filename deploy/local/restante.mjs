@@ -30,7 +30,7 @@ function run(program, args, env = {}) {
   // Ended by Ctrl-C: whoever pressed it knows why.
   if (result.signal === 'SIGINT' || result.signal === 'SIGTERM') process.exit(130)
   const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd().split('\n').slice(-30).join('\n')
-  fail(`${program} ${args.join(' ')} failed:\n${output || result.error}`)
+  fail(`${program} ${args.join(' ')} failed:\n${output || result.error || `exit code ${result.status}`}`)
 }
 
 /** The packages of the lockfile, installed once per content of the lockfile. */
@@ -58,8 +58,8 @@ function install() {
     ])
   }
   say('Installing packages ...')
-  // CI=true: pnpm asks nothing.
-  run(process.execPath, [pnpm, 'install', '--frozen-lockfile'], { CI: 'true' })
+  // CI: pnpm asks nothing. The level: `npm --silent` would silence pnpm's reasons, too.
+  run(process.execPath, [pnpm, 'install', '--frozen-lockfile'], { CI: 'true', npm_config_loglevel: 'info' })
   writeFileSync(stamp, lockfile)
   say('Installing packages: done')
 }
