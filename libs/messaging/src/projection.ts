@@ -68,8 +68,8 @@ export class Projection<T extends TopicDefinition, Entity, Orm = unknown> implem
     this.#running = this.#run()
   }
 
-  ready(): Promise<void> {
-    return this.consumer.ready()
+  working(): Promise<void> {
+    return this.consumer.working()
   }
 
   async stop(): Promise<void> {

@@ -163,7 +163,7 @@ describe('a consumer', () => {
     for (let i = 0; i < rounds; i++)
       await stage.post(...Array.from({ length: 10 }, (_, j) => posted('one-box', i * 10 + j)))
     await until(async () => (await metric('restante_consumer_paused_partitions')) === 1)
-    await before.ready()
+    await before.working()
     expect(begun).toBe(1)
     open()
     await until(async () => (await stage.effects()).length === rounds * 10)

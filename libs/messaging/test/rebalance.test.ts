@@ -112,10 +112,10 @@ describe('a group of consumers', () => {
     const waiting = new Consumer({ kafka, db, service: 'mail-send', topic: notYet, handlers: {} })
     await waiting.start()
     stage.onClose(() => waiting.stop())
-    await expect(waiting.ready()).rejects.toThrow('has not joined')
+    await expect(waiting.working()).rejects.toThrow('has not joined')
     await ensureTopics(kafka, [notYet])
     await until(() =>
-      waiting.ready().then(
+      waiting.working().then(
         () => true,
         () => false,
       ),

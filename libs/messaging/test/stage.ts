@@ -123,13 +123,13 @@ export class Stage {
   }
 
   /** Starts a part, waits until it is ready, and stops it with the stage. */
-  async started<P extends { start(): Promise<void>; ready(): Promise<void>; stop(): Promise<void> }>(
+  async started<P extends { start(): Promise<void>; working(): Promise<void>; stop(): Promise<void> }>(
     part: P,
   ): Promise<P> {
     await part.start()
     this.onClose(() => part.stop())
     await until(() =>
-      part.ready().then(
+      part.working().then(
         () => true,
         () => false,
       ),

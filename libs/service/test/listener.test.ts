@@ -12,6 +12,8 @@ import {
   UpstreamError,
 } from '../src/index.ts'
 
+const HEALTHY = { problems: async () => ({}), degradations: async () => ({}) }
+
 const log = createLogger({ service: 'test', level: 'silent' })
 const answerHello = async ({ response }: Exchange) => sendJson(response, 200, { hello: 'world' })
 
@@ -21,7 +23,7 @@ async function listen(options: Partial<ListenerOptions> = {}): Promise<{ listene
     host: '127.0.0.1',
     log,
     docsUrl: 'https://docs.example',
-    problems: async () => ({}),
+    health: HEALTHY,
     handle: answerHello,
     ...options,
   })
@@ -52,7 +54,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 
 describe('HttpListener answers', () => {
   it('readiness with the reasons of the parts that are not ready', async () => {
-    const { origin } = await listen({ problems: async () => ({ database: 'gone' }) })
+    const { origin } = await listen({ health: { ...HEALTHY, problems: async () => ({ database: 'gone' }) } })
     const response = await fetch(`${origin}/readyz`)
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({ status: 'not ready', problems: { database: 'gone' } })

@@ -16,6 +16,8 @@ import {
   UpstreamError,
 } from '../src/index.ts'
 
+const HEALTHY = { problems: async () => ({}), degradations: async () => ({}) }
+
 const CALLER_KEY = 'key between gateway and service'
 const PEER_KEY = 'key that the two services share'
 const log = createLogger({ service: 'test', level: 'silent' })
@@ -52,7 +54,7 @@ describe('the operations of a service', () => {
       host: '127.0.0.1',
       log,
       docsUrl: 'https://docs.example',
-      problems: async () => ({}),
+      health: HEALTHY,
       handle: serviceRoutes({
         service: 'webhooks-dispatcher',
         handlers,
@@ -160,7 +162,7 @@ describe('ServiceClient', () => {
       host: '127.0.0.1',
       log,
       docsUrl: 'https://docs.example',
-      problems: async () => ({}),
+      health: HEALTHY,
       handle: serviceRoutes({
         service: 'websocket-fanout',
         handlers: {},

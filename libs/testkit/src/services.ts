@@ -15,7 +15,7 @@ export async function startService<Config>(
   await service.start()
   await waitFor(
     async () => {
-      const problems = await service.problems()
+      const problems = { ...(await service.problems()), ...(await service.degradations()) }
       if (Object.keys(problems).length > 0) throw new Error(JSON.stringify(problems))
       return true
     },

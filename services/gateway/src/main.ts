@@ -83,7 +83,7 @@ export function create(config: Config, log: Logger): Service {
       log,
       docsUrl: config.docsUrl,
       metrics: false,
-      problems: () => service.problems(),
+      health: service,
       handle: edge({
         db,
         routes,

@@ -100,7 +100,7 @@ export function create(config: Config, log: Logger): Service {
       ...config.http,
       log,
       docsUrl: config.docsUrl,
-      problems: () => service.problems(),
+      health: service,
       handle: config.roles.has('api') ? routes : elsewhere,
     }),
   )

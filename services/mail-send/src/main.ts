@@ -93,7 +93,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     peerKeys,
   })
   const { docsUrl } = config
-  service.use(new HttpListener({ ...config.http, log, docsUrl, problems: () => service.problems(), handle }))
+  service.use(new HttpListener({ ...config.http, log, docsUrl, health: service, handle }))
   return service
 }
 

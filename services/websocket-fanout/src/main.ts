@@ -31,7 +31,7 @@ export function create(config: Config, log: Logger): Service {
     ...config.http,
     log,
     docsUrl: config.docsUrl,
-    problems: () => service.problems(),
+    health: service,
     handle: serviceRoutes({
       service: name,
       handlers: {},

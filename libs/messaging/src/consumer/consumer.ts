@@ -107,7 +107,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
     this.#processor = new EventProcessor(shared, options.handlers)
   }
 
-  /** Begins to join the group; `ready` tells when it has. Brokers that are not there yet are waited for. */
+  /** Begins to join the group; `working` tells when it has. Brokers that are not there yet are waited for. */
   async start(): Promise<void> {
     this.#leaveMetrics = reportConsumer({
       group: this.group,
@@ -121,7 +121,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
   }
 
   /** Rejects until the group is joined, and when the loop has not turned for 30 s. */
-  async ready(): Promise<void> {
+  async working(): Promise<void> {
     if (this.#tickedAt === undefined || !this.#assignment) throw new Error(`${this.group} has not joined its group`)
     const age = Date.now() - this.#tickedAt
     if (age > STALLED_MS) throw new Error(`${this.group} has not fetched for ${Math.round(age / 1_000)} s`)

@@ -52,7 +52,7 @@ export class Relay implements Part {
   }
 
   /** Rejects while the relay can neither lead nor stand by, or leads and cannot publish. */
-  async ready(): Promise<void> {
+  async working(): Promise<void> {
     if (this.#failure !== undefined) throw new Error(this.#failure)
   }
 

@@ -110,11 +110,21 @@ export class TopicsCheck implements Part {
     this.#check = () => checkTopics(kafka, definitions)
   }
 
-  /** Rejects with the differences. Asks Kafka at most once a minute, and every 5 s while there are any. */
+  /** Rejects with the differences; brokers that do not answer are no difference. */
   async ready(): Promise<void> {
-    if (!this.#result || Date.now() >= this.#result.at) await this.#refresh()
-    const differences = (await this.#result?.differences) ?? []
+    const differences = await this.#differences().catch(() => [])
     if (differences.length > 0) throw new Error(`run "topics ensure": ${differences.join('; ')}`)
+  }
+
+  /** Rejects while the brokers do not answer. */
+  async working(): Promise<void> {
+    await this.#differences()
+  }
+
+  /** Asks Kafka at most once a minute, and every 5 s while there are any, or no answer. */
+  async #differences(): Promise<string[]> {
+    if (!this.#result || Date.now() >= this.#result.at) await this.#refresh()
+    return (await this.#result?.differences) ?? []
   }
 
   async #refresh(): Promise<void> {

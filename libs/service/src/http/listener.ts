@@ -25,14 +25,20 @@ export interface Exchange {
   readonly facts: Record<string, string | number | boolean>
 }
 
+/** What `/readyz` asks: names of parts with reasons, empty when there are none (`Service`). */
+export interface Health {
+  problems(): Promise<Record<string, string>>
+  degradations(): Promise<Record<string, string>>
+}
+
 export interface ListenerOptions {
   readonly port: number
   readonly host: string
   readonly log: Logger
   /** Base of the `docs` links in errors. */
   readonly docsUrl: string
-  /** Names of the parts that are not ready, with the reason (`Service.problems`). */
-  readonly problems: () => Promise<Record<string, string>>
+  /** Whether requests may come: the service itself. */
+  readonly health: Health
   /** Answers a request, or throws what the answer must say. */
   readonly handle: (exchange: Exchange) => Promise<void>
   /** Takes over a WebSocket upgrade; without it upgrades are refused. */
@@ -145,9 +151,16 @@ export class HttpListener implements Part {
   }
 
   async #readiness(response: express.Response): Promise<void> {
-    const problems = await this.#options.problems()
+    const [problems, degraded] = await Promise.all([
+      this.#options.health.problems(),
+      this.#options.health.degradations(),
+    ])
     const ready = Object.keys(problems).length === 0
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', ...(ready ? {} : { problems }) })
+    response.status(ready ? 200 : 503).json({
+      status: ready ? 'ready' : 'not ready',
+      ...(!ready && { problems }),
+      ...(Object.keys(degraded).length > 0 && { degraded }),
+    })
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -52,12 +52,21 @@ export class Service {
     }
   }
 
-  /** @returns the name of each part that is not ready, with the reason; empty when all are. */
+  /** @returns the name of each part that keeps requests away, with the reason; empty when the service is ready. */
   async problems(): Promise<Record<string, string>> {
     if (this.#draining) return { service: 'shutting down' }
+    return this.#rejected((part) => part.ready?.())
+  }
+
+  /** @returns the name of each part whose work behind the scenes stands still, with the reason. */
+  degradations(): Promise<Record<string, string>> {
+    return this.#rejected((part) => part.working?.())
+  }
+
+  async #rejected(check: (part: Part) => Promise<void> | undefined): Promise<Record<string, string>> {
     const checks = this.#parts.map(async (part): Promise<[string, string] | undefined> => {
       try {
-        await part.ready?.()
+        await check(part)
         return undefined
       } catch (error) {
         return [part.name, error instanceof Error ? error.message : String(error)]
