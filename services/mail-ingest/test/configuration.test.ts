@@ -1,0 +1,87 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { ConfigurationError, readEnvironment } from '@restante/service'
+import { configure, environment } from '../src/config.ts'
+import { selfSigned } from '../src/smtp/certificate.ts'
+import { configOf, openStage } from './stage.ts'
+
+const valid = {
+  PORT: '3001',
+  DATABASE_URL: 'postgres://127.0.0.1/x',
+  BLOB_STORE: 'directory:/tmp/x',
+  GATEWAY_URL: 'http://127.0.0.1:3000',
+}
+
+describe('the configuration', () => {
+  it('has defaults that follow from the domain', () => {
+    expect(configOf(valid)).toMatchObject({
+      bounceDomain: 'bounces.mail.test',
+      hostname: 'mx.mail.test',
+      docsUrl: 'http://public.test/docs',
+      roles: new Set(['smtp', 'pipeline', 'api']),
+    })
+  })
+
+  it('names every wrong variable at once', () => {
+    const wrong = {
+      ...valid,
+      DEFAULT_DOMAIN: 'mail.test',
+      ROLES: 'smtp,imap',
+      BLOB_STORE: 'somewhere',
+      DNS_SERVERS: 'resolver.example',
+      SMTP_TLS_CERT: '/tls.crt',
+      LINK_SECRET: 'short',
+    }
+    const read = () => configure(readEnvironment(environment, wrong))
+    expect(read).toThrow(ConfigurationError)
+    for (const name of ['ROLES', 'BLOB_STORE', 'DNS_SERVERS', 'LINK_SECRET', 'CALLER_KEY', 'MAIL_SEND_URL']) {
+      expect(read).toThrow(new RegExp(`- ${name} `))
+    }
+  })
+
+  it('wants certificate and key together', () => {
+    expect(() => configOf({ ...valid, SMTP_TLS_CERT: '/tls.crt' })).toThrow(/- SMTP_TLS_KEY /)
+  })
+})
+
+describe('the certificate', () => {
+  it('that is made at start names the host and fits its key', async () => {
+    const { cert, key } = await selfSigned('mx.mail.test')
+    const certificate = new X509Certificate(cert)
+    expect(certificate.subjectAltName).toBe('DNS:mx.mail.test')
+    expect(certificate.checkPrivateKey(createPrivateKey(key))).toBe(true)
+    expect(Date.parse(certificate.validTo)).toBeGreaterThan(Date.now() + 365 * 86_400_000)
+  })
+
+  it('of the files is the one that STARTTLS presents', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'certificate-'))
+    const { cert, key } = await selfSigned('mail.operator.test')
+    const files = { cert: path.join(folder, 'tls.crt'), key: path.join(folder, 'tls.key') }
+    await Promise.all([writeFile(files.cert, cert), writeFile(files.key, key)])
+    const stage = await openStage({ SMTP_TLS_CERT: files.cert, SMTP_TLS_KEY: files.key })
+    expect(await presented(stage.smtpPort)).toBe('CN=mail.operator.test')
+    await stage.stop()
+    await rm(folder, { recursive: true })
+  }, 60_000)
+})
+
+async function presented(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const said = async (text: string) => {
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) if (String(chunk).includes(text)) return
+  }
+  await said('220')
+  socket.write('EHLO client.test\r\n')
+  await said('STARTTLS')
+  socket.write('STARTTLS\r\n')
+  await said('220')
+  const secure = connectTls({ socket, rejectUnauthorized: false })
+  await new Promise((resolve) => secure.once('secureConnect', resolve))
+  const { raw } = secure.getPeerCertificate()
+  secure.destroy()
+  return new X509Certificate(raw).subject
+}
