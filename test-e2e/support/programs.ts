@@ -1,0 +1,34 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Whether a program is installed. `npm test` installs those of the tests where it can (Debian, as root). */
+export function isInstalled(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Needs {
+  readonly programs: readonly string[]
+  /** Whether one of them runs for root only. */
+  readonly root?: boolean
+}
+
+/** Tests that need programs from outside: on a machine that cannot run them they are counted as skipped. */
+export function describeWith({ programs, root = false }: Needs, name: string, tests: () => void): void {
+  const missing = programs.filter((program) => !isInstalled(program))
+  if (root && process.getuid?.() !== 0) missing.push('the rights of root')
+  if (missing.length === 0) describe(name, tests)
+  else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
+}
+
+/** Runs a program to its end. @throws Error with what it printed when it fails. */
+export async function output(program: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await run(program, [...args], { maxBuffer: 16 * 1024 * 1024 })
+  return stdout
+}
