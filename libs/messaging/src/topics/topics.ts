@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicDefinition } from '@restante/contracts'
 import type { Part } from '@restante/service'
 import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
@@ -6,6 +7,8 @@ import { deadLetterSettings, type TopicSettings, topicSettings } from './setting
 
 /** Kafka's way to say that a topic, in contrast to a broker or a user, is meant. */
 const TOPIC = kafkajs.ConfigResourceTypes.TOPIC
+
+const SERVED_WITHIN_MS = 15_000
 
 /**
  * Creates the topics that are missing and corrects the settings of those that exist. Partition counts and replication
@@ -33,7 +36,7 @@ function ensure(kafka: Kafka, wanted: readonly TopicSettings[]): Promise<string[
     const existing = new Set(await admin.listTopics())
     const missing = wanted.filter((topic) => !existing.has(kafka.physical(topic.name)))
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: missing.map((topic) => ({
         topic: kafka.physical(topic.name),
         numPartitions: topic.partitions,
@@ -41,6 +44,10 @@ function ensure(kafka: Kafka, wanted: readonly TopicSettings[]): Promise<string[
         configEntries: entries(topic),
       })),
     })
+    await untilServed(
+      admin,
+      missing.map((topic) => kafka.physical(topic.name)),
+    )
     const present = wanted.filter((topic) => existing.has(kafka.physical(topic.name)))
     const differing = (await differences(kafka, admin, present)).filter((difference) => difference.correctable)
     const names = new Set(differing.map((difference) => difference.topic))
@@ -54,6 +61,25 @@ function ensure(kafka: Kafka, wanted: readonly TopicSettings[]): Promise<string[
     }
     return missing.map((topic) => topic.name)
   })
+}
+
+/**
+ * A broker hears of a new topic a moment after the controller made it. kafkajs' own wait for leaders takes a broker that
+ * has not heard yet for one that never will.
+ */
+async function untilServed(admin: Admin, names: string[]): Promise<void> {
+  if (names.length === 0) return
+  const deadline = Date.now() + SERVED_WITHIN_MS
+  for (;;) {
+    try {
+      await admin.fetchTopicMetadata({ topics: names })
+      return
+    } catch (error) {
+      const transient = error instanceof kafkajs.KafkaJSProtocolError && error.retriable
+      if (!transient || Date.now() > deadline) throw error
+    }
+    await sleep(50)
+  }
 }
 
 /** @returns how the topics in Kafka differ from their definitions, a sentence each; empty when they agree. */
