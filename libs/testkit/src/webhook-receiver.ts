@@ -25,6 +25,8 @@ export class WebhookReceiver {
   readonly #server: Server
   #script: WebhookAnswer[] = []
   #always: WebhookAnswer = 200
+  /** What was taken in silence. */
+  readonly #held: ServerResponse[] = []
   #port = 0
 
   constructor() {
@@ -34,7 +36,7 @@ export class WebhookReceiver {
       request.on('end', () => {
         const body = Buffer.concat(chunks).toString()
         this.requests.push({ path: request.url ?? '', headers: request.headers, body, receivedAt: new Date() })
-        answer(response, this.#script.shift() ?? this.#always)
+        this.#answer(response, this.#script.shift() ?? this.#always)
       })
     })
   }
@@ -70,9 +72,28 @@ export class WebhookReceiver {
     return this
   }
 
+  /** Answers what was taken in silence so far. */
+  release(how: WebhookAnswer): void {
+    for (const response of this.#held.splice(0)) this.#answer(response, how)
+  }
+
   /** Resolves to the first request that matches, past or future. */
   next(matches: (request: WebhookRequest) => boolean, options: WaitOptions): Promise<WebhookRequest> {
     return waitFor(() => this.requests.find(matches), options)
+  }
+
+  #answer(response: ServerResponse, how: WebhookAnswer): void {
+    if (how === 'silence') {
+      this.#held.push(response)
+      return
+    }
+    if (how === 'hang-up') {
+      response.socket?.destroy()
+      return
+    }
+    const { status, headers, body } = typeof how === 'number' ? { status: how, headers: {}, body: '' } : how
+    response.writeHead(status, headers)
+    response.end(body)
   }
 }
 
@@ -88,15 +109,4 @@ export function verifyWebhook(secret: string, request: WebhookRequest): unknown 
     'svix-signature': header('svix-signature'),
   })
   return JSON.parse(request.body)
-}
-
-function answer(response: ServerResponse, how: WebhookAnswer): void {
-  if (how === 'silence') return
-  if (how === 'hang-up') {
-    response.socket?.destroy()
-    return
-  }
-  const { status, headers, body } = typeof how === 'number' ? { status: how, headers: {}, body: '' } : how
-  response.writeHead(status, headers)
-  response.end(body)
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type Caller, type OperationId, topics, type Webhook } from '@restante/contracts'
-import { readEnvironment, type Service, sql } from '@restante/service'
+import { createLogger, readEnvironment, type Service, sql } from '@restante/service'
 import {
   callerHeaders,
   createDatabase,
@@ -27,7 +27,10 @@ export interface Answer {
 /** The dispatcher on engines of its own, beside a real gateway. */
 export interface TestDispatcher {
   readonly gateway: GatewayProcess
+  /** What runs now; a test may stop it and start another one. */
   readonly service: Service
+  /** Starts another one. Does not wait for its consumers, which join late when a member of their group was killed. */
+  start(): Promise<void>
   readonly db: Db
   readonly events: EventPublisher
   readonly env: Readonly<Record<string, string>>
@@ -36,6 +39,10 @@ export interface TestDispatcher {
   create(caller: Caller, body: unknown): Promise<Answer>
   /** Creates a webhook that must come to be. */
   webhook(caller: Caller, body: Record<string, unknown>): Promise<Webhook>
+  /** Forgets every webhook and what is still to be delivered. */
+  clear(): Promise<void>
+  /** Lets the time of every pending attempt come now. */
+  hurry(): Promise<void>
   /** How many rows of each kind a delivery may leave behind. */
   remains(): Promise<{ deliveries: number; payloads: number; timers: number }>
   stop(): Promise<void>
@@ -45,6 +52,9 @@ const COUNT_REMAINS = sql<{ deliveries: number; payloads: number; timers: number
   `select (select count(*)::int from deliveries) as deliveries, (select count(*)::int from payloads) as payloads,
           (select count(*)::int from timers) as timers`,
 )
+
+const deleteAll = sql<unknown>('truncate webhooks, deliveries, payloads, timers')
+const makeDue = sql<unknown>('update timers set due_at = now() where lease_id is null')
 
 export async function startDispatcher(overrides: Record<string, string> = {}): Promise<TestDispatcher> {
   const redis = openRedis()
@@ -76,7 +86,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
   }
   const config = configure(readEnvironment(environment, env))
   const db = openDatabase(config)
-  const service = await startService(create, config)
+  let running = await startService(create, config)
   const events = new EventPublisher(kafka.kafka)
 
   async function request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown) {
@@ -92,7 +102,13 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
 
   return {
     gateway,
-    service,
+    get service() {
+      return running
+    },
+    async start() {
+      running = create(config, createLogger({ service: 'test', level: 'silent' }))
+      await running.start()
+    },
     db,
     events,
     env,
@@ -103,12 +119,18 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
       if (status !== 200) throw new Error(`the webhook was refused with ${status}: ${JSON.stringify(made)}`)
       return made
     },
+    async clear() {
+      await db.query(deleteAll)
+    },
+    async hurry() {
+      await db.query(makeDue)
+    },
     async remains() {
       const [row] = await db.query(COUNT_REMAINS)
       return row ?? { deliveries: -1, payloads: -1, timers: -1 }
     },
     async stop() {
-      await service.stop()
+      await running.stop()
       await Promise.all([events.stop(), gateway.stop(), db.stop()])
       await Promise.all([kafka.delete(), redis.close()])
       await database.drop()
