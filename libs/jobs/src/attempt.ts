@@ -83,7 +83,7 @@ export class Attempts<Payload, Orm> {
     const { maxAttempts, leaseMs, attemptMs = leaseMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
       return this.#giveUp(timer, new AttemptsExhausted(maxAttempts))
-    const lease = this.#keepLease(timer, attemptMs)
+    const lease = this.#keepLease(timer, attemptMs, stopping)
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
     let concluded = false
     try {
@@ -112,14 +112,18 @@ export class Attempts<Payload, Orm> {
   }
 
   /** Renews the lease while an attempt takes longer than it. A database that is away for a moment costs nothing. */
-  #keepLease({ id, kind, lease }: ClaimedTimer<Payload>, attemptMs: number): { lost: AbortSignal; stop: () => void } {
+  #keepLease(
+    { id, kind, lease }: ClaimedTimer<Payload>,
+    attemptMs: number,
+    stopping: AbortSignal,
+  ): { lost: AbortSignal; stop: () => void } {
     const { leaseMs } = this.#options
     const lost = new AbortController()
     if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
     const end = Date.now() + attemptMs
     const interval = setInterval(() => {
       // A handler that does not heed its signal must not hold the timer for ever.
-      if (Date.now() >= end) return clearInterval(interval)
+      if (Date.now() >= end || stopping.aborted) return clearInterval(interval)
       this.#db.query(renewLease, id, lease, leaseMs).then(
         ([renewed]) => renewed ?? lost.abort(new LeaseLost(id)),
         (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'a lease was not renewed'),

@@ -62,7 +62,7 @@ export const environment = commonEnvironment.extend({
     .choice(['opportunistic', 'required', 'implicit', 'none'], 'opportunistic')
     .describe('required and implicit verify the certificate'),
   SMARTHOST_USER: env.string().optional().describe('SMTP AUTH user at the smarthost'),
-  SMARTHOST_PASSWORD: env.string().optional(),
+  SMARTHOST_PASSWORD: env.string().optional().describe('Password at the smarthost'),
   MX_PORT: env.port(25).describe('Port of mail exchanges'),
   MX_ALLOW_LOCAL: env
     .flag()
@@ -70,7 +70,7 @@ export const environment = commonEnvironment.extend({
   DNS_SERVERS: dnsServers.describe('DNS servers for MX lookups and attachment URLs; default: those of the system'),
   EHLO_NAME: env.string().optional().describe('Our name towards other mail servers; default mail.<DEFAULT_DOMAIN>'),
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Messages delivered to the outside at once, by this process'),
-  DELIVERY_PER_DESTINATION: env.integer(5, 1_000).describe('Of these, to one domain (or the smarthost)'),
+  DELIVERY_PER_DESTINATION: env.integer(5, 1_000).describe('Of these, to one domain; a smarthost gets them all'),
   DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('To establish one connection'),
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Silence of a server that is waited out'),
   RETRY_FIRST: env.duration('1m').describe('Wait before the first retry; each further one is twice as long'),

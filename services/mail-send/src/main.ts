@@ -72,7 +72,8 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
   service.use(tenancyConsumer({ kafka, db }))
 
-  const departures = new Departures(timers, (domain) => domain === defaultDomain)
+  const isShared = (domain: string) => domain === defaultDomain
+  const departures = new Departures(timers, isShared)
   const sender = new Sender({
     db,
     acceptance: new Acceptance({ db, outbox, blobs, departures }),
@@ -80,8 +81,9 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     fetcher,
     attachmentTimeoutMs,
     domains: {
-      isVerified: (domain) => domain === defaultDomain,
-      dkimKey: (domain) => (domain === defaultDomain ? dkim : undefined),
+      isVerified: isShared,
+      isShared,
+      dkimKey: (domain) => (isShared(domain) ? dkim : undefined),
     },
   })
   const systemMail = new SystemMail({ db, blobs, departures, domain: defaultDomain, dkim })

@@ -9,7 +9,7 @@ import { type Answer, DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type 
 let world: World
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld({ ATTACHMENT_TIMEOUT: '500ms' })
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
@@ -69,7 +69,7 @@ describe('200', () => {
       text: 'plain',
       html: '<p>rich</p>',
       labels: ['VIP', 'q3'],
-      headers: { 'X-Campaign': 'spring', Bcc: 'mallory@outside.example' },
+      headers: { 'X-Campaign': 'spring', Bcc: 'mallory@outside.example', 'List-Unsubscribe': '<https://x.example>' },
     })
     const placed = world.peers
       .requests('mail-ingest.placeSent')
@@ -89,7 +89,7 @@ describe('200', () => {
     const accepted = await factOf(world, answer.body['message_id'], 'message.accepted')
     expect(sentCopy.parse(accepted.payload)).toEqual(placed)
     const raw = (await openBlobStore(world.config.blobStore).buffer(placed?.blob.name ?? '')).toString()
-    expect(raw).not.toMatch(/^bcc:/im)
+    expect(raw).not.toMatch(/^(bcc|list-unsubscribe):/im)
     expect(raw).toMatch(/^X-Campaign: spring\r$/m)
     for (const recipient of [to, cc, bcc]) {
       const mail = await world.outside.next(recipient)
@@ -315,6 +315,17 @@ describe('503', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
     expect(answer.headers.get('retry-after')).toBe('1')
     await expectNothingLeft(caller)
+  })
+
+  it('asks to try later when an attachment takes too long', async () => {
+    const port = await freePort()
+    const server = createServer(() => {})
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    const attachments = [{ url: `http://127.0.0.1:${port}/` }]
+    const answer = await send(inboxCaller(), { to: someone(), attachments })
+    server.closeAllConnections()
+    server.close()
+    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
   })
 
   it('asks to try later when nobody answers at an attachment URL', async () => {

@@ -8,7 +8,7 @@ import type { Settled, Settlements } from './settlements.ts'
 import { Slots } from './slots.ts'
 import { begin, findOpen, type OpenDelivery, type SendRecord } from './store.ts'
 import { attemptSeconds, deliveriesSettled, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
-import { type Outcome, refusedBy } from './verdict.ts'
+import type { Outcome } from './verdict.ts'
 
 /** What a timer of a delivery names: the recipients of one message at one destination. */
 export interface DeliveryTarget {
@@ -36,9 +36,14 @@ export interface AttemptsOptions {
   readonly log: Logger
 }
 
-/** An attempt that outlives its lease has lost its delivery to another one; both bounds are far above what one takes. */
-const LEASE_MS: Readonly<Record<DeliveryKind, number>> = { 'delivery-local': 60_000, 'delivery-outside': 15 * 60_000 }
-/** Wait for a busy destination, and for our own infrastructure. */
+/** What a process held that died is tried again after this. */
+const LEASE_MS = 30_000
+/** Servers may take their time with each recipient of a message (RFC 5321 4.5.3.2). */
+const ATTEMPT_MS = 15 * 60_000
+/** How long a worker waits for its turn at a busy destination before it does something else. */
+const PATIENCE_MS = 2_000
+const BUSY_MS = 5_000
+/** Waits for our own infrastructure. */
 const SOON_MS = 1_000
 const MOST_MS = 60_000
 
@@ -52,7 +57,7 @@ export class Attempts {
 
   constructor(options: AttemptsOptions) {
     this.#options = options
-    this.#slots = new Slots(options.perDestination)
+    this.#slots = new Slots(options.perDestination, PATIENCE_MS)
   }
 
   /** Says to the timers who does this work. To be called before they start. */
@@ -60,7 +65,8 @@ export class Attempts {
     for (const kind of ['delivery-local', 'delivery-outside'] as const) {
       const work: WorkOptions<DeliveryTarget, Orm> = {
         concurrency: this.#options.concurrency,
-        leaseMs: LEASE_MS[kind],
+        leaseMs: LEASE_MS,
+        attemptMs: ATTEMPT_MS,
         // Reached only when something of our own is out of order, so there is no end to it.
         retry: (attempt) => soon(Math.min(SOON_MS * 2 ** (attempt - 1), MOST_MS)),
       }
@@ -71,9 +77,10 @@ export class Attempts {
   async #make(kind: DeliveryKind, context: AttemptContext<DeliveryTarget, Orm>): Promise<void> {
     const { send_id, destination } = context.timer.payload
     const route = this.#options.routes[kind]
-    const free = kind === 'delivery-outside' ? this.#slots.take(route.bottleneck(destination)) : () => {}
+    const bottleneck = route.bottleneck(destination)
+    const free = bottleneck === undefined ? () => {} : await this.#slots.take(bottleneck)
     if (!free) {
-      await context.run((tx) => context.postpone(tx, soon(SOON_MS)))
+      await context.run((tx) => context.postpone(tx, soon(BUSY_MS)))
       return
     }
     try {
@@ -131,15 +138,18 @@ class Attempt {
         await this.#commitPending()
         return begin(this.#options.db, deliveries)
       },
-      report: (delivery: BegunDelivery, outcome: Outcome) => this.#settle(delivery, outcome),
+      report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
     }
     const mail = { send: this.#send, destination, deliveries: this.#deliveries }
     return this.#route.attempt(mail, steps, this.#context.signal)
   }
 
-  #settle(delivery: BegunDelivery, outcome: Outcome): void {
+  #report(delivery: BegunDelivery, outcome: Outcome): void {
     const clock = { acceptedAt: this.#send.acceptedAt, now: new Date(), random: Math.random() }
-    const item = { delivery, settlement: settle(delivery, outcome, clock, this.#options.retry) }
+    this.#settle({ delivery, settlement: settle(delivery, outcome, clock, this.#options.retry) })
+  }
+
+  #settle(item: Settled): void {
     this.#settled.push(item)
     this.#pending.push(item)
   }
@@ -164,8 +174,8 @@ class Attempt {
 
   /**
    * A failure that is not the infrastructure's would come back for ever: behind the retry window the recipients are
-   * given up, as with any other failure.
-   * @returns whether it was.
+   * given up. That is nothing their addresses are blocked for.
+   * @returns whether they were.
    */
   async #reject(error: unknown): Promise<boolean> {
     const over = Date.now() > this.#send.acceptedAt.getTime() + this.#options.retry.giveUpAfterMs
@@ -173,7 +183,8 @@ class Attempt {
     this.#options.log.error({ err: error, send: this.#send.id }, 'delivery given up after an internal failure')
     const found = await findOpen(this.#options.db, this.#send.id, this.#context.timer.payload.destination)
     const rest = found ? await begin(this.#options.db, found.deliveries) : []
-    for (const delivery of rest) this.#settle(delivery, refusedBy('5.3.0', 'Internal failure'))
+    const verdict = { status: '5.3.0', text: 'The message could not be delivered because of an internal failure.' }
+    for (const delivery of rest) this.#settle({ delivery, settlement: { state: 'rejected', verdict } })
     await this.#conclude()
     return true
   }
@@ -181,7 +192,7 @@ class Attempt {
   #observeStart(): void {
     const route = this.#route.name
     const unknown = this.#deliveries.filter(({ state }) => state === 'handing_over').length
-    if (unknown > 0) unknownOutcomes.inc({ route }, unknown)
+    if (unknown > 0 && !this.#route.repeatable) unknownOutcomes.inc(unknown)
     if (this.#deliveries.some(({ attempts }) => attempts === 0)) {
       firstAttemptDelay.observe({ route }, Math.max(0, Date.now() - this.#send.acceptedAt.getTime()) / 1_000)
     }

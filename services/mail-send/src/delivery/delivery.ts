@@ -35,9 +35,11 @@ export type Settlement =
       /** The first retry failed too, and nobody was told yet (mail 15.1). */
       readonly announceDelay: boolean
     }
+  /** Something of our own makes delivery impossible; the address is not to blame. */
+  | { readonly state: 'rejected'; readonly verdict: Verdict }
 
 /** Nothing classifies a failure of our own making; its table ends with this row (events 1.3). */
-const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
+export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
 
 /** The rule of mail 15.1: taken, refused for good, tried again later, or given up. */
 export function settle(

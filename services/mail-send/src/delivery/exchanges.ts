@@ -41,25 +41,45 @@ export class Exchanges {
   /**
    * Opens a TCP connection to the best host that answers.
    * @param passedOver addresses that were tried in this attempt.
-   * @throws NoExchange
+   * @throws NoExchange; the reason of `signal`.
    */
-  async connect(domain: string, passedOver: readonly string[]): Promise<MxConnection> {
+  async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
     const { port, connectMs, allowLocal } = this.#options
+    const connecting = mxConnect({
+      target: domain,
+      port,
+      maxConnectTime: connectMs,
+      ignoreMXHosts: passedOver,
+      dnsOptions: {
+        blockLocalAddresses: !allowLocal,
+        blockReservedNetworks: !allowLocal,
+        resolveRecords: (name, type) => this.#resolver.resolve(name, type),
+      },
+    })
     try {
-      return await mxConnect({
-        target: domain,
-        port,
-        maxConnectTime: connectMs,
-        ignoreMXHosts: passedOver,
-        dnsOptions: {
-          blockLocalAddresses: !allowLocal,
-          blockReservedNetworks: !allowLocal,
-          resolveRecords: (name, type) => this.#resolver.resolve(name, type),
-        },
-      })
+      return await unlessAborted(connecting, signal)
     } catch (error) {
+      signal.throwIfAborted()
       throw new NoExchange(outcomeOf(error, domain), error)
     }
+  }
+}
+
+/** Looking up names cannot be interrupted; a connection that comes too late is closed. */
+async function unlessAborted(connecting: Promise<MxConnection>, signal: AbortSignal): Promise<MxConnection> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => {
+    reject(signal.reason)
+    connecting.then(
+      ({ socket }) => socket.destroy(),
+      () => {},
+    )
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([connecting, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -17,6 +17,7 @@ export type News =
       readonly diagnostic: string | undefined
     }
   | { readonly kind: 'complained'; readonly recipients: string[]; readonly complaint: ComplaintClass }
+  | { readonly kind: 'rejected'; readonly reason: string }
 
 /** What all facts about one message have in common. */
 type FactHead = Pick<DeliveryFact, 'subject' | 'key' | 'time' | 'routing'>
@@ -43,6 +44,8 @@ export function factsOf(send: SendRecord, news: readonly News[], time: Date): De
 }
 
 function factOf(head: FactHead & { id: string }, about: About, item: News): DeliveryFact {
+  if (item.kind === 'rejected')
+    return { ...head, type: 'delivery.rejected', payload: { ...about, reason: item.reason } }
   const { recipients } = item
   switch (item.kind) {
     case 'handed_over':

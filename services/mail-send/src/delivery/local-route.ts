@@ -3,7 +3,7 @@ import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { ServiceClient } from '@restante/service'
 import type { BegunDelivery } from './delivery.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
-import { outboundBlob } from './store.ts'
+import { type OpenDelivery, outboundBlob } from './store.ts'
 import { type Outcome, refusedBy } from './verdict.ts'
 
 export interface LocalRouteOptions {
@@ -24,29 +24,40 @@ const RESOLVE_MS = 5_000
  */
 export class LocalRoute implements Route {
   readonly name = 'local'
+  readonly repeatable = true
   readonly #options: LocalRouteOptions
 
   constructor(options: LocalRouteOptions) {
     this.#options = options
   }
 
-  bottleneck(): string {
-    return 'local'
+  bottleneck(): undefined {
+    return undefined
   }
 
   async attempt(mail: OutgoingMail, steps: Steps): Promise<void> {
-    const { gateway } = this.#options
+    const answers = await this.#resolve(mail.deliveries)
     const begun = await steps.begin(mail.deliveries)
-    if (begun.length === 0) return
-    const addresses = begun.map(({ recipient }) => normalizeAddress(recipient))
-    const { recipients } = await gateway.call('gateway.resolveRecipients', { addresses }, RESOLVE_MS)
-    const answers = await Promise.all(
-      begun.map(async (delivery, index) => ({
+    const outcomes = await Promise.all(
+      begun.map(async (delivery) => ({
         delivery,
-        outcome: await this.#handOver(mail, delivery, recipients[index]),
+        outcome: await this.#handOver(mail, delivery, answers.get(delivery.id)),
       })),
     )
-    for (const { delivery, outcome } of answers) steps.report(delivery, outcome)
+    for (const { delivery, outcome } of outcomes) steps.report(delivery, outcome)
+  }
+
+  /** What the owner of the inboxes says about each delivery's recipient, by delivery. */
+  async #resolve(deliveries: readonly OpenDelivery[]): Promise<Map<string, RecipientAnswer>> {
+    const addresses = deliveries.map(({ recipient }) => normalizeAddress(recipient))
+    const { recipients } = await this.#options.gateway.call('gateway.resolveRecipients', { addresses }, RESOLVE_MS)
+    if (recipients.length !== deliveries.length) throw new Error('the gateway did not answer for every recipient')
+    return new Map(
+      recipients.flatMap((answer, index) => {
+        const delivery = deliveries[index]
+        return delivery ? [[delivery.id, answer]] : []
+      }),
+    )
   }
 
   async #handOver(

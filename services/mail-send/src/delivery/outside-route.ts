@@ -33,19 +33,21 @@ const MOST_HOSTS = 5
  */
 export class OutsideRoute implements Route {
   readonly name = 'outside'
+  readonly repeatable = false
   readonly #options: OutsideRouteOptions
 
   constructor(options: OutsideRouteOptions) {
     this.#options = options
   }
 
-  bottleneck(destination: string): string {
-    return this.#options.smarthost ? 'smarthost' : destination
+  bottleneck(destination: string): string | undefined {
+    return this.#options.smarthost ? undefined : destination
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
     const session = await this.#open(mail.destination, signal)
     if (!(session instanceof Session)) {
+      // Cut off by our own shutdown, not by the other side.
       signal.throwIfAborted()
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
@@ -64,13 +66,13 @@ export class OutsideRoute implements Route {
     steps: Steps,
     signal: AbortSignal,
   ): Promise<void> {
-    const content = session.usable ? await this.#options.blobs.get(outboundBlob(mail.send.id)) : undefined
     const [delivery] = await steps.begin([open])
-    if (!delivery || !content) {
-      content?.destroy()
-      if (delivery) steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
+    if (!delivery) return
+    if (!session.usable) {
+      steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
       return
     }
+    const content = await this.#options.blobs.get(outboundBlob(mail.send.id))
     const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
     // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
     if (outcome.kind === 'deferred') signal.throwIfAborted()
@@ -96,7 +98,7 @@ export class OutsideRoute implements Route {
   async #exchange(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const passedOver: string[] = []
     let last: Outcome | undefined
-    while (passedOver.length < MOST_HOSTS && !signal.aborted) {
+    while (passedOver.length < MOST_HOSTS) {
       const session = await this.#nextExchange(domain, passedOver, 'opportunistic', signal)
       if (session instanceof Session) return session
       // The list is used up: what the last host that was reached said tells more than that.
@@ -104,7 +106,7 @@ export class OutsideRoute implements Route {
       last = session.outcome
       passedOver.push(session.address)
     }
-    return last ?? deferredBy('4.4.1', 'Interrupted.')
+    return last ?? deferredBy('4.4.1', 'No host of the domain was reached.')
   }
 
   async #nextExchange(
@@ -115,7 +117,7 @@ export class OutsideRoute implements Route {
   ): Promise<Session | NoExchange | { readonly address: string; readonly outcome: Outcome }> {
     const { exchanges, ehloName, timeouts } = this.#options
     try {
-      const { socket, hostname, host, port } = await exchanges.connect(domain, passedOver)
+      const { socket, hostname, host, port } = await exchanges.connect(domain, passedOver, signal)
       const peer: Peer = { name: hostname, port, socket, tls, verified: false }
       try {
         return await Session.open(peer, ehloName, timeouts, signal)

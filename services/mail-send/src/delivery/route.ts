@@ -5,8 +5,10 @@ import type { Outcome } from './verdict.ts'
 /** A way to recipients of one message at one destination. */
 export interface Route {
   readonly name: 'local' | 'outside'
-  /** What concurrency is counted by. */
-  bottleneck(destination: string): string
+  /** Whether the other side knows a delivery again, so that trying it twice has one effect. */
+  readonly repeatable: boolean
+  /** What concurrency is counted by; undefined where the number of workers is limit enough. */
+  bottleneck(destination: string): string | undefined
   /**
    * Tries every delivery. `begin` is called before anybody hears of one, commits what was reported so far, and may say
    * that a delivery is no longer to be tried; `report` as soon as an outcome is certain.

@@ -77,8 +77,9 @@ export class Session {
       if (peer.credentials) await login(connection, peer.credentials)
       return new Session(peer, connection)
     } catch (error) {
+      const failure = sessionFailure(error, peer, connection.upgrading === true)
       connection.close()
-      throw sessionFailure(error, peer)
+      throw failure
     } finally {
       signal.removeEventListener('abort', cut)
     }
@@ -102,7 +103,7 @@ export class Session {
   async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome> {
     const { name } = this.peer
     if (UNICODE.test(envelope.to) && !/[ -]SMTPUTF8\b/i.test(this.#extensions)) {
-      content.destroy()
+      content.on('error', () => {}).destroy()
       return refusedBy('5.6.7', 'The server does not take internationalized addresses (RFC 6531).', name)
     }
     const cut = (): void => this.close()
@@ -114,6 +115,8 @@ export class Session {
       return await this.#failure(error)
     } finally {
       signal.removeEventListener('abort', cut)
+      // Not everything that ends a transfer early lets go of the message.
+      content.on('error', () => {}).destroy()
     }
   }
 
@@ -138,6 +141,8 @@ export class Session {
       if (error) reject(error)
       else resolve(info)
     })
+    // A connection that we close ourselves forgets the message in flight.
+    this.#ended.then(() => reject(new Error('the connection was closed')))
     return promise
   }
 
@@ -237,12 +242,13 @@ function smtpError(error: unknown): SmtpError {
  * Before the first MAIL even a 5xx (a greeting, say) is about this host at this time, not about any recipient: other
  * hosts are tried, then later times.
  */
-function sessionFailure(error: unknown, peer: Peer): SessionFailed {
+function sessionFailure(error: unknown, peer: Peer, upgrading: boolean): SessionFailed {
   const { code, response } = smtpError(error)
+  const tls = upgrading || code === 'ETLS'
   const text = response === undefined ? `No session: ${messageOf(error)}` : `Refused the session: ${response}`
-  const status = code === 'ETLS' ? '4.7.5' : code === 'ETIMEDOUT' ? '4.4.1' : '4.4.2'
+  const status = tls ? '4.7.5' : code === 'ETIMEDOUT' ? '4.4.1' : '4.4.2'
   const mta = response === undefined ? undefined : peer.name
-  return new SessionFailed(deferredBy(status, text, mta), { tls: code === 'ETLS', cause: error })
+  return new SessionFailed(deferredBy(status, text, mta), { tls, cause: error })
 }
 
 function messageOf(error: unknown): string {

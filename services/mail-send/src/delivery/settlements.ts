@@ -2,9 +2,9 @@ import type { Outbox } from '@restante/messaging'
 import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '../database.ts'
 import { suppress } from '../suppression/store.ts'
-import type { BegunDelivery, Settlement } from './delivery.ts'
+import { type BegunDelivery, type Settlement, UNDETERMINED } from './delivery.ts'
 import { deliveriesTopic, factsOf, type News } from './facts.ts'
-import { markHandedOver, type SendRecord, saveSettlement } from './store.ts'
+import { markHandedOver, markRejected, type SendRecord, saveSettlement } from './store.ts'
 
 export interface Settled {
   readonly delivery: BegunDelivery
@@ -33,9 +33,20 @@ export class Settlements {
       const recipients = await markHandedOver(tx, send.id)
       if (recipients) news.push({ kind: 'handed_over', recipients })
     }
-    news.push(...newsOf(own))
+    news.push(...newsOf(own), ...(await this.#rejected(tx, send, own)))
     await this.#outbox.addAll(tx, deliveriesTopic, factsOf(send, news, new Date()))
     await suppressRefused(tx, send, own)
+  }
+
+  /** A message is rejected as a whole; when part of it has left before, the rest of its recipients bounce. */
+  async #rejected(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<News[]> {
+    const rejected = settled.filter(({ settlement }) => settlement.state === 'rejected')
+    const [first] = rejected
+    if (!first) return []
+    const reason = first.settlement.verdict.text
+    if (await markRejected(tx, send.id)) return [{ kind: 'rejected', reason }]
+    const recipients = rejected.map(({ delivery }) => delivery.recipient)
+    return [{ kind: 'bounced', recipients, bounce: UNDETERMINED, diagnostic: reason }]
   }
 }
 
@@ -60,6 +71,8 @@ function newsItem(settlement: Settlement, recipients: string[]): News | undefine
       return { kind: 'bounced', recipients, bounce: settlement.bounce, diagnostic }
     case 'deferred':
       return settlement.announceDelay ? { kind: 'delayed', recipients, diagnostic } : undefined
+    case 'rejected':
+      return undefined
   }
 }
 

@@ -94,6 +94,12 @@ update sends
  where id = $1 and handed_over_at is null
 returning array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients`)
 
+const REJECT = sql<{ id: string }, [sendId: string]>(`
+update sends
+   set rejected_at = now()
+ where id = $1 and handed_over_at is null and rejected_at is null
+returning id`)
+
 const OF_DELIVERY = sql<
   SendRow & { recipient: string; state: DeliveryState; complained: boolean },
   [deliveryId: string]
@@ -158,6 +164,11 @@ export async function saveSettlement(on: Queryable, delivery: BegunDelivery, set
 export async function markHandedOver(on: Queryable, sendId: string): Promise<string[] | undefined> {
   const [first] = await on.query(HAND_OVER, sendId)
   return first?.recipients
+}
+
+/** Marks that the message will never leave. @returns false when it has left, or is marked already. */
+export async function markRejected(on: Queryable, sendId: string): Promise<boolean> {
+  return (await on.query(REJECT, sendId)).length > 0
 }
 
 export interface ReportedDelivery {

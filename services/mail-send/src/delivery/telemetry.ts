@@ -2,7 +2,7 @@ import { Counter, Histogram } from 'prom-client'
 
 export const deliveriesSettled = new Counter({
   name: 'restante_deliveries_total',
-  help: 'Outcomes of attempts, one per recipient: delivered, deferred, bounced',
+  help: 'Outcomes of attempts, one per recipient: delivered, deferred, bounced, rejected',
   labelNames: ['route', 'outcome'],
 })
 export const attemptSeconds = new Histogram({
@@ -20,5 +20,4 @@ export const firstAttemptDelay = new Histogram({
 export const unknownOutcomes = new Counter({
   name: 'restante_delivery_unknown_outcomes_total',
   help: 'Deliveries tried again although a server may have taken them before a crash: possible duplicates',
-  labelNames: ['route'],
 })

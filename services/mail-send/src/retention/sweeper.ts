@@ -12,9 +12,14 @@ const RECORD_DAYS = 90
 const EVERY_MS = 10 * 60_000
 const ROWS = 200
 
+// A row whose message was accepted all the same is a repeated call's, and the blob is in use.
+const NOT_PENDING = sql<never>(
+  'delete from pending_blobs where exists (select from sends where sends.id = pending_blobs.send_id)',
+)
 const PENDING = sql<{ id: string }, [rows: number]>(`
 select send_id as id from pending_blobs
  where created_at < now() - interval '1 hour'
+   and not exists (select from sends where sends.id = pending_blobs.send_id)
  order by created_at limit $1 for update skip locked`)
 const FORGET_PENDING = sql<never, [ids: readonly string[]]>('delete from pending_blobs where send_id = any($1::uuid[])')
 
@@ -69,6 +74,7 @@ export class Sweeper implements Part {
   /** One pass over everything. */
   async sweep(): Promise<void> {
     const { db } = this.#options
+    await db.query(NOT_PENDING)
     await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
     await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
     for (const statement of DELETE_OLD) await this.#whileFull(async () => (await db.query(statement, ROWS)).length)

@@ -31,6 +31,8 @@ export interface NewMessage {
   readonly answered: AnsweredMessage | undefined
   readonly date: Date
   readonly dkim: DkimKey | undefined
+  /** Whether the inbox is on a domain of the installation, which speaks for itself in some headers. */
+  readonly sharedDomain: boolean
 }
 
 /** A composed message and what the mailbox is told about it besides its bytes. */
@@ -42,6 +44,8 @@ export interface ComposedMessage {
 
 /** Larger texts are left out of events; the mailbox then extracts them from the bodies itself. */
 const EXTRACTED_BYTES = 64 * 1024
+/** Of a thread longer than this the root and the newest messages are named (RFC 5537 3.4.4 allows as much). */
+const MOST_REFERENCES = 100
 
 /** Makes the message: a new one starts a thread, an answer stays in its own and quotes below the caller's words (mail 8.3). */
 export async function composeMessage(message: NewMessage): Promise<ComposedMessage> {
@@ -62,7 +66,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
     ...(subject !== undefined && { subject }),
     ...(answered ? replyBodies(own, answered.source) : own),
     attachments: message.attachments,
-    ...(body.headers !== undefined && { headers: body.headers }),
+    headers: customHeaders(message),
     messageId,
     ...threading,
     date,
@@ -89,10 +93,19 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   }
 }
 
+/** On a shared domain unsubscribing is the service's own business (mail 8.2, 15.5); elsewhere the caller's. */
+function customHeaders({ body, sharedDomain }: NewMessage): Record<string, string> {
+  const given = Object.entries(body.headers ?? {})
+  return Object.fromEntries(sharedDomain ? given.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)) : given)
+}
+
 /** A stranger wrote what an answer takes over into its header: nothing of it may break out of its line. */
 function safeThreading(source: ReplySource): ReturnType<typeof threadingHeaders> | undefined {
   if (hasControlCharacter(source.messageId)) return undefined
-  return threadingHeaders({ ...source, references: source.references.filter((id) => !hasControlCharacter(id)) })
+  const references = source.references.filter((id) => !hasControlCharacter(id))
+  const [root, ...rest] = references
+  const kept = root === undefined ? [] : [root, ...rest.slice(-MOST_REFERENCES)]
+  return threadingHeaders({ ...source, references: kept })
 }
 
 function oneLine(text: string): string {

@@ -55,6 +55,8 @@ export interface SenderOptions {
 
 export interface SendingDomains {
   isVerified(domain: string): boolean
+  /** Whether it is the installation's own, where every organization may have inboxes. */
+  isShared(domain: string): boolean
   dkimKey(domain: string): DkimKey | undefined
 }
 
@@ -164,8 +166,18 @@ export class Sender {
   ): Promise<ComposedMessage> {
     const { fetcher, attachmentTimeoutMs, domains } = this.#options
     const attachments = await loadAttachments(body.attachments ?? [], fetcher, attachmentTimeoutMs)
-    const dkim = domains.dkimKey(domainOf(inbox.address))
-    return composeMessage({ inbox, body, recipients, replyTo, attachments, answered, dkim, date: new Date() })
+    const domain = domainOf(inbox.address)
+    return composeMessage({
+      inbox,
+      body,
+      recipients,
+      replyTo,
+      attachments,
+      answered,
+      date: new Date(),
+      dkim: domains.dkimKey(domain),
+      sharedDomain: domains.isShared(domain),
+    })
   }
 
   async #place(copy: SentCopy, log: Logger): Promise<void> {

@@ -39,13 +39,14 @@ export class SystemMail {
    */
   async send(message: SystemMessage): Promise<void> {
     const { db, blobs, departures } = this.#options
+    const recipient = recipientOf(message.to)
+    if ((await db.query(FIND, message.id)).length > 0) return
+    const { raw, messageId } = await this.#compose(message, recipient)
+    await announceBlob(db, message.id)
     await db.transaction(async (tx) => {
       // Calls with one id take turns, so that a second blob never replaces the one that is being delivered.
       await tx.query(LOCK, message.id)
       if ((await tx.query(FIND, message.id)).length > 0) return
-      const recipient = recipientOf(message.to)
-      const { raw, messageId } = await this.#compose(message, recipient)
-      await announceBlob(db, message.id)
       const name = outboundBlob(message.id)
       const blob = { name, ...(await blobs.put(name, raw, { contentType: 'message/rfc822' })) }
       await departures.add(tx, {

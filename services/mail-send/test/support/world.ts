@@ -24,6 +24,7 @@ import { type Config, configure, environment } from '../../src/config.ts'
 import { type Db, openDatabase } from '../../src/database.ts'
 import { create } from '../../src/main.ts'
 import { Peers } from './peers.ts'
+import { Wire } from './wire.ts'
 
 export const DOMAIN = 'restante.test'
 const CALLER_KEY = 'caller key of the tests'
@@ -46,6 +47,8 @@ export interface World {
   readonly facts: TopicCollection
   readonly topics: Awaited<ReturnType<typeof createTopics>>
   readonly blobs: string
+  /** The wire between the service and its database. */
+  readonly wire: Wire
   call(operation: OperationId, caller: Caller, request: Request): Promise<Answer>
   internal(
     operation: 'mail-send.sendSystemMail' | 'mail-send.getSentCopy',
@@ -75,6 +78,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     freePort(),
   ])
   const redis = openRedis()
+  const wire = await Wire.start(database.url)
   zone.rule((name) =>
     name.endsWith('.example') ? [{ type: 'MX', exchange: 'mx.outside.test', priority: 10 }] : undefined,
   )
@@ -83,7 +87,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     readEnvironment(environment, {
       PORT: String(port),
       HOST: '127.0.0.1',
-      DATABASE_URL: database.url,
+      DATABASE_URL: wire.url,
       KAFKA_BROKERS: engines.kafkaBrokers.join(','),
       KAFKA_REPLICATION: '1',
       KAFKA_MIN_INSYNC_REPLICAS: '1',
@@ -110,7 +114,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     }),
   )
   const facts = await collectTopic(topics.kafka, 'mail.deliveries')
-  const db = openDatabase(config)
+  const db = openDatabase({ ...config, database: { ...config.database, url: database.url } })
   let service: Service = await startService(create, config)
   const url = `http://127.0.0.1:${port}`
   return {
@@ -122,6 +126,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     facts,
     topics,
     blobs,
+    wire,
     async call(operation, caller, request) {
       const headers = await callerHeaders('mail-send', CALLER_KEY, operation, caller)
       return post(`${url}${request.path}`, request, headers)
@@ -143,6 +148,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
       await db.stop()
       await facts.stop()
       await Promise.all([outside.stop(), peers.stop(), zone.stop(), redis.close(), topics.delete()])
+      await wire.stop()
       await database.drop()
       await rm(blobs, { recursive: true })
     },

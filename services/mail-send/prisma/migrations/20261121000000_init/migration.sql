@@ -11,6 +11,7 @@ CREATE TABLE "sends" (
     "copy" JSONB,
     "accepted_at" TIMESTAMPTZ(3) NOT NULL,
     "handed_over_at" TIMESTAMPTZ(3),
+    "rejected_at" TIMESTAMPTZ(3),
     "dropped_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "sends_pkey" PRIMARY KEY ("id")

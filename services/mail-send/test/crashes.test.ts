@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Socket } from 'node:net'
+import { waitFor } from '@restante/testkit'
+import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
+
+async function send(body: Record<string, unknown>): Promise<string> {
+  const answer = await world.call('messages.send', inboxCaller(), { path: '/messages/send', body })
+  expect(answer.status).toBe(200)
+  return String(answer.body['message_id'])
+}
+
+function deliveryTo(recipient: string) {
+  return world.db.orm.delivery.findFirstOrThrow({ where: { recipient } })
+}
+
+/** Puts the rows where a process leaves them that dies in the middle of an attempt; its lease has just run out. */
+async function dieInAttempt(recipient: string): Promise<void> {
+  const { id, sendId } = await deliveryTo(recipient)
+  await world.db.orm.delivery.update({ where: { id }, data: { state: 'handing_over', attempts: 1 } })
+  const past = new Date(Date.now() - 1_000)
+  await world.db.orm.timer.updateMany({
+    where: { key: { startsWith: sendId } },
+    data: { dueAt: past, attempt: 1, leaseId: randomUUID(), leasedUntil: past },
+  })
+}
+
+describe('after a crash', () => {
+  it('delivers what was accepted and not begun', async () => {
+    world.zone.silence('later.example')
+    const to = `ann-${randomUUID().slice(0, 8)}@later.example`
+    const id = await send({ to })
+    await world.restart()
+    world.zone.set('later.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
+    await factOf(world, id, 'delivery.delivered')
+    expect(world.outside.mailsTo(to)).toHaveLength(1)
+  }, 60_000)
+
+  it('delivers what was being handed over when the process died, under the same Message-ID', async () => {
+    world.zone.fail('dying.example')
+    const to = `ann-${randomUUID().slice(0, 8)}@dying.example`
+    const id = await send({ to })
+    await waitFor(async () => (await deliveryTo(to)).state === 'deferred', { what: 'a first attempt' })
+    await dieInAttempt(to)
+    world.zone.set('dying.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
+    await factOf(world, id, 'delivery.delivered')
+    const [mail] = world.outside.mailsTo(to)
+    expect(mail?.parsed.messageId).toBe(id)
+  })
+
+  it('hands a mail over inside once: the mailbox knows the delivery that it has taken', async () => {
+    const taken: string[] = []
+    const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
+    world.peers.answers = {
+      'mail-ingest.placeSent': async () => ({}),
+      'gateway.resolveRecipients': async ({ addresses }) => ({
+        recipients: addresses.map((given) => ({ status: 'deliver', given, address: given, ...scope })),
+      }),
+      'mail-ingest.acceptInbound': async ({ delivery_id }) => {
+        taken.push(delivery_id)
+        // The first answer is lost on the way.
+        return taken.length === 1 ? 502 : { outcome: 'accepted' }
+      },
+    }
+    const id = await send({ to: `bo@${DOMAIN}` })
+    await factOf(world, id, 'delivery.delivered')
+    expect(taken).toHaveLength(2)
+    expect(new Set(taken).size).toBe(1)
+    expect(factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(1)
+  })
+
+  it('gives the mail to the server again when a shutdown cut the conversation off, and nothing counts as failed', async () => {
+    const reached = Promise.withResolvers<void>()
+    const stalling = await stallingServer(() => reached.resolve())
+    world.zone
+      .set('stalling.test', { type: 'A', address: '127.0.0.9' })
+      .set('stalling.example', { type: 'MX', exchange: 'stalling.test', priority: 1 })
+    const to = `ann-${randomUUID().slice(0, 8)}@stalling.example`
+    const id = await send({ to })
+    await reached.promise
+    const restarted = world.restart()
+    world.zone.set('stalling.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
+    await restarted
+    stalling.close()
+    await factOf(world, id, 'delivery.delivered')
+    expect(factsAbout(world, id).map(({ type }) => type)).toEqual([
+      'message.accepted',
+      'delivery.handed_over',
+      'delivery.delivered',
+    ])
+  }, 60_000)
+
+  it('publishes the facts that were committed and not published', async () => {
+    const to = someone()
+    const id = await send({ to })
+    await world.restart()
+    await factOf(world, id, 'delivery.delivered')
+    expect(factsAbout(world, id).filter(({ type }) => type === 'message.accepted')).toHaveLength(1)
+  }, 60_000)
+})
+
+describe('when the database goes away', () => {
+  const repeat = (caller: ReturnType<typeof inboxCaller>, to: string, key: string) =>
+    world.call('messages.send', caller, { path: '/messages/send', body: { to }, key })
+
+  it('answers 503 and keeps nothing of the request', async () => {
+    const caller = inboxCaller()
+    world.wire.cut()
+    const answer = await repeat(caller, someone(), randomUUID())
+    world.wire.restore()
+    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
+    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
+    const id = await send({ to: someone() })
+    await factOf(world, id, 'delivery.delivered')
+  }, 60_000)
+
+  it('sends nothing twice when it goes while the message is being committed', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    const key = randomUUID()
+    world.wire.cutAfterCommit()
+    const answer = await repeat(caller, to, key)
+    world.wire.restore()
+    expect(answer.status).toBe(503)
+    // The commit was the claim's own or the message's; either way the key answers for at most one message.
+    const again = await waitFor(
+      async () => {
+        const next = await repeat(caller, to, key)
+        return next.status === 503 ? undefined : next
+      },
+      { what: 'the database to be back' },
+    )
+    expect([200, 409]).toContain(again.status)
+    await waitFor(() => world.outside.mailsTo(to).length > 0, { what: 'the mail' })
+    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(1)
+    expect(world.outside.mailsTo(to)).toHaveLength(1)
+  }, 60_000)
+})
+
+/** Greets, takes the envelope, and then never says another word. */
+async function stallingServer(reached: () => void) {
+  const port = world.outside.port
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {})
+    socket.write('220 stalling\r\n')
+    socket.on('data', (bytes) => {
+      if (/^(EHLO|HELO|RSET)/m.test(bytes.toString())) socket.write('250 fine\r\n')
+      else reached()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.9', resolve))
+  return server
+}

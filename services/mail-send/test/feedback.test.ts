@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import type { EventOf, topics } from '@restante/contracts'
+import { deliverTwiceAndSwapped, Outbox } from '@restante/messaging'
+import { ReturnPath } from '@restante/mime'
+import { feedbackConsumer } from '../src/feedback/consumers.ts'
+import { Reports } from '../src/feedback/reports.ts'
+import { factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
+
+type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+interface Sent {
+  readonly caller: ReturnType<typeof inboxCaller>
+  readonly messageId: string
+  readonly to: string
+  readonly deliveryId: string
+}
+
+async function delivered(): Promise<Sent> {
+  const caller = inboxCaller()
+  const to = `Ann-${randomUUID().slice(0, 8)}@outside.example`
+  const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+  const messageId = String(answer.body['message_id'])
+  await factOf(world, messageId, 'delivery.delivered')
+  const [mail] = world.outside.mailsTo(to)
+  const deliveryId = new ReturnPath(world.config.returnPath).deliveryOf(mail?.mailFrom ?? '') ?? ''
+  return { caller, messageId, to, deliveryId }
+}
+
+function head(sent: Sent) {
+  const { caller, messageId } = sent
+  return {
+    id: randomUUID(),
+    subject: messageId,
+    key: messageId,
+    time: new Date(),
+    routing: { organizationId: caller.organization_id },
+  }
+}
+
+type Report = Extract<FeedbackEvent, { type: 'bounce.reported' }>['payload']['recipients'][number]
+
+function bounce(sent: Sent, recipient: Report): FeedbackEvent {
+  const payload = { delivery_id: sent.deliveryId, received_at: new Date().toISOString(), recipients: [recipient] }
+  return { ...head(sent), type: 'bounce.reported', payload }
+}
+
+function complaint(sent: Sent, feedback_type: string): FeedbackEvent {
+  const payload = { delivery_id: sent.deliveryId, received_at: new Date().toISOString(), feedback_type, recipients: [] }
+  return { ...head(sent), type: 'complaint.reported', payload }
+}
+
+function deliver(...events: FeedbackEvent[]): Promise<void> {
+  const { db } = world
+  const { kafka } = world.topics
+  const reports = new Reports(new Outbox({ db, service: 'mail-send' }))
+  return deliverTwiceAndSwapped(feedbackConsumer({ kafka, db, reports }), ...events)
+}
+
+const later = (sent: Sent) => factsAbout(world, sent.messageId).slice(3)
+const suppressions = ({ caller }: Sent) =>
+  world.db.orm.suppression.findMany({ where: { organizationId: caller.organization_id } })
+
+describe('reports that come later', () => {
+  it('bounce a delivered message once, however often and in whatever order they come', async () => {
+    const sent = await delivered()
+    const first = bounce(sent, { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' })
+    await deliver(first, bounce(sent, { action: 'failed', status: '5.1.1' }))
+    const { payload } = await factOf(world, sent.messageId, 'delivery.bounced')
+    expect(payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [sent.to] })
+    expect(later(sent)).toHaveLength(1)
+    expect(await suppressions(sent)).toMatchObject([{ address: sent.to.toLowerCase(), reason: 'bounced' }])
+    expect(await world.db.orm.delivery.findUnique({ where: { id: sent.deliveryId } })).toMatchObject({
+      state: 'bounced',
+    })
+  })
+
+  it.each([
+    [{ action: 'failed', diagnostic: '552 5.2.2 full' }, 'Transient', 'MailboxFull', 0],
+    [{ action: 'failed', diagnostic: '550 no such user' }, 'Permanent', 'General', 1],
+    [{ action: 'failed', status: '4.4.7' }, 'Transient', 'General', 0],
+    [{ action: 'failed' }, 'Undetermined', 'Undetermined', 0],
+  ] as const)('classify %j as %s %s', async (recipient, type, sub_type, suppressed) => {
+    const sent = await delivered()
+    await deliver(bounce(sent, recipient))
+    expect((await factOf(world, sent.messageId, 'delivery.bounced')).payload).toMatchObject({ type, sub_type })
+    expect(await suppressions(sent)).toHaveLength(suppressed)
+  })
+
+  it('complain once, and block the address', async () => {
+    const sent = await delivered()
+    await deliver(complaint(sent, 'abuse'), complaint(sent, 'abuse'))
+    const { payload } = await factOf(world, sent.messageId, 'delivery.complained')
+    expect(payload).toMatchObject({ type: 'abuse', sub_type: 'spam', recipients: [sent.to] })
+    expect(later(sent)).toHaveLength(1)
+    expect(await suppressions(sent)).toMatchObject([{ reason: 'complained' }])
+  })
+
+  it('bounce and complain both, in either order', async () => {
+    const sent = await delivered()
+    await deliver(bounce(sent, { action: 'failed', status: '5.0.0' }), complaint(sent, 'fraud'))
+    await factOf(world, sent.messageId, 'delivery.bounced')
+    await factOf(world, sent.messageId, 'delivery.complained')
+    expect(later(sent)).toHaveLength(2)
+    expect(await suppressions(sent)).toHaveLength(1)
+  })
+
+  it('change nothing when they tell of delays, relays, mail that is not spam, or a delivery nobody knows', async () => {
+    const sent = await delivered()
+    await deliver(
+      bounce(sent, { action: 'delayed', status: '4.4.1' }),
+      bounce(sent, { action: 'relayed' }),
+      complaint(sent, 'not-spam'),
+      bounce({ ...sent, deliveryId: randomUUID() }, { action: 'failed', status: '5.1.1' }),
+    )
+    expect(await suppressions(sent)).toEqual([])
+    expect(await world.db.orm.outbox.count({ where: { subject: sent.messageId } })).toBe(3)
+  })
+})

@@ -1,0 +1,86 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { sentCopy } from '@restante/contracts'
+import { waitFor } from '@restante/testkit'
+import { DOMAIN, inboxCaller, startWorld, type World } from './support/world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const keyFile = path.join(await mkdtemp(path.join(tmpdir(), 'dkim-')), 'key.pem')
+  await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  world = await startWorld({ DKIM_SELECTOR: 's1', DKIM_KEY_FILE: keyFile })
+  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+const SIGNATURE = /^DKIM-Signature: [^:]*d=restante\.test;[^:]*s=s1;/m
+
+const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
+
+describe('mail-send.sendSystemMail', () => {
+  it('200: mails a text from the installation, signed, once per id, and publishes no fact', async () => {
+    const to = someone()
+    const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
+    const calls = Array.from({ length: 10 }, () => world.internal('mail-send.sendSystemMail', 'gateway', mail))
+    for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200)
+    const { parsed, raw } = await world.outside.next(to)
+    expect(parsed).toMatchObject({ subject: 'Your code', text: 'It is 123456.\n' })
+    expect(parsed.from?.value[0]?.address).toBe(`no-reply@${DOMAIN}`)
+    expect(raw.toString()).toMatch(SIGNATURE)
+    await waitFor(
+      async () => (await world.db.orm.delivery.count({ where: { recipient: to, state: 'delivered' } })) > 0,
+      {
+        what: 'the delivery to be settled',
+      },
+    )
+    expect(await world.internal('mail-send.sendSystemMail', 'gateway', mail)).toMatchObject({ status: 200 })
+    expect(world.outside.mailsTo(to)).toHaveLength(1)
+    expect(await world.db.orm.outbox.count({ where: { subject: { contains: mail.id } } })).toBe(0)
+  })
+
+  it('400: refuses what is no address', async () => {
+    const mail = { id: randomUUID(), to: 'nobody', subject: 'x', text: 'x' }
+    expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(400)
+  })
+
+  it('401: is not for other services', async () => {
+    const mail = { id: randomUUID(), to: someone(), subject: 'x', text: 'x' }
+    expect((await world.internal('mail-send.sendSystemMail', 'mail-ingest', mail)).status).toBe(401)
+  })
+})
+
+describe('mail-send.getSentCopy', () => {
+  it('200: finds the first of the messages that this inbox sent', async () => {
+    const caller = inboxCaller()
+    const ids: string[] = []
+    for (const subject of ['one', 'two']) {
+      const body = { to: someone(), subject }
+      const answer = await world.call('messages.send', caller, { path: '/messages/send', body })
+      ids.push(String(answer.body['message_id']))
+    }
+    const ask = (inbox_uid: string, message_ids: string[]) =>
+      world.internal('mail-send.getSentCopy', 'mail-ingest', { inbox_uid, message_ids })
+    const found = await ask(caller.inbox.uid, ['<unknown@x>', ids[1] ?? '', ids[0] ?? ''])
+    expect(sentCopy.parse(found.body['copy'])).toMatchObject({ message_id: ids[1], subject: 'two' })
+    expect((await ask(randomUUID(), ids)).body).toEqual({})
+    expect((await ask(caller.inbox.uid, ['<unknown@x>'])).body).toEqual({})
+  })
+
+  it('401: is not for other services', async () => {
+    const body = { inbox_uid: randomUUID(), message_ids: ['<a@b>'] }
+    expect((await world.internal('mail-send.getSentCopy', 'gateway', body)).status).toBe(401)
+  })
+})
+
+describe('a message of an inbox', () => {
+  it('is signed for the domain', async () => {
+    const to = someone()
+    await world.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
+    const { raw } = await world.outside.next(to)
+    expect(raw.toString()).toMatch(SIGNATURE)
+  })
+})

@@ -1,0 +1,76 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '@restante/testkit'
+
+/** A wire between a process and its database that a test can cut. */
+export class Wire {
+  readonly url: string
+  readonly #sockets = new Set<Socket>()
+  readonly #server
+  #down = false
+  #cutAfterCommit = false
+
+  private constructor(url: string, server: ReturnType<typeof createServer>) {
+    this.url = url
+    this.#server = server
+  }
+
+  static async start(target: string): Promise<Wire> {
+    const url = new URL(target)
+    const upstream = { host: url.hostname, port: Number(url.port) }
+    const port = await freePort()
+    const server = createServer()
+    url.host = `127.0.0.1:${port}`
+    const wire = new Wire(url.href, server)
+    server.on('connection', (socket) => wire.#join(socket, connect(upstream)))
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    return wire
+  }
+
+  /** Breaks every connection and refuses new ones until `restore`. */
+  cut(): void {
+    this.#down = true
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  restore(): void {
+    this.#down = false
+  }
+
+  /** Lets the next commit reach the database, and nobody hear of it. */
+  cutAfterCommit(): void {
+    this.#cutAfterCommit = true
+  }
+
+  async stop(): Promise<void> {
+    this.cut()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #join(client: Socket, server: Socket): void {
+    if (this.#down) {
+      client.destroy()
+      server.destroy()
+      return
+    }
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    server.on('data', (bytes) => client.write(bytes))
+    client.on('data', (bytes) => {
+      server.write(bytes)
+      if (!this.#cutAfterCommit || !/commit\0/i.test(bytes.toString('latin1'))) return
+      this.#cutAfterCommit = false
+      server.removeAllListeners('data')
+      server.once('data', () => this.cut())
+    })
+  }
+}
