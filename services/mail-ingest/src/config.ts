@@ -28,6 +28,7 @@ function isDnsServer(text: string): boolean {
 }
 
 const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
+  PORT: env.port(3001).describe('HTTP port of this service'),
   ROLES: roles.describe('Parts that this process runs: smtp, pipeline, api'),
   BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; shared with mail-send'),
   DEFAULT_DOMAIN: env.string().describe('Domain that every organization may have inboxes on'),

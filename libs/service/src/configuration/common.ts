@@ -5,17 +5,21 @@ import { env } from './environment.ts'
 export const commonEnvironment = z.object({
   PORT: env.port().describe('HTTP port of this service'),
   HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
-  LOG_LEVEL: env.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  LOG_LEVEL: env
+    .choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info')
+    .describe('Least severe lines that are written'),
   DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
   DATABASE_DIRECT_URL: env.url().optional().describe('The same database without a transaction pooler in between'),
   DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
   KAFKA_BROKERS: env.list('127.0.0.1:9092').describe('Comma-separated host:port'),
   KAFKA_SSL: env.flag(false).describe('TLS to the brokers'),
-  KAFKA_SASL_USERNAME: env.string().optional(),
-  KAFKA_SASL_PASSWORD: env.string().optional(),
-  KAFKA_SASL_MECHANISM: env.choice(['plain', 'scram-sha-256', 'scram-sha-512'], 'scram-sha-512'),
+  KAFKA_SASL_USERNAME: env.string().optional().describe('User at the brokers; with the password it turns SASL on'),
+  KAFKA_SASL_PASSWORD: env.string().optional().describe('Its password'),
+  KAFKA_SASL_MECHANISM: env
+    .choice(['plain', 'scram-sha-256', 'scram-sha-512'], 'scram-sha-512')
+    .describe('How the password is proved'),
   KAFKA_REPLICATION: env.integer(3, 9).describe('Replication factor that topics must have'),
-  KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9),
+  KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9).describe('Copies that must confirm a record'),
   TOPIC_PREFIX: env.string().optional().describe('In front of every topic and consumer group'),
   SHUTDOWN_GRACE: env.duration('30s').describe('How long a drain may take after SIGTERM'),
 })

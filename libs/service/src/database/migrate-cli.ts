@@ -1,0 +1,24 @@
+import path from 'node:path'
+import { z } from 'zod'
+import { ConfigurationError, env, readEnvironment } from '../configuration/environment.ts'
+import { migrate } from './migrate.ts'
+
+/** `migrate-cli.ts <service folder>`: brings the database of the environment to the newest migration of a service. */
+
+const environment = z.object({ DATABASE_URL: env.url(), DATABASE_DIRECT_URL: env.url().optional() })
+
+async function main(folder: string | undefined): Promise<void> {
+  if (folder === undefined) throw new ConfigurationError(['name a service folder, such as services/gateway'])
+  const { DATABASE_URL, DATABASE_DIRECT_URL } = readEnvironment(environment, process.env)
+  const applied = await migrate({
+    url: DATABASE_DIRECT_URL ?? DATABASE_URL,
+    directory: path.resolve(folder, 'prisma/migrations'),
+    log: (line) => process.stdout.write(`${line}\n`),
+  })
+  if (applied.length === 0) process.stdout.write('the database is up to date\n')
+}
+
+main(process.argv[2]).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+})
