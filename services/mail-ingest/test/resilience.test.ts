@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { openBlobStore } from '@restante/blobs'
 import { deliverTwiceAndSwapped } from '@restante/messaging'
 import { createTopics, freePort, SmtpSession, sendMail, startService, urlOf, waitFor } from '@restante/testkit'
 import pg from 'pg'
@@ -59,6 +60,29 @@ describe('a mail that got 250', () => {
       messages.map((message: { subject: string; created_at: string }) => [message.subject, message.created_at]),
     )
     expect(String(created.get(first)) <= String(created.get('second'))).toBe(true)
+  })
+})
+
+describe('while the blob store cannot be read', () => {
+  it('a mail waits, and is then stored in full', async () => {
+    const { orm } = stage.db
+    const where = { inboxUid: inbox.inbox_uid }
+    await orm.$executeRawUnsafe(`alter table inbound alter column due_at set default now() + interval '1 second'`)
+    await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    await orm.$executeRawUnsafe('alter table inbound alter column due_at set default now()')
+    const row = await orm.inbound.findFirstOrThrow({ where })
+    const blobs = openBlobStore(`directory:${stage.blobs}`)
+    await blobs.copy(row.blob, 'elsewhere/mail')
+    await blobs.delete(row.blob)
+    const isPutOff = async () => {
+      const { dueAt, attempts, leaseId } = await orm.inbound.findFirstOrThrow({ where })
+      return dueAt > row.dueAt && attempts === row.attempts && leaseId === null
+    }
+    await waitFor(isPutOff, { what: 'the failed attempt' })
+    await blobs.copy('elsewhere/mail', row.blob)
+    await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
+    const { body } = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
+    expect(body.text).toBe('body\n')
   })
 })
 

@@ -4,6 +4,7 @@ import { type DiscardReason, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Db, Tx } from '../database.ts'
 import { rawMails } from '../raw/store.ts'
+import { currentTraceparent } from '../telemetry/spans.ts'
 import type { Envelope } from './envelope.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
 
@@ -57,7 +58,9 @@ export class Acceptance {
       await blobs.delete(blob).catch(() => {})
       throw reserved.reason
     }
-    const mail = { blob, size: written.value.size, envelope, receivedAt }
+    const traceparent = currentTraceparent()
+    const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
+    const mail = { blob, size: written.value.size, envelope: traced, receivedAt }
     // When this rejects, the commit may still have happened: the bytes stay, and the sweeper finds out.
     await db.transaction(async (tx) => {
       if (await within(tx)) await this.#record(tx, mail, to)

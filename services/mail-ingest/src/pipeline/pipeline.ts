@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isInfrastructureError, type Logger, type Part } from '@restante/service'
 import type { Bell } from '../housekeeping/bell.ts'
+import { inSpan } from '../telemetry/spans.ts'
 import { type PipelineTools, processMail } from './process-mail.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
@@ -94,7 +95,8 @@ export class Pipeline implements Part {
     const common = { mail: mail.id, attempt: mail.attempts, size: mail.size }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
-      const facts = await processMail(mail, this.#options.tools)
+      const { traceparent } = mail.envelope
+      const facts = await inSpan('process mail', traceparent, () => processMail(mail, this.#options.tools))
       mailAttempts.inc({ outcome: facts.outcome })
       mailLatency.observe((Date.now() - mail.receivedAt.getTime()) / 1_000)
       this.#log.info({ ...common, ...facts, ms: elapsed() }, 'mail processed')

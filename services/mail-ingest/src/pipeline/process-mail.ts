@@ -1,7 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
 import type { ParserPool } from '@restante/mime'
-import type { Logger } from '@restante/service'
+import { type Logger, UpstreamError } from '@restante/service'
 import type { Db } from '../database.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { handOnReport } from '../reports/hand-on-report-step.ts'
@@ -33,7 +33,7 @@ export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly out
 
 /** Takes a mail from the queue to where it belongs. What fails here is tried again (`Pipeline`). */
 export async function processMail(mail: LeasedMail, tools: PipelineTools): Promise<ProcessingFacts> {
-  const raw = await tools.blobs.buffer(mail.blob)
+  const raw = await readRaw(mail, tools.blobs)
   const { target } = mail
   const facts =
     target.kind === 'report'
@@ -41,6 +41,15 @@ export async function processMail(mail: LeasedMail, tools: PipelineTools): Promi
       : await deliver(mail, target.inbox, raw, tools)
   if (facts.outcome !== 'stored') tools.sweep()
   return facts
+}
+
+/** Bytes that cannot be read now say nothing about the mail: it waits for them, and no attempt is counted. */
+async function readRaw(mail: LeasedMail, blobs: BlobStore): Promise<Buffer> {
+  try {
+    return await blobs.buffer(mail.blob)
+  } catch (cause) {
+    throw new UpstreamError('the raw mail cannot be read', { cause })
+  }
 }
 
 async function deliver(

@@ -9,6 +9,7 @@ import { insertIntoThread, logFirstLabels } from '../mailbox/placement.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
+import { readRawMail } from '../raw/read.ts'
 import { rawMails } from '../raw/store.ts'
 import { applyFact } from './apply-fact.ts'
 import { pendingFacts, tombstones } from './store.ts'
@@ -46,7 +47,7 @@ export class SentPlacement {
     const { inbox_uid, message_id } = copy
     if (await store.message(db, inbox_uid, message_id)) return undefined
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
-    const raw = await blobs.buffer(copy.blob.name)
+    const raw = await readRawMail(blobs, copy.blob.name)
     const id = uuidV7()
     const blob = `mailbox/${inbox_uid}/${id}`
     const [content] = await Promise.all([

@@ -4,6 +4,7 @@ import { LIMITS } from '@restante/contracts'
 import { isInfrastructureError, type Logger, type Part } from '@restante/service'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { Acceptance } from '../inbound/acceptance.ts'
+import { inSpan } from '../telemetry/spans.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
 import { checkedContent, drain, MailTooLarge } from './content.ts'
 import { SmugglingAttempt } from './line-guard.ts'
@@ -178,7 +179,7 @@ export class SmtpEdge implements Part {
     const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
-      const id = await this.#receive(stream, smtp, to)
+      const id = await inSpan('smtp mail', undefined, () => this.#receive(stream, smtp, to))
       smtpMails.inc({ outcome: 'accepted' })
       this.#log.info({ ...fields, mail: id, size: stream.byteLength, ms: elapsed() }, 'mail accepted')
       return id
