@@ -30,7 +30,7 @@ const smarthost = env.string().transform((text, context) => {
 })
 
 /** First step of configuration: every variable of the service, typed. */
-export const environment = commonEnvironment.extend({
+const variables = commonEnvironment.extend({
   ...callerEnvironment.shape,
   PORT: env.port(3002).describe('HTTP port of this service'),
   BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; shared with mail-ingest'),
@@ -77,6 +77,17 @@ export const environment = commonEnvironment.extend({
   RETRY_MOST: env.duration('4h').describe('Longest wait between retries'),
   RETRY_FOR: env.duration(`${LIMITS.delivery.retriedFor}ms`).describe('After this the message bounces'),
 })
+
+/** The same, with the variables that belong together. */
+export const environment = variables
+  .refine((given) => (given.DKIM_SELECTOR === undefined) === (given.DKIM_KEY_FILE === undefined), {
+    path: ['DKIM_KEY_FILE'],
+    error: 'must be given together with DKIM_SELECTOR',
+  })
+  .refine((given) => (given.SMARTHOST_USER === undefined) === (given.SMARTHOST_PASSWORD === undefined), {
+    path: ['SMARTHOST_PASSWORD'],
+    error: 'must be given together with SMARTHOST_USER',
+  })
 export type Environment = z.output<typeof environment>
 
 /** Second step: nested and named as the code uses it. Pure. */

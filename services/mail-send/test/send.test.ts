@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts'
-import { freePort, waitFor } from '@restante/testkit'
+import { waitFor } from '@restante/testkit'
 import { suppress } from '../src/suppression/store.ts'
 import { type Answer, DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
 
 beforeAll(async () => {
-  world = await startWorld({ ATTACHMENT_TIMEOUT: '500ms' })
+  world = await startWorld()
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
@@ -115,46 +114,6 @@ describe('200', () => {
     expect(handedOver.payload['recipients']).toEqual([to])
   })
 
-  it('sends attachments given as content and by URL', async () => {
-    const files = createServer((_request, response) => {
-      response.setHeader('content-type', 'image/png; charset=binary')
-      response.end('from the web')
-    })
-    const port = await freePort()
-    await new Promise<void>((resolve) => files.listen(port, '127.0.0.1', resolve))
-    const to = someone()
-    const answer = await send(inboxCaller(), {
-      to,
-      html: '<img src="cid:logo">',
-      attachments: [
-        { filename: 'note.txt', content: Buffer.from('inline bytes').toString('base64') },
-        { url: `http://127.0.0.1:${port}/logo`, content_id: '<logo>' },
-      ],
-    })
-    files.close()
-    expect(answer.status).toBe(200)
-    const { parsed } = await world.outside.next(to)
-    expect(
-      parsed.attachments.map(({ filename, contentType, contentDisposition, cid, content }) => ({
-        filename,
-        contentType,
-        contentDisposition,
-        cid,
-        content: content.toString(),
-      })),
-    ).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ filename: 'note.txt', contentType: 'text/plain', content: 'inline bytes' }),
-        expect.objectContaining({
-          contentType: 'image/png',
-          contentDisposition: 'inline',
-          cid: 'logo',
-          content: 'from the web',
-        }),
-      ]),
-    )
-  })
-
   it('mails only the human of an organization that is not verified, ten times a day', async () => {
     const human = someone('human')
     const caller = inboxCaller({ unverified: true, sending: `only:${human}` })
@@ -255,20 +214,6 @@ describe('403', () => {
       body: { code: 'domain_not_verified' },
     })
   })
-
-  it.each([
-    ['a server that says no', 404],
-    ['a server that says gone', 410],
-  ])('refuses an attachment URL of %s', async (_what, status) => {
-    const answer = await withServer(status, (url) => send(inboxCaller(), { to: someone(), attachments: [{ url }] }))
-    expect(answer).toMatchObject({ status: 403, body: { code: 'message_rejected' } })
-  })
-
-  it('refuses an attachment URL on a private network', async () => {
-    const url = 'http://169.254.169.254/latest/meta-data'
-    const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
-    expect(answer).toMatchObject({ status: 403, body: { code: 'message_rejected' } })
-  })
 })
 
 describe('413', () => {
@@ -305,47 +250,3 @@ describe('429', () => {
     await waitFor(() => world.outside.mailsTo(human).length === 10, { what: 'ten mails' })
   })
 })
-
-describe('503', () => {
-  it.each([408, 429, 500, 502])('asks to try later when an attachment URL answers %i', async (status) => {
-    const caller = inboxCaller()
-    const answer = await withServer(status, (url) =>
-      send(caller, { to: someone(), attachments: [{ url }] }, randomUUID()),
-    )
-    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
-    expect(answer.headers.get('retry-after')).toBe('1')
-    await expectNothingLeft(caller)
-  })
-
-  it('asks to try later when an attachment takes too long', async () => {
-    const port = await freePort()
-    const server = createServer(() => {})
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    const attachments = [{ url: `http://127.0.0.1:${port}/` }]
-    const answer = await send(inboxCaller(), { to: someone(), attachments })
-    server.closeAllConnections()
-    server.close()
-    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
-  })
-
-  it('asks to try later when nobody answers at an attachment URL', async () => {
-    const url = `http://127.0.0.1:${await freePort()}/`
-    const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
-    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
-  })
-})
-
-async function withServer<T>(status: number, work: (url: string) => Promise<T>): Promise<T> {
-  const port = await freePort()
-  const server = createServer((_request, response) => {
-    response.statusCode = status
-    response.end('no')
-  })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  try {
-    return await work(`http://127.0.0.1:${port}/file`)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
-}

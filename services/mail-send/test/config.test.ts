@@ -1,0 +1,64 @@
+import { ConfigurationError, readEnvironment } from '@restante/service'
+import { configure, environment } from '../src/config.ts'
+
+const GIVEN = {
+  DATABASE_URL: 'postgres://localhost/mail_send',
+  CALLER_KEY: 'a caller key of the tests',
+  BLOB_STORE: 'directory:/tmp/blobs',
+  REDIS_URL: 'redis://localhost',
+  DEFAULT_DOMAIN: 'Example.com',
+  PUBLIC_URL: 'https://mail.example.com/',
+  RETURN_PATH_SECRET: 'a secret of the tests',
+  GATEWAY_URL: 'http://gateway:3000',
+  PEER_KEY_GATEWAY: 'a gateway key of the tests',
+  MAIL_INGEST_URL: 'http://mail-ingest:3001',
+  PEER_KEY_MAIL_INGEST: 'an ingest key of the tests',
+}
+
+const configured = (changes: Readonly<Record<string, string>> = {}) =>
+  configure(readEnvironment(environment, { ...GIVEN, ...changes }))
+
+describe('the configuration', () => {
+  it('needs little, and fills in the rest from the domain', () => {
+    expect(configured()).toMatchObject({
+      defaultDomain: 'example.com',
+      docsUrl: 'https://mail.example.com/docs',
+      returnPath: { domain: 'bounces.example.com' },
+      dkim: undefined,
+      delivery: {
+        ehloName: 'mail.example.com',
+        smarthost: undefined,
+        exchanges: { port: 25, allowLocal: false },
+        retry: { firstMs: 60_000, giveUpAfterMs: 72 * 3_600_000 },
+      },
+      attachments: { timeoutMs: 10_000, allow: { http: false, loopback: false } },
+    })
+  })
+
+  it.each([
+    ['relay.example.com:587', { host: 'relay.example.com', port: 587 }],
+    ['relay.example.com', { host: 'relay.example.com', port: 25 }],
+    ['[::1]:1025', { host: '::1', port: 1025 }],
+  ])('reads the smarthost %s', (text, smarthost) => {
+    expect(configured({ SMARTHOST: text }).delivery.smarthost).toMatchObject(smarthost)
+  })
+
+  it.each([
+    [{ SMARTHOST: 'host:99999' }, 'SMARTHOST must be host:port'],
+    [{ DNS_SERVERS: 'dns.example.com' }, 'DNS_SERVERS must hold addresses'],
+    [{ BLOB_STORE: 'somewhere' }, 'BLOB_STORE'],
+    [{ DKIM_SELECTOR: 's1' }, 'DKIM_KEY_FILE is missing'],
+    [{ DKIM_KEY_FILE: '/key.pem' }, 'DKIM_KEY_FILE must be given together with DKIM_SELECTOR'],
+    [{ SMARTHOST_USER: 'me' }, 'SMARTHOST_PASSWORD is missing'],
+    [{ RETRY_FIRST: 'soon' }, 'RETRY_FIRST must be a duration'],
+  ])('refuses %j and names the variable', (changes, problem) => {
+    expect(() => configured(changes)).toThrow(ConfigurationError)
+    expect(() => configured(changes)).toThrow(problem)
+  })
+
+  it('names every wrong variable at once', () => {
+    const { CALLER_KEY: _, ...rest } = GIVEN
+    const wrong = { ...rest, MX_PORT: 'x', RETRY_FOR: 'long' }
+    expect(() => readEnvironment(environment, wrong)).toThrow(/CALLER_KEY is missing.*MX_PORT.*RETRY_FOR/s)
+  })
+})
