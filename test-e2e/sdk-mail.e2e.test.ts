@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
-import { inboxWithMail } from './support/sdk.ts'
+import { inboxWithMail } from './support/mail.ts'
 import { useSystem } from './support/suite.ts'
 import { newUsername } from './support/tenants.ts'
 

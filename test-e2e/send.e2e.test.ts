@@ -1,7 +1,7 @@
 import { type StreamClient, waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
+import { arrival, inboxWithMail } from './support/mail.ts'
 import { deliveryReport } from './support/reports.ts'
-import { arrival, inboxWithMail } from './support/sdk.ts'
 import { openStream } from './support/streams.ts'
 import { useSystem } from './support/suite.ts'
 import { createTenant, newUsername, operate } from './support/tenants.ts'

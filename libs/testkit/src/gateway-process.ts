@@ -1,9 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { ServiceClient } from '@restante/service'
+import pg from 'pg'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { engines } from './engines.ts'
+import type { InboxScope } from './events.ts'
 import type { TestRedis } from './redis.ts'
 import { freePort } from './services.ts'
 import type { TestTopics } from './topics.ts'
@@ -31,6 +35,7 @@ export class GatewayProcess {
   readonly #child: ChildProcess
   readonly #database: TestDatabase
   readonly #environment: NodeJS.ProcessEnv
+  readonly #peer: ServiceClient<'webhooks-dispatcher'>
 
   private constructor(url: string, child: ChildProcess, database: TestDatabase, environment: NodeJS.ProcessEnv) {
     this.url = url
@@ -38,6 +43,7 @@ export class GatewayProcess {
     this.#child = child
     this.#database = database
     this.#environment = environment
+    this.#peer = new ServiceClient({ from: 'webhooks-dispatcher', to: 'gateway', url, key: GATEWAY_KEYS.peer })
   }
 
   /** Resolves when it is ready. @throws Error with what it wrote when it ends instead. */
@@ -82,7 +88,33 @@ export class GatewayProcess {
     return text === '' ? {} : JSON.parse(text)
   }
 
+  /** A new inbox of an organization, in its default pod or another one, with the identity that its owner knows it by. */
+  async addInbox(organization: { id: string; key: string }, podId = organization.id): Promise<InboxScope> {
+    const made = await this.request(organization.key, 'POST', `/v0/pods/${podId}/inboxes`, {
+      username: `i-${randomUUID()}`,
+    })
+    const address = String(made['inbox_id'])
+    const lookup = { organization_id: organization.id, inboxes: [address], pods: [] }
+    const [found] = (await this.#peer.call('gateway.lookupInboxes', lookup)).inboxes
+    if (!found) throw new Error(`the gateway does not know ${address}`)
+    return { organizationId: organization.id, podId, inboxUid: found.inbox_uid, address }
+  }
+
+  /** A further pod of an organization; no operation makes one yet. @returns its id. */
+  async addPod(organizationId: string): Promise<string> {
+    const id = randomUUID()
+    const database = new pg.Client({ connectionString: this.databaseUrl })
+    await database.connect()
+    await database.query(
+      `insert into pods (id, organization_id, name, created_at, updated_at) values ($1, $2, 'second', now(), now())`,
+      [id, organizationId],
+    )
+    await database.end()
+    return id
+  }
+
   async stop(): Promise<void> {
+    await this.#peer.stop()
     if (this.#child.exitCode === null) {
       const ended = once(this.#child, 'exit')
       // The interrupt of a terminal: the drain without the wait for load balancers.

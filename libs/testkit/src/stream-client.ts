@@ -61,10 +61,14 @@ export class StreamClient {
     return waitFor(() => this.events.find(matches), options)
   }
 
+  /** Resolves when the connection is closed, by whomever. */
+  ended(options: WaitOptions = { what: 'the stream to close' }): Promise<{ readonly code: number }> {
+    return waitFor(() => this.closed, options)
+  }
+
   async close(): Promise<void> {
-    if (this.closed) return
-    this.#socket.close()
-    await waitFor(() => this.closed, { what: 'the stream to close' })
+    if (!this.closed) this.#socket.close()
+    await this.ended()
   }
 }
 

@@ -1,0 +1,39 @@
+import { waitFor } from '@restante/testkit'
+import type { AgentMail } from 'agentmail'
+import type { Suite } from './suite.ts'
+import { newUsername } from './tenants.ts'
+
+/** The string that every spam filter takes for spam. */
+export const SPAM_TEXT = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
+
+/** Whoever can read the inbox. */
+interface Reader {
+  readonly tenant: Pick<Suite['tenant'], 'client'>
+}
+
+/** The message of an inbox with that Message-ID, as soon as it is there. */
+export function arrival({ tenant }: Reader, inboxId: string, messageId: string): Promise<AgentMail.Message> {
+  return waitFor(() => tenant.client.inboxes.messages.get(inboxId, messageId), {
+    what: `${messageId} in ${inboxId}`,
+  })
+}
+
+/** Sends a mail from the peer to an inbox, and resolves to what became of it there. */
+export async function mailTo(
+  suite: Reader & Pick<Suite, 'peer'>,
+  inboxId: string,
+  mail: { readonly subject?: string; readonly text?: string } = {},
+): Promise<AgentMail.Message> {
+  const messageId = `<${newUsername('id')}@${suite.peer.domain}>`
+  await suite.peer.send({ to: inboxId, subject: 'Question', text: 'How are you?', messageId, ...mail })
+  return arrival(suite, inboxId, messageId)
+}
+
+/** A new inbox with one received mail in it. */
+export async function inboxWithMail(
+  suite: Suite,
+  mail: { readonly subject?: string; readonly text?: string } = {},
+): Promise<{ inboxId: string; message: AgentMail.Message }> {
+  const { inboxId } = await suite.tenant.client.inboxes.create({})
+  return { inboxId, message: await mailTo(suite, inboxId, mail) }
+}

@@ -1,0 +1,138 @@
+import { verifyWebhook, WebhookReceiver, type WebhookRequest, waitFor } from '@restante/testkit'
+import { Api } from './support/api.ts'
+import { mailTo, SPAM_TEXT } from './support/mail.ts'
+import { secretOf } from './support/sdk.ts'
+import { useSystem } from './support/suite.ts'
+import { letTimePass } from './support/time.ts'
+
+describe('webhooks', () => {
+  const system = useSystem()
+  let receiver: WebhookReceiver
+  beforeEach(async () => {
+    receiver = await new WebhookReceiver().start()
+  })
+  afterEach(() => receiver.stop())
+
+  const newInbox = async () => (await system.tenant.client.inboxes.create({})).inboxId
+  type Creation = Parameters<typeof system.tenant.client.webhooks.create>[0]
+  const hook = (request: Partial<Creation>) =>
+    system.tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'], ...request })
+
+  const send = async (inboxId: string, text = 'Text') => (await mailTo(system, inboxId, { text })).messageId
+  const about = (messageId: string) => receiver.requests.filter(({ body }) => body.includes(JSON.stringify(messageId)))
+  const told = (messageId: string, count = 1) =>
+    waitFor(() => about(messageId).length >= count && about(messageId), {
+      what: `${count} requests about ${messageId}`,
+    })
+  const svixIds = (requests: readonly WebhookRequest[]) => requests.map(({ headers }) => headers['svix-id'])
+
+  it('are signed so that independent libraries verify them, under both names', async () => {
+    const inboxId = await newInbox()
+    const { secret } = await hook({ inboxIds: [inboxId], headers: { 'X-Token': 'mine' } })
+    const [request] = await told(await send(inboxId))
+    if (!request) throw new Error('no request')
+    expect(verifyWebhook(secret, request)).toMatchObject({ type: 'event', event_type: 'message.received' })
+    const { headers } = request
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'x-token': 'mine' })
+    expect(headers['svix-id']).toMatch(/^msg_[0-9A-Za-z]{27}$/)
+    for (const name of ['id', 'timestamp', 'signature'])
+      expect(headers[`webhook-${name}`]).toBe(headers[`svix-${name}`])
+  })
+
+  it('are tried again with the same id and body and a fresh, valid signature, until the receiver takes them', async () => {
+    const inboxId = await newInbox()
+    const { secret } = await hook({ inboxIds: [inboxId] })
+    receiver.script(500, 500, 200)
+    const messageId = await send(inboxId)
+    await told(messageId)
+    const pushed = setInterval(() => void letTimePass(system.place, 'webhooks-dispatcher'), 1_100)
+    const requests = await told(messageId, 3).finally(() => clearInterval(pushed))
+    expect(new Set(svixIds(requests)).size).toBe(1)
+    expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(requests.map(({ headers }) => headers['svix-timestamp'])).size).toBe(3)
+    for (const request of requests) verifyWebhook(secret, request)
+    await letTimePass(system.place, 'webhooks-dispatcher')
+    await send(inboxId)
+    expect(about(messageId)).toHaveLength(3)
+  })
+
+  it('do not follow redirects', async () => {
+    const inboxId = await newInbox()
+    const target = await new WebhookReceiver().start()
+    await hook({ inboxIds: [inboxId] })
+    receiver.script({ status: 302, headers: { location: target.url } }, 200)
+    const messageId = await send(inboxId)
+    await told(messageId)
+    await letTimePass(system.place, 'webhooks-dispatcher')
+    expect(svixIds(await told(messageId, 2))).toHaveLength(2)
+    expect(target.requests).toEqual([])
+    await target.stop()
+  })
+
+  it('come once, however many of their filters match', async () => {
+    const inboxId = await newInbox()
+    await hook({ inboxIds: [inboxId], podIds: [system.tenant.id] })
+    const first = await send(inboxId)
+    const second = await send(inboxId)
+    await told(second)
+    expect(about(first)).toHaveLength(1)
+    expect(about(second)).toHaveLength(1)
+  })
+
+  it('tell of spam only those who asked for spam', async () => {
+    const inboxId = await newInbox()
+    await hook({ inboxIds: [inboxId], eventTypes: ['message.received.spam'] })
+    const honest = await send(inboxId)
+    const spam = await send(inboxId, SPAM_TEXT)
+    const [request] = await told(spam)
+    expect(request?.body).toContain('"event_type":"message.received.spam"')
+    expect(about(honest)).toEqual([])
+  })
+
+  it('leave the text out above 64 KB; it is read by REST', async () => {
+    const inboxId = await newInbox()
+    await hook({ inboxIds: [inboxId] })
+    const text = 'A line of text.\n'.repeat(4_500)
+    const messageId = await send(inboxId, text)
+    const [request] = await told(messageId)
+    const event = JSON.parse(request?.body ?? '{}')
+    expect(event.message).toMatchObject({ message_id: messageId, preview: expect.any(String) })
+    for (const name of ['text', 'html', 'extracted_text', 'extracted_html'])
+      expect(event.message).not.toHaveProperty(name)
+    const read = await system.tenant.client.inboxes.messages.get(inboxId, messageId)
+    expect(read.text?.trim()).toBe(text.trim())
+  })
+
+  it('need the permission of the types they name, and no right to read mail', async () => {
+    const inboxId = await newInbox()
+    const created = await system.tenant.client.apiKeys.create({ permissions: { webhookCreate: true } })
+    const api = new Api(system.place.gatewayUrl, secretOf(created))
+    const request = { url: receiver.url, inbox_ids: [inboxId] }
+    expect(await api.post('/v0/webhooks', { ...request, event_types: ['message.received.blocked'] })).toMatchObject({
+      status: 403,
+      body: { code: 'missing_permission', message: 'label_blocked_read is forbidden' },
+    })
+    expect(await api.post('/v0/webhooks', { ...request, event_types: ['message.received'] })).toMatchObject({
+      status: 200,
+    })
+    await told(await send(inboxId))
+  })
+
+  it('stop with their deletion, and with the deletion of their inbox', async () => {
+    const [deleted, kept] = [await newInbox(), await newInbox()]
+    const gone = await hook({ inboxIds: [kept] })
+    const ofInbox = await system.tenant.client.inboxes.webhooks.create(deleted, {
+      url: receiver.url,
+      eventTypes: ['message.received'],
+    })
+    await system.tenant.client.webhooks.delete(gone.webhookId)
+    await system.tenant.client.inboxes.delete(deleted)
+    await waitFor(async () => (await system.tenant.api.get(`/v0/webhooks/${ofInbox.webhookId}`)).status === 404, {
+      what: 'the webhook of the deleted inbox to be gone',
+    })
+    const messageId = await send(kept)
+    await hook({ inboxIds: [kept] })
+    await told(await send(kept))
+    expect(about(messageId)).toEqual([])
+  })
+})
