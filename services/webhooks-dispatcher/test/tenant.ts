@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import type { Caller, CallerInbox } from '@restante/contracts'
-import { sql } from '@restante/service'
 import { callerOf } from '@restante/testkit'
 import type { TestDispatcher } from './dispatcher.ts'
 
@@ -23,9 +21,8 @@ export async function makeTenant(dispatcher: TestDispatcher): Promise<Tenant> {
   const organization = (permissions?: string[]) =>
     callerOf({ organization_id: id, credential: credentialOf('organization', permissions) })
   const addInbox = async () => {
-    const made = await dispatcher.gateway.request(key, 'POST', '/v0/inboxes', { username: `desk-${randomUUID()}` })
-    const address = String(made['inbox_id'])
-    return { uid: await uidOf(dispatcher, organization(), address), address, pod_id: id, paused: false }
+    const { inboxUid, address, podId } = await dispatcher.gateway.addInbox({ id, key })
+    return { uid: inboxUid, address, pod_id: podId, paused: false }
   }
   const inbox = await addInbox()
   return {
@@ -41,18 +38,4 @@ export async function makeTenant(dispatcher: TestDispatcher): Promise<Tenant> {
 
 function credentialOf(tier: Caller['credential']['tier'], permissions?: string[]): Caller['credential'] {
   return { ...callerOf().credential, tier, ...(permissions && { permissions }) }
-}
-
-const selectUids = sql<{ inbox_uids: string[] }, [id: string]>('select inbox_uids from webhooks where id = $1')
-
-/** The identity behind an address, as its owner gives it for a filter. */
-async function uidOf(dispatcher: TestDispatcher, caller: Caller, address: string): Promise<string> {
-  const { webhook_id } = await dispatcher.webhook(caller, {
-    url: 'https://receiver.example/',
-    event_types: ['message.received'],
-    inbox_ids: [address],
-  })
-  const [row] = await dispatcher.db.query(selectUids, webhook_id)
-  await dispatcher.request('webhooks.delete', caller, 'DELETE', `/webhooks/${webhook_id}`)
-  return row?.inbox_uids[0] ?? ''
 }

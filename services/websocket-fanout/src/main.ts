@@ -2,6 +2,7 @@ import { Kafka, MarkSweeper } from '@restante/messaging'
 import { HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { Hub } from './connections/hub.ts'
+import { KeyWatch } from './connections/key-watch.ts'
 import { StreamQuota } from './connections/quota.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
 import { openDatabase } from './database.ts'
@@ -22,11 +23,14 @@ export function create(config: Config, log: Logger): Service {
   const quota = service.use(new StreamQuota({ ...config.redis, log }))
   const announcer = new Announcer(db)
   const hub = new Hub({ log, drainMs: config.streamDrainMs })
+  const keys = service.use(new KeyWatch({ hub, gateway, log }))
 
   service.use(new LogSweeper({ db, log }))
   service.use(new MarkSweeper({ db, log }))
   service.use(messageConsumer({ kafka, db, announcer }))
   service.use(tenancyConsumer({ kafka, db, announcer }))
+  // Before the listener: a stream that is opened misses nothing from then on.
+  service.use(new LogTail({ db, log, deliver: hub.deliver }))
   const listener = new HttpListener({
     ...config.http,
     log,
@@ -44,11 +48,10 @@ export function create(config: Config, log: Logger): Service {
       callerKey: config.callerKey,
       peerKeys: { gateway: config.gateway.key },
     }),
-    upgrade: streamUpgrade({ ...config, hub, quota, resolve: scopeResolver(gateway), log }),
+    upgrade: streamUpgrade({ ...config, hub, quota, keys, resolve: scopeResolver(gateway), log }),
   })
   service.use(listener)
-  // Streams go on being fed while they are closed one after another: they stop before what they stand on.
-  service.use(new LogTail({ db, log, deliver: hub.deliver }))
+  // Streams are closed one after another before what they stand on stops: they are fed, and may come back, until then.
   service.use(hub)
   return service
 }

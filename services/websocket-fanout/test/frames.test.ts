@@ -16,9 +16,22 @@ describe('readFrame', () => {
         eventTypes: undefined,
         inboxIds: undefined,
         podIds: undefined,
+        given: Object.fromEntries(Object.entries(members).filter(([, list]) => Array.isArray(list))),
       })
     },
   )
+
+  it('keeps lists as they were given for the answer, and nothing else', () => {
+    const lists = { event_types: ['message.sent', 'message.sent'], inbox_ids: ['Bot@X.example'] }
+    const frame = { type: 'subscribe', ...lists, pod_ids: null, other: ['x'] }
+    expect(readFrame(JSON.stringify(frame))).toEqual({
+      type: 'subscribe',
+      eventTypes: ['message.sent'],
+      inboxIds: ['bot@x.example'],
+      podIds: undefined,
+      given: lists,
+    })
+  })
 
   it('folds inbox ids to lower case', () => {
     expect(readFrame('{"type":"unsubscribe","inbox_ids":["Bot@X.example"]}')).toMatchObject({

@@ -40,8 +40,10 @@ export class Connection {
   #answering: Promise<void> = Promise.resolve()
   #waitingFrames = 0
   #waitingEvents = 0
-  #window = { second: 0, frames: 0 }
+  /** Frames that may come now, and since when; they are refilled at the allowed rate. */
+  #allowance: { frames: number; at: number } = { frames: LIMITS.stream.framesPerSecond, at: Date.now() }
   #unansweredPings = 0
+  #closing = false
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -50,21 +52,31 @@ export class Connection {
     this.requestId = options.requestId
     this.#subscriptions = new Subscriptions(options.caller.credential)
     this.#socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : data.toString()))
+    this.#socket.on('ping', () => this.#admit())
     this.#socket.on('pong', () => {
       this.#unansweredPings = 0
     })
     this.#socket.on('error', (error) => options.log.debug({ reason: error.message }, 'stream failed'))
   }
 
-  /** Sends an event if a subscription covers it. `payload` is the document as every subscriber gets it. */
-  deliver(event: StreamEvent, payload: string): boolean {
-    if (!this.#subscriptions.matches(event)) return false
-    if (this.#overloaded()) return false
+  /** Whether a subscription covers the event. */
+  wants(event: StreamEvent): boolean {
+    return !this.#closing && this.#subscriptions.matches(event)
+  }
+
+  /** Sends an event. `document` holds the bytes that every subscriber gets, and shares. @returns whether it was sent. */
+  deliver(document: Buffer): boolean {
+    if (this.#closing || this.#overloaded()) return false
     this.#waitingEvents++
-    this.#socket.send(payload, () => {
+    this.#socket.send(document, { binary: false }, () => {
       this.#waitingEvents--
     })
     return true
+  }
+
+  /** The inbox is gone, and its subscription with it. */
+  forget(inboxUid: string): void {
+    this.#subscriptions.remove([{ kind: 'inbox', inboxUid }])
   }
 
   /** Asks for a sign of life, and ends a connection that has given none for two rounds. */
@@ -79,6 +91,7 @@ export class Connection {
 
   /** Closes with a code and reason; a peer that does not answer is cut off by the library after 30 s. */
   close(code: number, reason: string): void {
+    this.#closing = true
     this.#socket.close(code, reason)
   }
 
@@ -96,10 +109,7 @@ export class Connection {
   }
 
   #receive(text: string): void {
-    if (this.#tooFast()) {
-      this.close(CLOSE.policy, 'Too many frames')
-      return
-    }
+    if (!this.#admit()) return
     this.#waitingFrames++
     this.#answering = this.#answering
       .then(() => this.#answer(text))
@@ -108,12 +118,16 @@ export class Connection {
       })
   }
 
-  #tooFast(): boolean {
-    const second = Math.floor(Date.now() / 1000)
-    if (this.#window.second !== second) this.#window = { second, frames: 0 }
-    this.#window.frames++
+  /** Counts one frame. @returns whether it may be looked at; one too many ends the stream, and nothing counts after that. */
+  #admit(): boolean {
+    if (this.#closing) return false
     const { framesPerSecond } = LIMITS.stream
-    return this.#window.frames > framesPerSecond || this.#waitingFrames >= framesPerSecond
+    const now = Date.now()
+    const refilled = this.#allowance.frames + ((now - this.#allowance.at) / 1000) * framesPerSecond
+    this.#allowance = { frames: Math.min(refilled, framesPerSecond) - 1, at: now }
+    if (this.#allowance.frames >= 0 && this.#waitingFrames < framesPerSecond) return true
+    this.close(CLOSE.policy, 'Too many frames')
+    return false
   }
 
   async #answer(text: string): Promise<void> {
@@ -123,12 +137,8 @@ export class Connection {
         this.#send({ message: 'Forbidden' })
         return
       }
-      const { inboxIds, podIds } = frame
-      const echo = {
-        organization_id: this.caller.organization_id,
-        ...(inboxIds && { inbox_ids: inboxIds }),
-        ...(podIds && { pod_ids: podIds }),
-      }
+      const { inboxIds, podIds, given } = frame
+      const echo = { organization_id: this.caller.organization_id, ...given }
       if (frame.type === 'unsubscribe') {
         this.#subscriptions.remove(await this.#known(inboxIds, podIds))
         this.#send({ type: 'unsubscribed', ...echo })
@@ -136,7 +146,7 @@ export class Connection {
       }
       if (frame.eventTypes) demandEventTypes(this.caller.credential, frame.eventTypes)
       this.#subscriptions.add(await this.#scopes(inboxIds, podIds), frame.eventTypes)
-      this.#send({ type: 'subscribed', ...echo, ...(frame.eventTypes && { event_types: frame.eventTypes }) })
+      this.#send({ type: 'subscribed', ...echo })
     } catch (error) {
       this.#refuse(error)
     }
@@ -176,6 +186,7 @@ export class Connection {
   }
 
   #send(frame: Record<string, unknown>): void {
+    if (this.#closing || this.#overloaded()) return
     this.#socket.send(JSON.stringify(frame), () => {})
   }
 }

@@ -22,6 +22,7 @@ export class Hub implements Part {
   readonly #drainMs: number
   readonly #byOrganization = new Map<string, Map<Connection, Member>>()
   #pinging: NodeJS.Timeout | undefined
+  #over = false
 
   constructor(options: { log: Logger; drainMs: number }) {
     this.#log = options.log
@@ -38,6 +39,9 @@ export class Hub implements Part {
   async stop(): Promise<void> {
     clearInterval(this.#pinging)
     await this.#closeSpread([...this.#all()], this.#drainMs)
+    // Streams that came meanwhile, and any that still come, move on at once: to refuse them would end their clients.
+    this.#over = true
+    for (const connection of this.#all()) connection.close(CLOSE.restart, 'Restarting')
     const deadline = Date.now() + CLOSING_MS
     while (this.#byOrganization.size > 0 && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -66,6 +70,7 @@ export class Hub implements Part {
     }
     members.set(connection, { connection, timers })
     openStreams.inc()
+    if (this.#over) connection.close(CLOSE.restart, 'Restarting')
   }
 
   remove(connection: Connection): void {
@@ -85,6 +90,16 @@ export class Hub implements Part {
     await this.#closeSpread(leaving, overMs)
   }
 
+  /** Each credential that a stream here was opened with, once. */
+  credentialIds(): string[] {
+    return [...new Set(Array.from(this.#all(), ({ caller }) => caller.credential.id))]
+  }
+
+  /** Closes the streams of keys that authenticate no more. */
+  endCredentials(ended: ReadonlySet<string>): void {
+    this.#end(this.#all(), ({ caller }) => ended.has(caller.credential.id))
+  }
+
   /** Open streams of one organization on this instance. */
   count(organizationId: string): number {
     return this.#byOrganization.get(organizationId)?.size ?? 0
@@ -102,6 +117,7 @@ export class Hub implements Part {
         this.#end(members.keys(), (connection) => connection.caller.credential.id === entry.credential_id)
         return
       case 'inbox_deleted':
+        for (const connection of members.keys()) connection.forget(entry.inbox_uid ?? '')
         this.#end(
           members.keys(),
           ({ caller }) => caller.credential.tier === 'inbox' && caller.inbox?.uid === entry.inbox_uid,
@@ -120,9 +136,12 @@ export class Hub implements Part {
       inboxUid: entry.inbox_uid ?? undefined,
       restricted: entry.restricted,
     }
-    for (const connection of connections) {
-      if (withinScope(connection, event) && connection.deliver(event, entry.payload)) framesTotal.inc()
-    }
+    const wanting = Array.from(connections).filter(
+      (connection) => withinScope(connection, event) && connection.wants(event),
+    )
+    if (wanting.length === 0) return
+    const document = Buffer.from(entry.payload)
+    for (const connection of wanting) if (connection.deliver(document)) framesTotal.inc()
   }
 
   #end(connections: Iterable<Connection>, ended: (connection: Connection) => boolean): void {

@@ -29,11 +29,18 @@ export class StreamQuota implements Part {
   constructor(options: { url: string; prefix: string; log: Logger }) {
     this.#prefix = options.prefix
     this.#log = options.log
-    this.#redis = new Redis(options.url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 500 })
+    this.#redis = new Redis(options.url, {
+      lazyConnect: true,
+      maxRetriesPerRequest: 1,
+      enableOfflineQueue: false,
+      commandTimeout: 500,
+    })
     this.#redis.on('error', (error) => this.#log.debug({ reason: error.message }, 'redis'))
   }
 
+  /** Does not wait for Redis: until that answers, streams are counted locally. */
   async start(): Promise<void> {
+    this.#redis.connect().catch(() => {})
     this.#renewing = setInterval(() => void this.#renew(), RENEW_MS)
   }
 

@@ -6,6 +6,7 @@ import { CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restant
 import { WebSocketServer } from 'ws'
 import { Connection, type ResolveScopes } from './connection.ts'
 import type { Hub } from './hub.ts'
+import type { KeyWatch } from './key-watch.ts'
 import type { StreamQuota } from './quota.ts'
 
 export interface UpgradeOptions {
@@ -13,6 +14,7 @@ export interface UpgradeOptions {
   readonly docsUrl: string
   readonly hub: Hub
   readonly quota: StreamQuota
+  readonly keys: KeyWatch
   readonly resolve: ResolveScopes
   readonly log: Logger
 }
@@ -21,7 +23,12 @@ export interface UpgradeOptions {
 export function streamUpgrade(
   options: UpgradeOptions,
 ): (request: IncomingMessage, socket: Socket, head: Buffer) => void {
-  const server = new WebSocketServer({ noServer: true, maxPayload: LIMITS.stream.frame, perMessageDeflate: false })
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: LIMITS.stream.frame,
+    perMessageDeflate: false,
+  })
   return (request, socket, head) => {
     open(server, options, request, socket, head).catch((error: unknown) => {
       options.log.error({ err: error }, 'stream was not opened')
@@ -41,7 +48,7 @@ async function open(
   // A socket that fails before the handshake is done has nobody else to listen to it.
   socket.on('error', (error) => log.debug({ reason: error.message }, 'stream socket failed'))
   const caller = await admit(request, options.callerKey)
-  if (!caller) return refuse(socket, 403)
+  if (!caller || caller.credential.provisional) return refuse(socket, 403)
   const requestId = headerOf(request, 'x-request-id') ?? randomUUID()
   const connectionId = randomUUID()
   if (!(await quota.acquire(caller.organization_id, connectionId, hub.count(caller.organization_id)))) {
@@ -61,6 +68,7 @@ async function open(
       resolve: options.resolve,
     })
     hub.add(connection)
+    void options.keys.check(caller.credential.id)
     webSocket.once('close', (code) => {
       hub.remove(connection)
       log.info({ ...facts, code, ms: Date.now() - begun }, 'stream ended')

@@ -31,9 +31,12 @@ const insertEntries = sql<unknown, [entries: string]>(
    on conflict (event_id, kind) do nothing`,
 )
 
-const selectAfter = sql<LogEntry, [position: string, limit: number]>(
+// The sizes are known without reading the documents, so that what is too much is not read at all.
+const selectAfter = sql<LogEntry, [position: string, limit: number, bytes: number]>(
   `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
-   from stream_log where position > $1 order by position limit $2`,
+   from (select *, sum(octet_length(payload)) over (order by position) - octet_length(payload) as before
+         from (select * from stream_log where position > $1 order by position limit $2) as next) as sized
+   where before < $3 order by sized.position`,
 )
 
 const selectLast = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
@@ -52,9 +55,9 @@ export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void
   await tx.query(insertEntries, JSON.stringify(entries))
 }
 
-/** The next entries after a position, in order. */
-export function entriesAfter(db: Queryable, position: string, limit: number): Promise<LogEntry[]> {
-  return db.query(selectAfter, position, limit)
+/** The next entries after a position, in order: at least one if there is any, and no more once `bytes` are reached. */
+export function entriesAfter(db: Queryable, position: string, limit: number, bytes: number): Promise<LogEntry[]> {
+  return db.query(selectAfter, position, limit, bytes)
 }
 
 /** The position behind which nothing lies yet. */

@@ -7,6 +7,7 @@ export const CHANNEL = 'stream_log'
 /** A notification is only a speed-up; without one the log is looked at this often. */
 const POLL_MS = 250
 const BATCH = 500
+const BATCH_BYTES = 8 * 1024 * 1024
 /** Without a successful look for so long the instance is not delivering. */
 const STALLED_MS = 10_000
 
@@ -24,6 +25,7 @@ export class LogTail implements Part {
   #running: Promise<void> = Promise.resolve()
   #listener: Connection | undefined
   #wake: () => void = () => {}
+  #failing = false
 
   constructor(options: { db: Db; log: Logger; deliver: (entry: LogEntry) => void }) {
     this.#db = options.db
@@ -55,10 +57,12 @@ export class LogTail implements Part {
       try {
         await this.#listen()
         while (await this.#readBatch()) {
-          // Another full batch may be waiting.
+          // More may be waiting.
         }
+        this.#failing = false
       } catch (error) {
-        this.#log.warn({ err: error }, 'the stream log could not be read; trying again')
+        if (!this.#failing) this.#log.warn({ err: error }, 'the stream log could not be read; trying again')
+        this.#failing = true
       }
       await woken
     }
@@ -66,13 +70,16 @@ export class LogTail implements Part {
 
   /** @returns whether more may be waiting. */
   async #readBatch(): Promise<boolean> {
-    const entries = await entriesAfter(this.#db, this.#position, BATCH)
+    const entries = await entriesAfter(this.#db, this.#position, BATCH, BATCH_BYTES)
     this.#lookedAt = Date.now()
+    let size = 0
     for (const entry of entries) {
-      this.#deliver(entry)
       this.#position = entry.position
+      this.#deliver(entry)
+      size += entry.payload.length
     }
-    return entries.length === BATCH
+    // Characters are at most as many as bytes: a batch that was cut at its bytes may look smaller than it was.
+    return entries.length === BATCH || size >= BATCH_BYTES / 4
   }
 
   async #listen(): Promise<void> {
@@ -82,8 +89,13 @@ export class LogTail implements Part {
     connection.on('end', () => {
       if (this.#listener === connection) this.#listener = undefined
     })
-    await connection.query(`listen ${CHANNEL}`)
+    // Known before the first statement, so that one that fails does not leave the connection behind.
     this.#listener = connection
+    await connection.query(`listen ${CHANNEL}`).catch(async (error: unknown) => {
+      this.#listener = undefined
+      await connection.end().catch(() => {})
+      throw error
+    })
   }
 
   /** Resolves at the next notification, or when it is time to look by oneself. */

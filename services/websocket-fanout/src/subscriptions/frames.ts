@@ -9,19 +9,17 @@ import {
 import { ApiError } from '@restante/service'
 import type { z } from 'zod'
 
+interface Named {
+  readonly inboxIds: readonly string[] | undefined
+  readonly podIds: readonly string[] | undefined
+  /** The lists as they were given, for the answer. */
+  readonly given: Readonly<Record<string, readonly unknown[]>>
+}
+
 /** What a client asks, after its shape was checked. An absent, `null` or empty list is `undefined`. */
 export type ClientFrame =
-  | {
-      readonly type: 'subscribe'
-      readonly eventTypes: readonly EventType[] | undefined
-      readonly inboxIds: readonly string[] | undefined
-      readonly podIds: readonly string[] | undefined
-    }
-  | {
-      readonly type: 'unsubscribe'
-      readonly inboxIds: readonly string[] | undefined
-      readonly podIds: readonly string[] | undefined
-    }
+  | ({ readonly type: 'subscribe'; readonly eventTypes: readonly EventType[] | undefined } & Named)
+  | ({ readonly type: 'unsubscribe' } & Named)
   /** Neither `subscribe` nor `unsubscribe`, or no JSON object at all. */
   | { readonly type: 'foreign' }
 
@@ -34,10 +32,15 @@ export function readFrame(text: string): ClientFrame {
   switch (frame?.['type']) {
     case 'subscribe': {
       const checked = demand(subscribeFrame, frame)
-      return { type: 'subscribe', eventTypes: given(checked.event_types), ...ids(checked) }
+      const given = listsOf(frame, ['event_types', 'inbox_ids', 'pod_ids'])
+      return { type: 'subscribe', eventTypes: filled(checked.event_types), ...ids(checked), given }
     }
     case 'unsubscribe':
-      return { type: 'unsubscribe', ...ids(demand(unsubscribeFrame, frame)) }
+      return {
+        type: 'unsubscribe',
+        ...ids(demand(unsubscribeFrame, frame)),
+        given: listsOf(frame, ['inbox_ids', 'pod_ids']),
+      }
     default:
       return { type: 'foreign' }
   }
@@ -58,10 +61,19 @@ function demand<S extends z.ZodType>(schema: S, frame: Record<string, unknown>):
   throw new ApiError('validation_error', { errors: [...result.errors] })
 }
 
-function given<T>(list: readonly T[] | null | undefined): readonly T[] | undefined {
+function listsOf(frame: Record<string, unknown>, names: readonly string[]): Named['given'] {
+  const lists: Record<string, readonly unknown[]> = {}
+  for (const name of names) {
+    const list = frame[name]
+    if (Array.isArray(list)) lists[name] = list
+  }
+  return lists
+}
+
+function filled<T>(list: readonly T[] | null | undefined): readonly T[] | undefined {
   return list && list.length > 0 ? list : undefined
 }
 
 function ids(frame: SubscribeFrame | UnsubscribeFrame) {
-  return { inboxIds: given(frame.inbox_ids), podIds: given(frame.pod_ids) }
+  return { inboxIds: filled(frame.inbox_ids), podIds: filled(frame.pod_ids) }
 }
