@@ -1,0 +1,92 @@
+import { topics } from '@restante/contracts'
+import { engines, waitFor } from '@restante/testkit'
+import { mailTo } from './support/mail.ts'
+import { describeWith, output } from './support/programs.ts'
+import { deliveryReport } from './support/reports.ts'
+import { useSystem } from './support/suite.ts'
+import { newUsername } from './support/tenants.ts'
+
+interface Printed {
+  readonly headers: ReadonlyMap<string, string>
+  readonly key: string
+  readonly value: string
+}
+
+/** What a person sees of a topic: `kcat -C -e -f '%h\n%k\n%s\n'`. */
+async function read(topic: string): Promise<Printed[]> {
+  const printed = await output('kcat', [
+    ...['-b', engines.kafkaBrokers.join(','), '-t', topic, '-C', '-q', '-o', 'beginning', '-e'],
+    ...['-f', '%h\\n%k\\n%s\\n'],
+  ])
+  const lines = printed.trimEnd().split('\n')
+  const records: Printed[] = []
+  for (let at = 0; at + 2 < lines.length; at += 3) {
+    const [headers = '', key = '', value = ''] = lines.slice(at, at + 3)
+    records.push({ headers: new Map(headers.split(',').map(pair)), key, value })
+  }
+  return records
+}
+
+function pair(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+describeWith({ programs: ['kcat'] }, 'kcat', () => {
+  const system = useSystem()
+
+  /** Something for each topic: mail in, mail out, and a report about mail that went out. */
+  beforeAll(async () => {
+    const { client } = system.tenant
+    const { inboxId } = await client.inboxes.create({})
+    await mailTo(system, inboxId)
+    const to = system.peer.address(newUsername())
+    await client.inboxes.messages.send(inboxId, { to, subject: 'Out', text: 'Hello' })
+    const { mailFrom } = await system.peer.server.next(to)
+    await system.peer.send({
+      envelope: { from: '', to: mailFrom },
+      raw: deliveryReport({ reporter: system.peer.domain, returnPath: mailFrom, recipient: to, status: '5.1.1' }),
+    })
+  })
+
+  it.each(Object.values(topics))('shows readable JSON and the CloudEvents headers on $name', async (topic) => {
+    const records = await waitFor(
+      async () => {
+        const found = await read(system.place.topicPrefix + topic.name)
+        return found.length > 0 && found
+      },
+      { what: `a record on ${topic.name}` },
+    )
+    for (const { headers, key, value } of records) {
+      expect(JSON.parse(value)).toEqual(expect.any(Object))
+      expect(key).not.toBe('')
+      expect(headers.get('content-type')).toBe('application/json')
+      expect(headers.get('ce_specversion')).toBe('1.0')
+      expect(headers.get('ce_id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(Object.keys(topic.events)).toContain(headers.get('ce_type'))
+      expect(headers.get('ce_source')).toContain(topic.producer)
+      expect(headers.get('ce_subject')).not.toBe('')
+      expect(Number.isNaN(Date.parse(headers.get('ce_time') ?? ''))).toBe(false)
+      expect(headers.get('ce_organizationid')).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+
+  it('shows public events as webhooks and streams deliver them, under their event_id', async () => {
+    const records = await read(`${system.place.topicPrefix}mail.messages`)
+    const received = records.find(({ headers }) => headers.get('ce_type') === 'message.received')
+    expect(JSON.parse(received?.value ?? '{}')).toMatchObject({
+      type: 'event',
+      event_type: 'message.received',
+      event_id: received?.headers.get('ce_id'),
+    })
+  })
+
+  it('shows no secret of a key', async () => {
+    const { apiKeyId } = await system.tenant.client.apiKeys.create({})
+    const credential = await waitFor(
+      async () => (await read(`${system.place.topicPrefix}tenancy`)).find(({ value }) => value.includes(apiKeyId)),
+      { what: 'the new key on the topic' },
+    )
+    expect(credential.value).not.toMatch(/am_us_[0-9a-f]{64}|secret|hash/)
+  })
+})
