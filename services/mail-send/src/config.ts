@@ -75,7 +75,7 @@ const variables = commonEnvironment.extend({
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Silence of a server that is waited out'),
   RETRY_FIRST: env.duration('1m').describe('Wait before the first retry; each further one is twice as long'),
   RETRY_MOST: env.duration('4h').describe('Longest wait between retries'),
-  RETRY_FOR: env.duration(`${LIMITS.delivery.retriedFor}ms`).describe('After this the message bounces'),
+  RETRY_FOR: env.duration(`${LIMITS.delivery.retriedFor / 3_600_000}h`).describe('After this the message bounces'),
 })
 
 /** The same, with the variables that belong together. */
