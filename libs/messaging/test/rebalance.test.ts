@@ -106,6 +106,22 @@ describe('a group of consumers', () => {
     expect((await stage.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
   })
 
+  it('stops at once while its group still waits for a member that died', async () => {
+    await stage.post(posted('box', 0))
+    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
+    await once(spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' }), 'exit')
+    const { kafka, db } = stage
+    const joining = new Consumer({ kafka, db, service: 'mail-ingest', topic: letterTopic, handlers: {} })
+    await joining.start()
+    await expect(joining.working()).rejects.toThrow('has not joined')
+    // The dead member's session lasts 6 s; a stop that waited for it would not end before.
+    const stoppedFirst = await Promise.race([
+      joining.stop().then(() => true),
+      once(AbortSignal.timeout(4_000), 'abort').then(() => false),
+    ])
+    expect(stoppedFirst).toBe(true)
+  })
+
   it('waits for a topic that does not exist yet', async () => {
     const notYet = { ...letterTopic, name: 'not-yet' }
     const { kafka, db } = stage

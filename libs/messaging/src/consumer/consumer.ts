@@ -175,23 +175,32 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
       retry: { retries: 5, initialRetryTime: 100, restartOnFailure: async () => false },
     })
     const broken = this.#follow(client)
-    broken.catch(() => {}) // It may break before it is awaited below.
+    const session = this.#open(client).then(() => broken)
+    session.catch(() => {}) // It may break while the stop below has won.
     try {
-      await ensureDeadLetters(this.#kafka, this.group)
-      await client.connect()
-      await client.subscribe({ topic: this.#kafka.physical(this.#options.topic.name), fromBeginning: true })
-      await client.run({
-        autoCommit: false,
-        eachBatch: async (payload) => {
-          this.#tick()
-          this.#assignment?.dispatch(payload)
-        },
-      })
-      if (!this.#stop.signal.aborted) await broken
+      // Joining waits for the other members, dead ones included. A stop does not wait with it: `broken` ends then.
+      await Promise.race([session, broken])
     } finally {
       this.#session = undefined
       await client.disconnect().catch(() => {})
     }
+  }
+
+  async #open(client: KafkaConsumer): Promise<void> {
+    // A stop disconnects the client at once; nothing may connect it again after that.
+    const { signal } = this.#stop
+    await ensureDeadLetters(this.#kafka, this.group)
+    signal.throwIfAborted()
+    await client.connect()
+    await client.subscribe({ topic: this.#kafka.physical(this.#options.topic.name), fromBeginning: true })
+    signal.throwIfAborted()
+    await client.run({
+      autoCommit: false,
+      eachBatch: async (payload) => {
+        this.#tick()
+        this.#assignment?.dispatch(payload)
+      },
+    })
   }
 
   /** Keeps the assignment in step with the group. Resolves on stop, rejects when the session breaks. */
