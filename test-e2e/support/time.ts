@@ -3,11 +3,24 @@ import pg from 'pg'
 import type { Place } from '../stack/place.ts'
 
 /** Makes what a service will do later due now: waits of minutes and hours pass at once. */
-export async function letTimePass(place: Place, service: ServiceName): Promise<void> {
+export function letTimePass(place: Place, service: ServiceName): Promise<void> {
+  return change(place, service, 'update timers set due_at = now() where due_at > now()')
+}
+
+/** Services that lease work, and the table that holds the leases. */
+export type Leasing = 'mail-ingest' | 'mail-send' | 'webhooks-dispatcher'
+
+/** What a process that is gone had taken for itself is free again, as it would be by itself within 90 seconds. */
+export function letLeasesEnd(place: Place, service: Leasing): Promise<void> {
+  const table = service === 'mail-ingest' ? 'inbound' : 'timers'
+  return change(place, service, `update ${table} set leased_until = now() where leased_until > now()`)
+}
+
+async function change(place: Place, service: ServiceName, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: place.databases[service] })
   await client.connect()
   try {
-    await client.query('update timers set due_at = now() where due_at > now()')
+    await client.query(statement)
   } finally {
     await client.end()
   }

@@ -135,9 +135,8 @@ export class MailPeer {
       stream.resume()
       return
     }
-    const chunks: Buffer[] = []
-    for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-    const raw = Buffer.concat(chunks)
+    const raw = await contentOf(stream)
+    if (!raw) return
     if (answer === 'accept') {
       this.mails.push({
         mailFrom: mailFrom === false ? '' : mailFrom.address,
@@ -168,4 +167,15 @@ export class MailPeer {
   #drop(session: SMTPServerSession): void {
     this.#sockets.get(session.remotePort)?.destroy()
   }
+}
+
+/** The whole mail, or `undefined` when the sender went away before its end. */
+async function contentOf(stream: SMTPServerDataStream): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  } catch {
+    return undefined
+  }
+  return Buffer.concat(chunks)
 }

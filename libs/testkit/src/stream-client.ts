@@ -38,8 +38,9 @@ export class StreamClient {
     return client
   }
 
+  /** Text is sent as it is, bytes as a binary frame, anything else as JSON. */
   send(frame: unknown): void {
-    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+    this.#socket.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame))
   }
 
   /** Sends a frame and resolves to the next answer to it: anything that is not an event. */

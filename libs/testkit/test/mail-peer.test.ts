@@ -45,6 +45,16 @@ describe('a mail peer', () => {
     expect(peer.mails).toEqual([])
   })
 
+  it('keeps nothing of a mail whose sender goes away', async () => {
+    const session = await SmtpSession.open(peer.port)
+    await session.envelope('ann@one.test', 'bo@peer.test')
+    await session.command('DATA')
+    session.write('Subject: half\r\n\r\nhal')
+    session.drop()
+    await sendMail({ ...mail, port: peer.port, to: 'bo@peer.test' })
+    expect(peer.mails).toHaveLength(1)
+  })
+
   it('offers no encryption when told so', async () => {
     const plain = await new MailPeer({ tls: false }).start()
     await sendMail({ ...mail, port: plain.port, to: 'bo@peer.test' })

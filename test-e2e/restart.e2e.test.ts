@@ -1,0 +1,171 @@
+import { rm } from 'node:fs/promises'
+import type { ServiceName } from '@restante/contracts'
+import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
+import { START_TIMEOUT } from './stack/connect.ts'
+import { currentRun } from './stack/run.ts'
+import { System } from './stack/system.ts'
+import { type OutsidePeer, openPeer } from './support/peers.ts'
+import { openStream } from './support/streams.ts'
+import { createTenant, newUsername, type Tenant } from './support/tenants.ts'
+import { type Leasing, letLeasesEnd } from './support/time.ts'
+
+/** Processes die here, so the system is this file's own. */
+const state = `${currentRun().folder}-restart`
+
+describe('a service that is killed in the middle of its work', () => {
+  let system: System
+  let tenant: Tenant
+  let peer: OutsidePeer
+  beforeAll(async () => {
+    system = await System.start(state)
+    ;[tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
+  }, START_TIMEOUT)
+  afterAll(async () => {
+    await peer?.stop()
+    await system?.stop()
+    await rm(state, { recursive: true, force: true })
+  }, START_TIMEOUT)
+
+  const newInbox = async () => (await tenant.client.inboxes.create({})).inboxId
+  const newId = () => `<${newUsername('id')}@${peer.domain}>`
+  const send = (inboxId: string, messageId: string) =>
+    peer.send({ to: inboxId, subject: messageId, text: `Text of ${messageId}`, messageId })
+
+  const leasing: ReadonlySet<ServiceName> = new Set<Leasing>(['mail-ingest', 'mail-send', 'webhooks-dispatcher'])
+  const leases = (service: ServiceName): service is Leasing => leasing.has(service)
+
+  /** Ends a service at once, and what it held: nobody else would take that before its lease is over. */
+  async function kill(service: ServiceName): Promise<void> {
+    await system.process(service).stop('SIGKILL')
+    if (leases(service)) await letLeasesEnd(system.place, service)
+  }
+  async function restart(service: ServiceName): Promise<void> {
+    system.process(service).start()
+    await system.process(service).ready()
+  }
+
+  /** Starts all at once, and kills the service as soon as some of them succeeded. @returns the indices that did. */
+  async function killAmid(service: ServiceName, works: (() => Promise<unknown>)[]): Promise<number[]> {
+    const done: number[] = []
+    const running = works.map((work, index) => work().then(() => done.push(index)))
+    await waitFor(() => done.length >= works.length / 4, { what: `a quarter of the work of ${service}`, interval: 1 })
+    await kill(service)
+    await Promise.allSettled(running)
+    return done
+  }
+  /** Different events about each message, from whatever was told of them; deliveries may repeat, events may not. */
+  function eventIdsOf(documents: readonly object[], messageId: string): Set<unknown> {
+    const about = documents.filter((document) => JSON.stringify(document).includes(JSON.stringify(messageId)))
+    return new Set(about.map((document) => ('event_id' in document ? document.event_id : undefined)))
+  }
+
+  it('loses no mail that was answered 200 (mail-send)', async () => {
+    const inboxId = await newInbox()
+    const sent: { messageId: string; to: string }[] = []
+    const works = Array.from({ length: 16 }, () => async () => {
+      const to = peer.address(newUsername())
+      const { messageId } = await tenant.client.inboxes.messages.send(inboxId, { to, subject: 'Out', text: 'Hello' })
+      sent.push({ messageId, to })
+    })
+    await killAmid('mail-send', works)
+    await restart('mail-send')
+    for (const { messageId, to } of sent) {
+      const mail = await peer.server.next(to, { timeout: 20_000 })
+      expect(mail.parsed.messageId).toBe(messageId)
+      await waitFor(
+        async () => (await tenant.client.inboxes.messages.get(inboxId, messageId)).labels.includes('delivered'),
+        { what: `the delivery of ${messageId}`, timeout: 20_000 },
+      )
+    }
+  }, 90_000)
+
+  it('loses no mail that got its 250, keeps one copy of each, and tells of each once (mail-ingest)', async () => {
+    const inboxId = await newInbox()
+    const receiver = await new WebhookReceiver().start()
+    const { secret } = await tenant.client.webhooks.create({
+      url: receiver.url,
+      eventTypes: ['message.received'],
+      inboxIds: [inboxId],
+    })
+    const stream = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    const ids = Array.from({ length: 16 }, newId)
+    const accepted = await killAmid(
+      'mail-ingest',
+      ids.map((id) => () => send(inboxId, id)),
+    )
+    await restart('mail-ingest')
+    const messages = async () => (await tenant.client.inboxes.messages.list(inboxId, { limit: 100 })).messages
+    await waitFor(
+      async () => {
+        const present = new Set((await messages()).map(({ messageId }) => messageId))
+        return accepted.every((index) => present.has(ids[index] ?? ''))
+      },
+      { what: 'every mail that got its 250', timeout: 20_000 },
+    )
+    // Whoever got no 250 sends again, as mail servers do; what was accepted after all must not come twice.
+    for (const [index, id] of ids.entries()) if (!accepted.includes(index)) await send(inboxId, id)
+    await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails', timeout: 20_000 })
+    expect((await messages()).map(({ messageId }) => messageId).sort()).toEqual(ids.toSorted())
+    const told = () => receiver.requests.map((request) => Object(verifyWebhook(secret, request)))
+    for (const id of ids) {
+      await waitFor(() => eventIdsOf(told(), id).size > 0, { what: `${id} at the webhook` })
+      await waitFor(() => eventIdsOf(stream.events, id).size > 0, { what: `${id} on the stream` })
+      expect(eventIdsOf(told(), id)).toEqual(eventIdsOf(stream.events, id))
+      expect(eventIdsOf(stream.events, id).size).toBe(1)
+    }
+    await stream.close()
+    await receiver.stop()
+  }, 90_000)
+
+  it('tells again what it may not have told, under the same ids (webhooks-dispatcher)', async () => {
+    const inboxId = await newInbox()
+    const receiver = await new WebhookReceiver().start()
+    await tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'], inboxIds: [inboxId] })
+    // The receiver has the request, and the dispatcher dies before it can know.
+    receiver.script('silence')
+    await send(inboxId, newId())
+    await receiver.next(() => true, { what: 'the first request' })
+    await kill('webhooks-dispatcher')
+    await restart('webhooks-dispatcher')
+    const [first, second] = await waitFor(() => receiver.requests.length > 1 && receiver.requests, {
+      what: 'the second request',
+      timeout: 20_000,
+    })
+    expect(second?.headers['svix-id']).toBe(first?.headers['svix-id'])
+    expect(second?.body).toBe(first?.body)
+    await receiver.stop()
+  }, 60_000)
+
+  it('keeps every key and inbox, and mail waits for it outside (gateway)', async () => {
+    const inboxId = await newInbox()
+    await kill('gateway')
+    // Nobody can say whether the recipient exists: that is no reason to refuse it for good.
+    const id = newId()
+    await expect(send(inboxId, id)).rejects.toMatchObject({ responseCode: 451 })
+    await restart('gateway')
+    await send(inboxId, id)
+    const message = await waitFor(() => tenant.client.inboxes.messages.get(inboxId, id), { what: 'the mail' })
+    expect(message.labels).toEqual(['received', 'unread'])
+  }, 60_000)
+
+  it('goes on with its streams when their clients come back (websocket-fanout)', async () => {
+    const inboxId = await newInbox()
+    const before = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    await kill('websocket-fanout')
+    await before.ended({ what: 'the stream to break' })
+    expect(before.closed?.code).not.toBe(1000)
+    const missed = newId()
+    await send(inboxId, missed)
+    await restart('websocket-fanout')
+    const after = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    const fresh = newId()
+    await send(inboxId, fresh)
+    await after.next((event) => JSON.stringify(event).includes(fresh), {
+      what: 'the event after the restart',
+      // The partitions of a consumer that vanished are given to another when its session has expired.
+      timeout: 45_000,
+    })
+    expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })
+    await after.close()
+  }, 90_000)
+})
