@@ -23,9 +23,9 @@ describe('an agent that signs up', () => {
     }
   }
 
-  /** The newest code that a human was mailed. */
-  async function codeFor(human: string, mails = 1): Promise<string> {
-    const found = await waitFor(() => system.peer.server.mailsTo(human)[mails - 1], { what: `a code for ${human}` })
+  /** The code that a human was mailed. */
+  async function codeFor(human: string): Promise<string> {
+    const found = await system.peer.server.next(human, { matches: ({ parsed }) => /code/i.test(parsed.subject ?? '') })
     const [code] = /\b\d{6}\b/.exec(found.parsed.text ?? '') ?? []
     if (code === undefined) throw new Error('the mail holds no code')
     return code
