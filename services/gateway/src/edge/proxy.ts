@@ -103,6 +103,11 @@ export function passedOn(request: IncomingMessage): string[] {
   return headers
 }
 
+/** Whether a header of an answer, by its name in lower case, is for the client. */
+export function passesBack(name: string): boolean {
+  return !DROPPED_FROM_RESPONSE.has(name)
+}
+
 const NONE: ReadonlySet<string> = new Set()
 
 function namedBy(connection: string | undefined): ReadonlySet<string> {
@@ -119,7 +124,7 @@ function hasBody({ headers, method }: IncomingMessage): boolean {
 function begin(response: ServerResponse, status: number, headers: Dispatcher.StreamFactoryData['headers']) {
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !DROPPED_FROM_RESPONSE.has(name)) response.setHeader(name, value)
+    if (value !== undefined && passesBack(name)) response.setHeader(name, value)
   }
   return response
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as open, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
 import { operations, REQUEST_ID, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
@@ -15,7 +16,7 @@ import { Gauge } from 'prom-client'
 import { bearerToken } from './authorization.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
-import { passedOn } from './proxy.ts'
+import { passedOn, passesBack } from './proxy.ts'
 import { resolveCaller } from './scope.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -27,6 +28,8 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Over how long the stream service spreads the closes of an edge that goes away. */
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
+/** How long a client that was refused may take to hang up. */
+const LINGER_MS = 1_000
 const UNAVAILABLE = 'Service temporarily unavailable'
 
 export interface StreamUpgradeOptions {
@@ -57,9 +60,8 @@ export class StreamUpgrade implements Part {
   /** The listener's `upgrade`. Never rejects: whatever fails is answered on the socket. */
   readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
-    const url = new URL(request.url ?? '/', 'http://edge')
     const requestId = requestIdOf(request)
-    this.#accept(request, socket, head, url, requestId).catch((error: unknown) => {
+    this.#accept(request, socket, head, requestId).catch((error: unknown) => {
       const unavailable = isInfrastructureError(error)
       this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
       if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
@@ -67,10 +69,12 @@ export class StreamUpgrade implements Part {
     })
   }
 
-  async #accept(request: IncomingMessage, socket: Socket, head: Buffer, url: URL, requestId: string): Promise<void> {
+  async #accept(request: IncomingMessage, socket: Socket, head: Buffer, requestId: string): Promise<void> {
     const { log } = this.#options
-    if (!PATH.test(url.pathname)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
-    const token = await this.#callerToken(request, url)
+    const { path, query } = targetOf(request)
+    if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
+    if (carriesBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
+    const token = await this.#callerToken(request, query)
     if (token === undefined) {
       log.info({ operation: STREAM.id, request_id: requestId, status: 403 }, 'request')
       return refuse(socket, requestId, 403, 'Forbidden')
@@ -86,10 +90,10 @@ export class StreamUpgrade implements Part {
   }
 
   /** `undefined`: no key that may open a stream. The handshake does not tell which fault it is. */
-  async #callerToken(request: IncomingMessage, url: URL): Promise<string | undefined> {
+  async #callerToken(request: IncomingMessage, query: URLSearchParams): Promise<string | undefined> {
     const { db, keys, usage, upstreams, log } = this.#options
     try {
-      const identity = await keys.authenticate(keyOf(request, url))
+      const identity = await keys.authenticate(keyOf(request, query))
       if (identity.credential.provisional) return undefined
       usage.note(identity)
       const caller = await resolveCaller(db, identity, {})
@@ -113,8 +117,8 @@ export class StreamUpgrade implements Part {
     })
     // Refused by the service, for example one connection too many: its answer is the client's.
     outgoing.once('response', (answer) => {
-      socket.write(headOf(answer))
-      answer.pipe(socket)
+      socket.write(headOfRefusal(answer, requestId))
+      pipeline(answer, socket, () => hangUp(socket))
     })
     outgoing.once('upgrade', (answer, inner, innerHead) => {
       outgoing.setTimeout(0)
@@ -141,7 +145,7 @@ export class StreamUpgrade implements Part {
     inner.once('error', part)
     inner.once('close', part)
     socket.once('close', part)
-    socket.write(headOf(answer))
+    socket.write(headOf(answer, `X-Request-Id: ${requestId}`))
     inner.pipe(socket)
     socket.pipe(inner)
   }
@@ -169,10 +173,23 @@ export class StreamUpgrade implements Part {
 }
 
 /** The header wins, then `api_key`, then its other name (events 6.1). @throws ApiError 401 */
-function keyOf(request: IncomingMessage, url: URL): string {
+function keyOf(request: IncomingMessage, query: URLSearchParams): string {
   const header = request.headers.authorization
-  const given = url.searchParams.get('api_key') ?? url.searchParams.get('auth_token')
+  const given = query.get('api_key') ?? query.get('auth_token')
   return bearerToken(header === undefined && given !== null ? `Bearer ${given}` : header)
+}
+
+/** The target as it was sent, nothing in it resolved: what a client sends need not be a URL at all. */
+function targetOf({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  return mark < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
+}
+
+/** A handshake has no body: handed on, its length would swallow the beginning of whatever follows. */
+function carriesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
 function requestIdOf(request: IncomingMessage): string {
@@ -180,13 +197,29 @@ function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** Status line and headers of an answer, byte for byte as the service sent them. */
-function headOf(answer: IncomingMessage): string {
+/** Status line and headers of an answer as the service sent them, and `more`. */
+function headOf(answer: IncomingMessage, more: string, passes: (name: string) => boolean = () => true): string {
   const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
   for (let index = 0; index < answer.rawHeaders.length; index += 2) {
-    lines.push(`${answer.rawHeaders[index]}: ${answer.rawHeaders[index + 1]}`)
+    const name = answer.rawHeaders[index] ?? ''
+    if (passes(name.toLowerCase())) lines.push(`${name}: ${answer.rawHeaders[index + 1]}`)
   }
-  return `${lines.join('\r\n')}\r\n\r\n`
+  return `${lines.join('\r\n')}\r\n${more}\r\n\r\n`
+}
+
+/** The same for a refusal, whose body is carried decoded and ends with the connection. */
+function headOfRefusal(answer: IncomingMessage, requestId: string): string {
+  return headOf(answer, `X-Request-Id: ${requestId}\r\nConnection: close`, passesBack)
+}
+
+/**
+ * Lets go of a client that was refused. What it still sends is read, so that no reset overtakes the answer; one that
+ * does not hang up by itself is cut.
+ */
+function hangUp(socket: Socket): void {
+  socket.resume()
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
 }
 
 /** A refused handshake has the infrastructure's form of an error: only a message (events 6.1). */
@@ -209,4 +242,5 @@ function refuse(
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  hangUp(socket)
 }
