@@ -26,7 +26,7 @@ describe('Router', () => {
     expect(table().match(method, path)).toEqual({ value, params })
   })
 
-  it.each(['/v0', '/v0/inboxes//messages/m', '/v0/inboxes/a/b', '/v0/inboxes/%E0%A4%A', '//', '/'])(
+  it.each(['/v0', '/v0/inboxes//messages/m', '/v0/inboxes/a/b', '/v0/inboxes/%E0%A4%A', '/v0/inboxes/a%00', '//', '/'])(
     '%s leads nowhere',
     (path) => {
       expect(table().match('GET', path)).toBeUndefined()

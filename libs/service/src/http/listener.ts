@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import express from 'express'
 import { Counter, Histogram, register } from 'prom-client'
@@ -103,6 +104,7 @@ export class HttpListener implements Part {
     )
     // A connection that could not be accepted (too many open files) must not end the process.
     this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
+    this.#server.on('clientError', (error, socket) => this.#refuseUnreadable(error, socket))
     const { upgrade } = options
     if (upgrade) {
       this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -143,6 +145,29 @@ export class HttpListener implements Part {
       clearInterval(idle)
       clearTimeout(cut)
     })
+  }
+
+  /**
+   * What no request could be made of: there is no handler to answer it, so the answer has the infrastructure's form
+   * (identity 1.10). The connection ends, for nobody knows where the next request would begin.
+   */
+  #refuseUnreadable(error: Error, socket: Duplex): void {
+    const answering = [...this.#answering].some((response) => response.socket === socket && response.headersSent)
+    if (answering || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const code = 'code' in error ? error.code : undefined
+    const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+    const body = JSON.stringify({ message: STATUS_CODES[status] })
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${body.length}`,
+      `x-request-id: ${randomUUID()}`,
+      'connection: close',
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
   }
 
   #cut(): void {

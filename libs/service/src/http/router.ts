@@ -76,7 +76,9 @@ function decodeSegments(path: string): string[] | undefined {
   const raw = path.replace(/^\//, '').replace(/\/$/, '').split('/')
   if (raw.includes('')) return undefined
   try {
-    return raw.map(decodeURIComponent)
+    const segments = raw.map(decodeURIComponent)
+    // No name holds a NUL, and no database could be asked for one.
+    return segments.some((segment) => segment.includes('\u0000')) ? undefined : segments
   } catch {
     return undefined
   }
