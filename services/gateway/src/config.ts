@@ -5,6 +5,10 @@ import type { z } from 'zod'
 
 export const environment = commonEnvironment.extend({
   PORT: env.port(3000).describe('HTTP port: REST, WebSocket upgrade at /v0, documents, and calls of other services'),
+  INTERNAL_PORT: env
+    .port()
+    .optional()
+    .describe('Port of the calls of other services, which the public port then serves no more; default: on PORT'),
   METRICS_PORT: env.port().optional().describe('Port of /metrics; the public port never serves it'),
   REDIS_URL: env.url().describe('Redis of the queues'),
   REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
@@ -62,6 +66,7 @@ export function configure(given: Environment) {
   const defaultDomain = given.DEFAULT_DOMAIN.toLowerCase()
   return {
     ...commonConfiguration(given),
+    internalPort: given.INTERNAL_PORT,
     metricsPort: given.METRICS_PORT,
     redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:gateway` },
     docsUrl: given.DOCS_URL,
@@ -76,8 +81,8 @@ export function configure(given: Environment) {
       reservedUsernames: lowerCase(given.RESERVED_USERNAMES),
     },
     retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,
+    signUpOffered: given.SIGN_UP,
     signUp: {
-      enabled: given.SIGN_UP,
       refusedDomains: lowerCase(given.SIGN_UP_REFUSED_DOMAINS),
       verifiedHuman: given.SIGN_UP_VERIFIED_HUMAN,
       verifiedInboxLimit: given.VERIFIED_INBOX_LIMIT,

@@ -60,7 +60,7 @@ export function create(config: Config, log: Logger): Service {
 
   const upstreams = service.use(new Upstreams(config.upstreams))
   const deps = { db, cursors, events, secrets, addresses: config.addresses }
-  const routes = routeTable({
+  const handlers = {
     ...organizationRoutes(deps),
     ...podRoutes(deps),
     ...inboxRoutes({ ...deps, retiredAddressMs: config.retiredAddressMs }),
@@ -73,17 +73,20 @@ export function create(config: Config, log: Logger): Service {
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
     }),
-  })
+  }
+  const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])
+
+  const front = { ...config.http, log, docsUrl: config.docsUrl, metrics: false, health: service }
+  const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys })
+  if (config.internalPort !== undefined) {
+    service.use(new HttpListener({ ...front, port: config.internalPort, handle: internal }))
+  }
 
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
   const streams = new StreamUpgrade({ db, keys, usage, upstreams, fanout, log, drainMs })
   service.use(
     new HttpListener({
-      ...config.http,
-      log,
-      docsUrl: config.docsUrl,
-      metrics: false,
-      health: service,
+      ...front,
       handle: edge({
         db,
         routes,
@@ -91,7 +94,7 @@ export function create(config: Config, log: Logger): Service {
         usage,
         upstreams,
         documents: new Documents(config),
-        internal: internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys }),
+        internal: config.internalPort === undefined ? internal : undefined,
       }),
       upgrade: streams.accept,
     }),

@@ -388,8 +388,10 @@ describe('agents', () => {
   describe('with other settings', () => {
     it('404 when sign-up is switched off; 403 for a verified human where the operator says so', async () => {
       const off = await gateway.another({ SIGN_UP: 'false' })
-      const closed = await off.as().post('/v0/agent/sign-up', { username: fresh().username })
-      expect([closed.status, closed.body['message']]).toEqual([404, 'Route not found'])
+      for (const body of [{ username: fresh().username }, { username: '..' }]) {
+        const closed = await off.as().post('/v0/agent/sign-up', body)
+        expect([closed.status, closed.body['message']]).toEqual([404, 'Route not found'])
+      }
       const strict = await gateway.another({ SIGN_UP_VERIFIED_HUMAN: 'refuse' })
       const { username, human } = fresh()
       const { api } = await signUp({ username, human_email: human })

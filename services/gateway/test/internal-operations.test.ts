@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type InternalOperationId, internalOperations, type ServiceName, type TenancyEntity } from '@restante/contracts'
 import { ServiceClient } from '@restante/service'
-import { collectTopic, peerHeaders } from '@restante/testkit'
+import { collectTopic, freePort, peerHeaders } from '@restante/testkit'
 import { PEER_KEY, startGateway, type TestGateway } from './gateway.ts'
 
 describe('what other services ask', () => {
@@ -78,6 +78,31 @@ describe('what other services ask', () => {
       expect(await ask({ pod_id: randomUUID() })).toEqual({ inboxes: [], pods: [] })
       expect(await ask({ organization_id: randomUUID() })).toEqual({ inboxes: [], pods: [] })
     })
+  })
+
+  it('finds nothing under a name that no database can hold', async () => {
+    const request = { organization_id: organization.id, inboxes: ['\u0000', 'front'], pods: ['\u0000'] }
+    const { inboxes, pods } = await clients['mail-ingest'].call('gateway.lookupInboxes', request)
+    expect([inboxes.map(({ given }) => given), pods]).toEqual([['front'], []])
+  })
+
+  it('comes on a port of its own where one is set, and then on no other', async () => {
+    const internalPort = await freePort()
+    const { port } = await gateway.another({ INTERNAL_PORT: String(internalPort) })
+    const ask = async (to: number) => {
+      const client = new ServiceClient({
+        from: 'mail-ingest',
+        to: 'gateway',
+        url: `http://127.0.0.1:${to}`,
+        key: PEER_KEY,
+      })
+      const answer = client.call('gateway.resolveRecipients', { addresses: ['desk@restante.test'] })
+      return answer.finally(() => client.stop())
+    }
+    expect((await ask(internalPort)).recipients[0]?.status).toBe('deliver')
+    await expect(ask(port)).rejects.toMatchObject({ status: 404, code: 'not_found' })
+    const elsewhere = await fetch(`http://127.0.0.1:${internalPort}/v0/auth/me`)
+    expect([elsewhere.status, (await fetch(`http://127.0.0.1:${internalPort}/readyz`)).status]).toEqual([404, 200])
   })
 
   describe('gateway.verifyCredentials', () => {

@@ -2,7 +2,6 @@ import { invalid } from '@restante/service'
 
 /** How this installation lets agents sign up (identity 5). */
 export interface SignUpSettings {
-  readonly enabled: boolean
   /** Domains of human addresses that are refused, besides the shared domains of the installation itself. */
   readonly refusedDomains: ReadonlySet<string>
   /** What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403. */

@@ -38,7 +38,6 @@ const PROVISIONAL_KEYS = 5
 /** Signs an agent up: organization, pod, inbox, key and code exist together or not at all (identity 5.1). */
 export async function signUp(deps: AgentDependencies, body: SignUpBody, log: Logger): Promise<SignedUp> {
   const { settings, addresses } = deps
-  if (!settings.enabled) throw new ApiError('not_found', { message: 'Route not found' })
   const human = body.human_email
   if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body))
   refuseDomain(human, settings.refusedDomains, addresses.sharedDomains)

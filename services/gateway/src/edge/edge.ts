@@ -19,7 +19,8 @@ export interface EdgeDependencies {
   readonly usage: KeyUsage
   readonly upstreams: Upstreams
   readonly documents: Documents
-  readonly internal: (exchange: Exchange) => Promise<void>
+  /** What other services ask; absent where that has a port of its own. */
+  readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
 }
 
 const INTERNAL = '/internal/'
@@ -28,7 +29,7 @@ const INTERNAL = '/internal/'
 export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response, path } = exchange
-    if (path.startsWith(INTERNAL)) return deps.internal(exchange)
+    if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) return sendJson(response, 414, { message: 'URI Too Long' })

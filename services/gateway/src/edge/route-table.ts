@@ -1,4 +1,11 @@
-import { type OperationDefinition, operations, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
+import {
+  type OperationDefinition,
+  type OperationId,
+  operations,
+  pathsOf,
+  type Tier,
+  UPGRADE,
+} from '@restante/contracts'
 import { type AnyHandler, handlerTable, Router } from '@restante/service'
 
 /** Where a public path leads, and how it gets there. */
@@ -18,15 +25,17 @@ const PREFIX_SEGMENTS: Record<Tier, number> = { organization: 1, pod: 3, inbox: 
 /**
  * The public API as one table, from the operations of the contracts under each of their prefixes.
  * @param handlers of the operations that the gateway owns; one missing or one too many fails here.
+ * @param absent operations that this installation does not offer: their paths lead nowhere.
  */
-export function routeTable(handlers: object): Router<Route> {
+export function routeTable(handlers: object, absent: readonly OperationId[]): Router<Route> {
   const all: readonly OperationDefinition[] = Object.values(operations)
   const local = handlerTable(
     handlers,
     all.filter((operation) => operation.service === 'gateway').map((operation) => operation.id),
   )
   const router = new Router<Route>()
-  for (const operation of all) {
+  const offered = all.filter(({ id }) => !absent.some((other) => other === id))
+  for (const operation of offered) {
     for (const { tier, path } of pathsOf(operation)) {
       const target = targetOf(operation, local)
       router.add(operation.method, path, {

@@ -38,7 +38,7 @@ export async function lookUp(db: Queryable, request: Request): Promise<Response>
 
 async function findInboxes(db: Queryable, request: Request): Promise<Response['inboxes']> {
   if (request.inboxes.length === 0) return []
-  const names = request.inboxes.map(fold)
+  const names = request.inboxes.map(fold).filter(canBeName)
   const rows = await db.query(
     INBOXES,
     request.organization_id,
@@ -63,13 +63,18 @@ async function findPods(db: Queryable, request: Request): Promise<Response['pods
     PODS,
     request.organization_id,
     request.pod_id ?? null,
-    request.pods,
+    request.pods.filter(canBeName),
     request.pods.filter(isUuid),
   )
   return request.pods.flatMap((given) => {
     const row = rows.find(({ id }) => id === given.toLowerCase()) ?? rows.find(({ client_id }) => client_id === given)
     return row === undefined ? [] : [{ given, pod_id: row.id }]
   })
+}
+
+/** No name holds a NUL, and PostgreSQL could not be asked for one. */
+function canBeName(name: string): boolean {
+  return !name.includes('\u0000')
 }
 
 /** Addresses compare without case, aliases with it. */
