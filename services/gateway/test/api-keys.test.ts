@@ -1,6 +1,13 @@
 import { PERMISSIONS } from '@restante/contracts'
+import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { type Api, startGateway, type TestGateway } from './gateway.ts'
+
+const HOLD_ORGANIZATION = sql<{ id: string }, [id: string]>('select id from organizations where id = $1 for update')
+const BURY = sql<never, [id: string]>('update inboxes set deleted_at = now() where organization_id = $1')
+const BLOCKED = sql<{ pid: number }>(
+  "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+)
 
 type Organization = Awaited<ReturnType<TestGateway['organization']>>
 
@@ -231,6 +238,21 @@ describe('API keys', () => {
         expect((await organization.api.patch(`/v0/api-keys/${id}`, body)).status).toBe(400)
       },
     )
+  })
+
+  it('makes no key for an inbox that is deleted while the request runs', async () => {
+    const { id, api } = await gateway.organization()
+    await api.post('/v0/inboxes', { client_id: 'going' })
+    const creating = await gateway.db.transaction(async (tx) => {
+      await tx.query(HOLD_ORGANIZATION, id)
+      const answer = api.post('/v0/inboxes/going/api-keys')
+      await waitFor(async () => (await gateway.db.query(BLOCKED)).length > 0, { what: 'the request to wait' })
+      await tx.query(BURY, id)
+      return { answer }
+    })
+    const { status, body } = await creating.answer
+    expect([status, body['message']]).toEqual([404, 'Inbox not found'])
+    expect(await gateway.db.orm.credential.count({ where: { organizationId: id } })).toBe(1)
   })
 
   describe('DELETE', () => {

@@ -76,6 +76,13 @@ describe('inboxes', () => {
         expect([second.status, second.body]).toEqual([200, first.body])
       })
 
+      it('finds the inbox of a client_id in every pod that the request reaches', async () => {
+        const pod = await anotherPod(organization.id)
+        const made = await organization.api.post(`/v0/pods/${pod}/inboxes`, { client_id: 'in-a-pod' })
+        const again = await organization.api.post('/v0/inboxes', { client_id: 'in-a-pod' })
+        expect([again.status, again.body]).toEqual([200, made.body])
+      })
+
       it('makes one inbox of 50 parallel creates with one client_id', async () => {
         const answers = await Promise.all(
           Array.from({ length: 50 }, () => organization.api.post('/v0/inboxes', { client_id: 'crowd' })),
@@ -197,6 +204,8 @@ describe('inboxes', () => {
         const { status, body } = await organization.api.post(`/v0/pods/${pod}/inboxes`, { client_id: 'elsewhere' })
         expect([status, body['code']]).toEqual([409, 'conflict'])
         expect(JSON.stringify(body)).not.toContain('restante.test')
+        const sibling = await (await keyWith({ pod })).post('/v0/inboxes', { client_id: 'elsewhere' })
+        expect([sibling.status, sibling.body['code']]).toEqual([409, 'conflict'])
       })
     })
   })

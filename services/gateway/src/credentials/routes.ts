@@ -9,6 +9,7 @@ import {
 } from '@restante/contracts'
 import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
 import type { Db } from '../database.ts'
+import { type InboxScope, lockInbox } from '../inboxes/store.ts'
 import { ListPage } from '../lists.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
@@ -94,6 +95,10 @@ async function createKey(deps: CredentialDependencies, caller: Caller, body: Req
   const scope = scopeOf(caller)
   const { row, secret } = await deps.db.transaction(async (tx) => {
     if ((await lockOrganization(tx, caller.organization_id)) === undefined) throw new ApiError('unknown_api_key')
+    // A delete of the inbox holds the same lock; what it committed since the path was resolved shows here.
+    if (caller.inbox !== undefined && !(await lockInbox(tx, inboxOf(caller), caller.inbox.address))) {
+      throw notFound('Inbox')
+    }
     await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
     const name = body.name ?? LIMITS.name.default
     return issueCredential(tx, deps, { scope, name, rights, expiresAt }, new Date())
@@ -130,6 +135,10 @@ function accept(grant: Grant): Rights {
 /** The scope that the path and the caller's own tier leave: where a key is made, and which keys are seen (identity 3.1). */
 function scopeOf(caller: Caller): CredentialScope {
   return { organizationId: caller.organization_id, podId: caller.pod_id, inboxUid: caller.inbox?.uid }
+}
+
+function inboxOf(caller: Caller): InboxScope {
+  return { organizationId: caller.organization_id, uid: caller.inbox?.uid }
 }
 
 function rightsOf(credential: CallerCredential): Rights {

@@ -46,7 +46,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
         if (organization === undefined) throw new ApiError('unknown_api_key')
         const known =
           clientId === undefined ? undefined : await lockInbox(tx, scopeOf(caller, 'organization'), clientId)
-        if (known !== undefined) return sameClient(known, podId)
+        if (known !== undefined) return sameClient(known, caller.pod_id)
         const paused = body.status === 'paused'
         const given = { podId, username, domain, displayName: body.display_name, clientId, paused, metadata }
         return createInbox(tx, deps, organization, given)
@@ -87,9 +87,12 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
   }
 }
 
-/** A create that repeats a known alias answers with the resource as it is now, if it lies where it would be made. */
-function sameClient(known: Inbox, podId: string): Inbox {
-  if (known.podId === podId) return known
+/**
+ * A create that repeats a known alias answers with the resource as it is now, if the request's scope reaches it.
+ * @param podId the pod that the path or the key narrows the request to.
+ */
+function sameClient(known: Inbox, podId: string | undefined): Inbox {
+  if (podId === undefined || known.podId === podId) return known
   throw new ApiError('conflict', {
     message: 'This client_id is in use elsewhere in the organization',
     fix: 'Choose another client_id.',
