@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { ServiceClient } from '@restante/service'
 import pg from 'pg'
-import { createDatabase, type TestDatabase } from './database.ts'
+import { createDatabase } from './database.ts'
 import { engines } from './engines.ts'
 import type { InboxScope } from './events.ts'
 import type { TestRedis } from './redis.ts'
@@ -26,6 +26,8 @@ export interface GatewayProcessOptions {
   readonly redis: TestRedis
   /** Base URLs of the services behind it that the suite runs; the others are not there. */
   readonly upstreams?: Readonly<Partial<Record<'webhooks-dispatcher' | 'websocket-fanout', string>>>
+  /** The database of another one, of which this is a second process; otherwise it gets its own. */
+  readonly databaseUrl?: string
 }
 
 /** The gateway as a process of its own, for suites of services that ask it or stand behind it. */
@@ -33,11 +35,16 @@ export class GatewayProcess {
   readonly url: string
   readonly databaseUrl: string
   readonly #child: ChildProcess
-  readonly #database: TestDatabase
+  readonly #database: { readonly url: string; drop?(): Promise<void> }
   readonly #environment: NodeJS.ProcessEnv
   readonly #peer: ServiceClient<'webhooks-dispatcher'>
 
-  private constructor(url: string, child: ChildProcess, database: TestDatabase, environment: NodeJS.ProcessEnv) {
+  private constructor(
+    url: string,
+    child: ChildProcess,
+    database: { readonly url: string; drop?(): Promise<void> },
+    environment: NodeJS.ProcessEnv,
+  ) {
     this.url = url
     this.databaseUrl = database.url
     this.#child = child
@@ -48,13 +55,20 @@ export class GatewayProcess {
 
   /** Resolves when it is ready. @throws Error with what it wrote when it ends instead. */
   static async start(options: GatewayProcessOptions): Promise<GatewayProcess> {
-    const [database, port] = await Promise.all([createDatabase(GATEWAY), freePort()])
-    const environment = { ...process.env, ...environmentOf(options, database, port) }
+    const port = await freePort()
+    const database = options.databaseUrl === undefined ? await createDatabase(GATEWAY) : undefined
+    const databaseUrl = database?.url ?? options.databaseUrl ?? ''
+    const environment = { ...process.env, ...environmentOf(options, databaseUrl, port) }
     const main = path.join(GATEWAY, 'src/main.ts')
     const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     const output: string[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)))
-    const gateway = new GatewayProcess(`http://127.0.0.1:${port}`, child, database, environment)
+    const gateway = new GatewayProcess(
+      `http://127.0.0.1:${port}`,
+      child,
+      { url: databaseUrl, ...database },
+      environment,
+    )
     await waitFor(
       async () => {
         if (child.exitCode !== null) return true
@@ -121,13 +135,13 @@ export class GatewayProcess {
       this.#child.kill('SIGINT')
       await ended
     }
-    await this.#database.drop()
+    await this.#database.drop?.()
   }
 }
 
 function environmentOf(
   { topics, redis, upstreams = {} }: GatewayProcessOptions,
-  database: TestDatabase,
+  databaseUrl: string,
   port: number,
 ): Record<string, string> {
   const nobody = 'http://127.0.0.1:9'
@@ -141,7 +155,7 @@ function environmentOf(
     PORT: String(port),
     HOST: '127.0.0.1',
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl,
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
     KAFKA_BROKERS: engines.kafkaBrokers.join(','),

@@ -6,7 +6,7 @@ export type Db = Database<PrismaClient>
 export type Orm = OrmOf<PrismaClient>
 export type Tx = ServiceTx<Orm>
 
-export function openDatabase(config: Config): Db {
+export function openDatabase(config: Pick<Config, 'database'>): Db {
   return Database.open({
     ...config.database,
     applicationName: 'websocket-fanout',

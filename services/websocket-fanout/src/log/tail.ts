@@ -7,7 +7,8 @@ export const CHANNEL = 'stream_log'
 /** A notification is only a speed-up; without one the log is looked at this often. */
 const POLL_MS = 250
 const BATCH = 500
-const BATCH_BYTES = 8 * 1024 * 1024
+/** Well below what may wait for a reader: a piece of the log must not look like a reader that is too slow. */
+const BATCH_BYTES = 1024 * 1024
 /** Without a successful look for so long the instance is not delivering. */
 const STALLED_MS = 10_000
 

@@ -1,0 +1,179 @@
+import {
+  deliveredEvent,
+  type InboxScope,
+  inboxScope,
+  receivedEvent,
+  type StreamClient,
+  waitFor,
+} from '@restante/testkit'
+import { callerWith, startFanout, type Tenant, type TestFanout } from './fanout.ts'
+
+let fanout: TestFanout
+let tenant: Tenant
+let secondPod: string
+let inSecondPod: InboxScope
+const open: StreamClient[] = []
+
+beforeAll(async () => {
+  fanout = await startFanout()
+  tenant = await fanout.tenant()
+  secondPod = await fanout.gateway.addPod(tenant.id)
+  inSecondPod = await fanout.gateway.addInbox(tenant, secondPod)
+}, 60_000)
+afterAll(() => fanout.stop(), 60_000)
+afterEach(async () => {
+  for (const stream of open.splice(0)) await stream.close()
+})
+
+/** A stream with a key that holds these permissions, after these subscriptions. */
+async function subscribed(frames: object[], options: Parameters<TestFanout['key']>[1] = {}): Promise<StreamClient> {
+  const stream = await fanout.connect((await fanout.key(tenant, options)).secret)
+  open.push(stream)
+  for (const frame of frames)
+    expect(await stream.ask({ type: 'subscribe', ...frame })).toMatchObject({ type: 'subscribed' })
+  return stream
+}
+
+/** What each stream has got once an event that all are meant to see has come through behind the others. */
+async function gotBy(streams: StreamClient[], ...events: Parameters<TestFanout['publish']>): Promise<unknown[][]> {
+  const known = new Map(events.map(({ id, type }) => [id, type]))
+  const witness = await subscribed([{}])
+  // One key keeps one order in Kafka, and the log one order for all: what follows has not overtaken.
+  for (const event of events) await fanout.publish(event)
+  for (const { id } of events) await witness.next((event) => event['event_id'] === id, { what: 'the events' })
+  return streams.map(({ events: got }) => got.map((event) => known.get(String(event['event_id']))))
+}
+
+describe('a stream', () => {
+  it('gets nothing before its first subscribe and nothing after its last unsubscribe', async () => {
+    const stream = await subscribed([])
+    expect(await gotBy([stream], receivedEvent(tenant.inbox))).toEqual([[]])
+    await stream.ask({ type: 'subscribe' })
+    await stream.ask({ type: 'unsubscribe' })
+    expect(await gotBy([stream], receivedEvent(tenant.inbox))).toEqual([[]])
+  })
+
+  it('gets the document as a webhook gets it, once however many subscriptions match', async () => {
+    const stream = await subscribed([{}, { pod_ids: [tenant.id] }, { inbox_ids: [tenant.inbox.address] }])
+    const event = receivedEvent(tenant.inbox, { text: 'Grüße ✓' })
+    expect(await gotBy([stream], event)).toEqual([['message.received']])
+    expect(stream.events).toEqual([event.payload])
+  })
+
+  it('gets the union of its inboxes and pods, and nothing of others', async () => {
+    const other = await fanout.gateway.addInbox(tenant)
+    const [inbox, pod, both] = [
+      await subscribed([{ inbox_ids: [tenant.inbox.address] }]),
+      await subscribed([{ pod_ids: [secondPod] }]),
+      await subscribed([{ inbox_ids: [tenant.inbox.address], pod_ids: [secondPod] }]),
+    ]
+    const events = [receivedEvent(tenant.inbox), deliveredEvent(inSecondPod), receivedEvent(other)]
+    expect(await gotBy([inbox, pod, both], ...events)).toEqual([
+      ['message.received'],
+      ['message.delivered'],
+      ['message.received', 'message.delivered'],
+    ])
+  })
+
+  it('obeys the second of two frames for one inbox', async () => {
+    const inbox_ids = [tenant.inbox.address]
+    const stream = await subscribed([
+      { inbox_ids, event_types: ['message.received'] },
+      { inbox_ids, event_types: ['message.delivered'] },
+    ])
+    const events = [receivedEvent(tenant.inbox), deliveredEvent(tenant.inbox)]
+    expect(await gotBy([stream], ...events)).toEqual([['message.delivered']])
+  })
+
+  it('never reaches beyond its key', async () => {
+    const pod = await subscribed([{}], { prefix: `/pods/${tenant.id}` })
+    const inbox = await subscribed([{}], { prefix: `/inboxes/${tenant.inbox.address}` })
+    const sibling = await fanout.gateway.addInbox(tenant)
+    const events = [receivedEvent(tenant.inbox), receivedEvent(sibling), receivedEvent(inSecondPod)]
+    expect(await gotBy([pod, inbox], ...events)).toEqual([
+      ['message.received', 'message.received'],
+      ['message.received'],
+    ])
+  })
+
+  it('gets the events of an inbox in their order', async () => {
+    const stream = await subscribed([{}])
+    const events = Array.from({ length: 100 }, () => receivedEvent(tenant.inbox))
+    await fanout.publish(...events)
+    await waitFor(() => stream.events.length === 100, { what: 'a hundred events' })
+    expect(stream.events.map((event) => event['event_id'])).toEqual(events.map(({ id }) => id))
+  })
+})
+
+describe('permissions', () => {
+  it('without label_spam_read a bare subscription sees no spam, with it one event', async () => {
+    const without = await subscribed([{}], { permissions: ['message_read'] })
+    const holding = await subscribed([{}], { permissions: ['message_read', 'label_spam_read'] })
+    expect(await gotBy([without, holding], receivedEvent(tenant.inbox, { labels: ['spam'] }))).toEqual([
+      [],
+      ['message.received.spam'],
+    ])
+  })
+
+  it('a mail with two restricted labels goes only to who may see both', async () => {
+    const one = await subscribed([{}], { permissions: ['message_read', 'label_blocked_read'] })
+    const both = await subscribed([{}], { permissions: ['message_read', 'label_blocked_read', 'label_spam_read'] })
+    expect(await gotBy([one, both], receivedEvent(tenant.inbox, { labels: ['spam', 'blocked'] }))).toEqual([
+      [],
+      ['message.received.blocked'],
+    ])
+  })
+
+  it('without message_read a bare subscription is accepted and gets no mail', async () => {
+    const stream = await subscribed([{}], { permissions: ['inbox_read'] })
+    expect(await gotBy([stream], receivedEvent(tenant.inbox), deliveredEvent(tenant.inbox))).toEqual([[]])
+  })
+
+  it('are those of the moment when the stream was opened', async () => {
+    const key = await fanout.key(tenant)
+    const stream = await fanout.connect(key.secret)
+    open.push(stream)
+    await stream.ask({ type: 'subscribe' })
+    await fanout.gateway.request(tenant.key, 'PATCH', `/v0/api-keys/${key.id}`, { permissions: { inbox_read: true } })
+    expect(await gotBy([stream], receivedEvent(tenant.inbox))).toEqual([['message.received']])
+  })
+})
+
+describe('instances', () => {
+  it('follow one log: each gives each event to its own streams, once, in the same order', async () => {
+    const { port } = await fanout.another()
+    const key = await fanout.key(tenant)
+    const [here, there] = [
+      await fanout.connectAs(callerWith(tenant, key)),
+      await fanout.connectAs(callerWith(tenant, key), port),
+    ]
+    open.push(here, there)
+    for (const stream of [here, there]) await stream.ask({ type: 'subscribe' })
+    const inboxes = [tenant.inbox, inSecondPod]
+    const events = Array.from({ length: 60 }, (_, index) => receivedEvent(inboxes[index % 2] ?? tenant.inbox))
+    await fanout.publish(...events)
+    for (const stream of [here, there])
+      await waitFor(() => stream.events.length >= 60, { what: 'all events', timeout: 20_000 })
+    expect(here.events).toEqual(there.events)
+    expect(new Set(here.events.map((event) => event['event_id'])).size).toBe(60)
+  }, 60_000)
+
+  it('deliver an event of any size', async () => {
+    const stream = await subscribed([{}])
+    const events = Array.from({ length: 20 }, () => receivedEvent(tenant.inbox, { text: 'ä'.repeat(400_000) }))
+    for (const event of events) await fanout.publish(event)
+    await waitFor(() => stream.events.length === 20, { what: 'twenty large events', timeout: 20_000 })
+    expect(stream.events.map((event) => event['event_id'])).toEqual(events.map(({ id }) => id))
+  }, 30_000)
+})
+
+describe('an organization', () => {
+  it('never sees the events of another', async () => {
+    const stream = await subscribed([{}])
+    const own = receivedEvent(tenant.inbox)
+    await fanout.publish(receivedEvent(inboxScope()), own)
+    await stream.next((event) => event['event_id'] === own.id, { what: 'its own event' })
+    expect(await gotBy([stream], deliveredEvent(tenant.inbox))).toHaveLength(1)
+    expect(stream.events.map((event) => event['event_type'])).toEqual(['message.received', 'message.delivered'])
+  })
+})

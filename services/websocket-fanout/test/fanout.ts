@@ -1,0 +1,147 @@
+import path from 'node:path'
+import { type Caller, topics } from '@restante/contracts'
+import { createLogger, readEnvironment, type Service } from '@restante/service'
+import {
+  callerHeaders,
+  callerOf,
+  createDatabase,
+  createTopics,
+  EventPublisher,
+  engines,
+  freePort,
+  GATEWAY_KEYS,
+  GatewayProcess,
+  type InboxScope,
+  openRedis,
+  StreamClient,
+  startService,
+  type TestRedis,
+  type TestTopics,
+} from '@restante/testkit'
+import { configure, environment } from '../src/config.ts'
+import { type Db, openDatabase } from '../src/database.ts'
+import { create } from '../src/main.ts'
+
+/** A key as the gateway gave it out. */
+export interface Key {
+  readonly id: string
+  readonly secret: string
+}
+
+/** An organization that the gateway knows, with an inbox in its default pod. */
+export interface Tenant {
+  readonly id: string
+  readonly key: string
+  readonly inbox: InboxScope
+}
+
+/** The fan-out on engines of its own, behind a real gateway. */
+export interface TestFanout {
+  readonly gateway: GatewayProcess
+  readonly redis: TestRedis
+  readonly topics: TestTopics
+  readonly upstreams: { readonly 'websocket-fanout': string }
+  readonly service: Service
+  readonly db: Db
+  readonly port: number
+  readonly env: Readonly<Record<string, string>>
+  tenant(): Promise<Tenant>
+  /** A new key; without permissions an unrestricted one. `prefix` names its tier: '', `/pods/<id>`, `/inboxes/<id>`. */
+  key(tenant: Tenant, options?: { prefix?: string; permissions?: string[]; expires_at?: string }): Promise<Key>
+  /** A stream through the gateway. */
+  connect(secret: string): Promise<StreamClient>
+  /** A stream past the gateway, for a caller that the gateway would have named. */
+  connectAs(caller: Caller, port?: number): Promise<StreamClient>
+  /** Writes events to the topic of messages, as mail-ingest does. */
+  publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
+  /** A second instance of the same installation. @param ready whether to wait for its consumers. @returns its port. */
+  another(overrides?: Record<string, string>, ready?: boolean): Promise<{ service: Service; port: number }>
+  stop(): Promise<void>
+}
+
+export async function startFanout(overrides: Record<string, string> = {}): Promise<TestFanout> {
+  const redis = openRedis()
+  const [database, kafka, port] = await Promise.all([
+    createDatabase(path.resolve(import.meta.dirname, '..')),
+    createTopics([topics.tenancy, topics['mail.messages']]),
+    freePort(),
+  ])
+  const upstreams = { 'websocket-fanout': `http://127.0.0.1:${port}` }
+  const gateway = await GatewayProcess.start({ topics: kafka, redis, upstreams })
+  const env = {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    KAFKA_REPLICATION: '1',
+    KAFKA_MIN_INSYNC_REPLICAS: '1',
+    TOPIC_PREFIX: kafka.prefix,
+    GATEWAY_URL: gateway.url,
+    PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
+    CALLER_KEY: GATEWAY_KEYS.caller,
+    DOCS_URL: 'http://docs.test',
+    STREAM_DRAIN: '500ms',
+    ...overrides,
+  }
+  const config = configure(readEnvironment(environment, env))
+  const db = openDatabase(config)
+  const service = await startService(create, config)
+  const events = new EventPublisher(kafka.kafka)
+  const others: Service[] = []
+
+  return {
+    gateway,
+    redis,
+    topics: kafka,
+    upstreams,
+    service,
+    db,
+    port,
+    env,
+    async tenant() {
+      const organization = await gateway.organization()
+      return { ...organization, inbox: await gateway.addInbox(organization) }
+    },
+    async key(tenant, { prefix = '', permissions, expires_at } = {}) {
+      const made = await gateway.request(tenant.key, 'POST', `/v0${prefix}/api-keys`, {
+        ...(permissions && { permissions: Object.fromEntries(permissions.map((name) => [name, true])) }),
+        ...(expires_at !== undefined && { expires_at }),
+      })
+      return { id: String(made['api_key_id']), secret: String(made['api_key']) }
+    },
+    connect: (secret) =>
+      StreamClient.open(`${gateway.url.replace('http', 'ws')}/v0`, { headers: { authorization: `Bearer ${secret}` } }),
+    async connectAs(caller, at = port) {
+      const headers = await callerHeaders('websocket-fanout', GATEWAY_KEYS.caller, 'stream.connect', caller)
+      return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers })
+    },
+    publish: (...given) => events.publish(topics['mail.messages'], ...given),
+    async another(more = {}, ready = true) {
+      const otherPort = await freePort()
+      const otherConfig = configure(readEnvironment(environment, { ...env, PORT: String(otherPort), ...more }))
+      const other = ready
+        ? await startService(create, otherConfig)
+        : create(otherConfig, createLogger({ service: 'test', level: 'silent' }))
+      others.push(other)
+      if (!ready) await other.start()
+      return { service: other, port: otherPort }
+    },
+    async stop() {
+      await Promise.all([service, ...others].map((running) => running.stop()))
+      await Promise.all([events.stop(), gateway.stop(), db.stop()])
+      await Promise.all([kafka.delete(), redis.close()])
+      await database.drop()
+    },
+  }
+}
+
+/** The caller that the gateway names for a key of an organization. */
+export function callerWith(tenant: Tenant, key: Key, permissions?: string[]): Caller {
+  const { credential } = callerOf()
+  return callerOf({
+    organization_id: tenant.id,
+    credential: { ...credential, id: key.id, ...(permissions && { permissions }) },
+  })
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
+import { createLogger, sql } from '@restante/service'
+import {
+  createDatabase,
+  credentialDeletedEvent,
+  deliveredEvent,
+  engines,
+  inboxDeletedEvent,
+  inboxScope,
+  organizationDeletedEvent,
+  podDeletedEvent,
+  receivedEvent,
+  type TestDatabase,
+  waitFor,
+} from '@restante/testkit'
+import { type Db, openDatabase } from '../src/database.ts'
+import { Announcer } from '../src/log/announcer.ts'
+import { messageConsumer, tenancyConsumer } from '../src/log/consumers.ts'
+import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
+import { LogTail } from '../src/log/tail.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+const MEGABYTE = 1024 * 1024
+let database: TestDatabase
+let db: Db
+let messages: ReturnType<typeof messageConsumer>
+let tenancy: ReturnType<typeof tenancyConsumer>
+
+beforeAll(async () => {
+  database = await createDatabase(path.resolve(import.meta.dirname, '..'))
+  db = openDatabase({ database: { url: database.url, directUrl: undefined, poolSize: 6 } })
+  // Consumers that are not started: events are handed to them as Kafka may, at its worst.
+  const kafka = new Kafka({
+    brokers: engines.kafkaBrokers,
+    clientId: 'test',
+    replication: 1,
+    minInsyncReplicas: 1,
+    log,
+  })
+  const announcer = new Announcer(db)
+  messages = messageConsumer({ kafka, db, announcer })
+  tenancy = tenancyConsumer({ kafka, db, announcer })
+})
+afterAll(async () => {
+  await db.stop()
+  await database.drop()
+})
+beforeEach(async () => {
+  await db.query(sql<unknown>('truncate stream_log'))
+})
+
+const selectAll = sql<LogEntry & { event_id: string }>(
+  `select position::text, event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
+   from stream_log order by stream_log.position`,
+)
+const age = sql<unknown, [eventId: string, hours: number]>(
+  `update stream_log set created_at = now() - interval '1 hour' * $2 where event_id = $1`,
+)
+
+describe('events told twice and swapped', () => {
+  it('are in the log once each, with what routes them, byte for byte', async () => {
+    const scope = inboxScope()
+    const [received, delivered] = [receivedEvent(scope, { labels: ['spam'] }), deliveredEvent(scope)]
+    await deliverTwiceAndSwapped(messages, received, delivered)
+    const entries = await db.query(selectAll)
+    expect(entries).toHaveLength(2)
+    expect(entries.find(({ event_id }) => event_id === received.id)).toMatchObject({
+      kind: 'event',
+      type: 'message.received.spam',
+      organization_id: scope.organizationId,
+      pod_id: scope.podId,
+      inbox_uid: scope.inboxUid,
+      restricted: ['spam'],
+      payload: JSON.stringify(received.payload),
+    })
+  })
+
+  it('end keys, inboxes and organizations once each; other changes are none of the log', async () => {
+    const scope = inboxScope()
+    const credential = randomUUID()
+    await deliverTwiceAndSwapped(
+      tenancy,
+      credentialDeletedEvent(scope.organizationId, credential),
+      inboxDeletedEvent(scope),
+      podDeletedEvent(scope.organizationId, scope.podId),
+      organizationDeletedEvent(scope.organizationId),
+    )
+    const entries = await db.query(selectAll)
+    expect(entries.map(({ kind }) => kind).sort()).toEqual([
+      'credential_ended',
+      'inbox_deleted',
+      'organization_deleted',
+    ])
+    expect(entries.find(({ kind }) => kind === 'credential_ended')?.credential_id).toBe(credential)
+    expect(entries.find(({ kind }) => kind === 'inbox_deleted')?.inbox_uid).toBe(scope.inboxUid)
+  })
+})
+
+describe('the log', () => {
+  it('is read in bounded pieces, at least one entry each', async () => {
+    const events = Array.from({ length: 6 }, () => receivedEvent(inboxScope(), { text: 'x'.repeat(300_000) }))
+    for (const event of events) await deliverTwiceAndSwapped(messages, event)
+    expect(await entriesAfter(db, '0', 100, 10 * MEGABYTE)).toHaveLength(6)
+    expect(await entriesAfter(db, '0', 4, 10 * MEGABYTE)).toHaveLength(4)
+    expect((await entriesAfter(db, '0', 100, MEGABYTE)).length).toBeLessThan(6)
+    expect(await entriesAfter(db, '0', 100, 1)).toHaveLength(1)
+  })
+
+  it('forgets what is older than a day, a bounded number at a time', async () => {
+    const events = Array.from({ length: 5 }, () => receivedEvent(inboxScope()))
+    for (const event of events) await deliverTwiceAndSwapped(messages, event)
+    for (const { id } of events.slice(0, 3)) await db.query(age, id, 25)
+    const yesterday = new Date(Date.now() - 24 * 3_600_000)
+    expect(await deleteEntriesBefore(db, yesterday, 2)).toBe(2)
+    expect(await deleteEntriesBefore(db, yesterday, 2)).toBe(1)
+    expect((await db.query(selectAll)).map(({ event_id }) => event_id)).toEqual(events.slice(3).map(({ id }) => id))
+  })
+
+  it('is followed in order and without a gap, however many write at once and whatever breaks', async () => {
+    const seen: string[] = []
+    const tail = new LogTail({ db, log, deliver: ({ payload }) => seen.push(JSON.parse(payload).event_id) })
+    await tail.start()
+    const events = Array.from({ length: 200 }, () => deliveredEvent(inboxScope()))
+    const half = events.slice(0, 100)
+    await Promise.all(half.map((event) => deliverTwiceAndSwapped(messages, event)))
+    await waitFor(() => seen.length === 100, { what: 'the first half' })
+    const cut = sql<unknown>(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`,
+    )
+    await db.query(cut)
+    await Promise.all(events.slice(100).map((event) => deliverTwiceAndSwapped(messages, event)))
+    await waitFor(() => seen.length === 200, { what: 'the second half' })
+    await tail.stop()
+    expect(seen).toEqual((await db.query(selectAll)).map(({ event_id }) => event_id))
+  }, 30_000)
+})
