@@ -1,8 +1,9 @@
 import { waitFor } from '@restante/testkit'
 import type { AgentMail } from 'agentmail'
+import { mailTo, SPAM_TEXT } from './support/mail.ts'
 import { secretOf } from './support/sdk.ts'
 import { useSystem } from './support/suite.ts'
-import { clientOf } from './support/tenants.ts'
+import { clientOf, newUsername } from './support/tenants.ts'
 
 /** What the socket of the client hands to its listeners. */
 type Frame =
@@ -20,67 +21,72 @@ type Frame =
 describe('the socket of the public client', () => {
   const system = useSystem()
 
-  describe('the socket', () => {
-    it('delivers typed events after a subscription', async () => {
-      const { inboxId } = await system.tenant.client.inboxes.create({})
-      const socket = await system.tenant.client.websockets.connect()
-      const frames: Frame[] = []
-      socket.on('message', (frame) => frames.push(frame))
-      await socket.waitForOpen()
-      socket.sendSubscribe({
-        type: 'subscribe',
-        inboxIds: [inboxId],
-        eventTypes: ['message.received', 'message.sent', 'message.delivered'],
+  /** Opens a socket and keeps what it hands out, in order. */
+  async function open(client = system.tenant.client) {
+    const socket = await client.websockets.connect()
+    const frames: Frame[] = []
+    socket.on('message', (frame) => frames.push(frame))
+    const answered = (count: number) =>
+      waitFor(() => frames.filter(({ type }) => type !== 'event').length === count, { what: `${count} answers` })
+    const event = (eventType: string) =>
+      waitFor(() => frames.find((frame) => 'eventType' in frame && frame.eventType === eventType), {
+        what: `${eventType} on the socket`,
       })
-      await waitFor(() => frames.find((frame) => frame.type === 'subscribed'), { what: 'the subscription' })
-      await system.peer.send({ to: inboxId, subject: 'Ping', text: 'Are you there?' })
-      const received = await waitFor(
-        () => frames.find((frame) => frame.type === 'event' && frame.eventType === 'message.received'),
-        {
-          what: 'message.received on the socket',
-        },
-      )
-      expect(received).toMatchObject({
-        eventId: expect.any(String),
-        message: { inboxId, subject: 'Ping', extractedText: 'Are you there?', createdAt: expect.any(Date) },
-        thread: { messageCount: 1, lastMessageId: expect.stringMatching(/^<.*>$/) },
-      })
-      const { messageId } = await system.tenant.client.inboxes.messages.send(inboxId, {
-        to: system.peer.address(),
-        subject: 'Pong',
-        text: 'Yes',
-      })
-      for (const [eventType, member] of [
-        ['message.sent', 'send'],
-        ['message.delivered', 'delivery'],
-      ] as const) {
-        const event = await waitFor(
-          () => frames.find((frame) => 'eventType' in frame && frame.eventType === eventType),
-          { what: eventType },
-        )
-        expect(event).toMatchObject({
-          [member]: { messageId, inboxId, recipients: [system.peer.address()], timestamp: expect.any(Date) },
-        })
-      }
-      socket.close()
-    })
+    return { socket, frames, answered, event }
+  }
 
-    it('gets an error frame for what its key may not see, and goes on', async () => {
-      const key = secretOf(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
-      const socket = await clientOf(system.place, key).websockets.connect()
-      const frames: Frame[] = []
-      socket.on('message', (frame) => frames.push(frame))
-      await socket.waitForOpen()
-      socket.sendSubscribe({ type: 'subscribe', eventTypes: ['message.received.spam'] })
-      socket.sendSubscribe({ type: 'subscribe' })
-      await waitFor(() => frames.length === 2, { what: 'two answers' })
-      expect(frames).toMatchObject([{ type: 'error', message: 'label_spam_read is forbidden' }, { type: 'subscribed' }])
-      socket.close()
+  it('delivers mail that comes and goes as typed events', async () => {
+    const { inboxId } = await system.tenant.client.inboxes.create({})
+    const { socket, answered, event } = await open()
+    const eventTypes: AgentMail.EventTypes = ['message.received', 'message.sent', 'message.delivered']
+    socket.sendSubscribe({ type: 'subscribe', inboxIds: [inboxId], eventTypes })
+    await answered(1)
+    await system.peer.send({ to: inboxId, subject: 'Ping', text: 'Are you there?' })
+    expect(await event('message.received')).toMatchObject({
+      eventId: expect.any(String),
+      message: { inboxId, subject: 'Ping', extractedText: 'Are you there?', createdAt: expect.any(Date) },
+      thread: { messageCount: 1, lastMessageId: expect.stringMatching(/^<.*>$/) },
     })
+    const to = system.peer.address()
+    const { messageId } = await system.tenant.client.inboxes.messages.send(inboxId, {
+      to,
+      subject: 'Pong',
+      text: 'Yes',
+    })
+    const known = { messageId, inboxId, recipients: [to], timestamp: expect.any(Date) }
+    expect(await event('message.sent')).toMatchObject({ send: known })
+    expect(await event('message.delivered')).toMatchObject({ delivery: known })
+    socket.close()
+  })
 
-    it('is refused with a wrong key', async () => {
-      const connected = clientOf(system.place, `am_us_${'0'.repeat(64)}`).websockets.connect()
-      await expect(connected).rejects.toMatchObject({ message: expect.stringContaining('403') })
+  it('delivers spam and bounces as typed events', async () => {
+    const { inboxId } = await system.tenant.client.inboxes.create({})
+    const { socket, answered, event } = await open()
+    socket.sendSubscribe({ type: 'subscribe', inboxIds: [inboxId] })
+    await answered(1)
+    const { messageId } = await mailTo(system, inboxId, { text: SPAM_TEXT })
+    expect(await event('message.received.spam')).toMatchObject({ message: { messageId, inboxId } })
+    const to = system.peer.address(newUsername('gone'))
+    system.peer.server.answerRecipient(to, '550 5.1.1 no such mailbox')
+    await system.tenant.client.inboxes.messages.send(inboxId, { to, subject: 'Hello', text: 'Anybody?' })
+    expect(await event('message.bounced')).toMatchObject({
+      bounce: { type: 'Permanent', subType: 'NoEmail', recipients: [{ address: to, status: 'bounced' }] },
     })
+    socket.close()
+  })
+
+  it('gets an error frame for what its key may not see, and goes on', async () => {
+    const key = secretOf(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
+    const { socket, frames, answered } = await open(clientOf(system.place, key))
+    socket.sendSubscribe({ type: 'subscribe', eventTypes: ['message.received.spam'] })
+    socket.sendSubscribe({ type: 'subscribe' })
+    await answered(2)
+    expect(frames).toMatchObject([{ type: 'error', message: 'label_spam_read is forbidden' }, { type: 'subscribed' }])
+    socket.close()
+  })
+
+  it('is refused with a wrong key', async () => {
+    const connected = clientOf(system.place, `am_us_${'0'.repeat(64)}`).websockets.connect()
+    await expect(connected).rejects.toMatchObject({ message: expect.stringContaining('403') })
   })
 })
