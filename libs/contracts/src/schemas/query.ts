@@ -38,9 +38,12 @@ const single = raw.transform((value, context): string => {
  * (mail 1 rule 1). A literal comma needs the JSON spelling. Empty elements are dropped.
  */
 export const queryList = onWire(
-  raw.transform((value) =>
-    (typeof value === 'string' ? splitList(value) : value).filter((element) => element.trim() !== ''),
-  ),
+  raw
+    .transform((value) =>
+      (typeof value === 'string' ? splitList(value) : value).filter((element) => element.trim() !== ''),
+    )
+    // No text in a database has it, and none can be asked for it.
+    .refine((elements) => elements.every((element) => !element.includes('\0')), { error: 'Must not contain NUL' }),
   {
     type: 'array',
     items: { type: 'string' },
