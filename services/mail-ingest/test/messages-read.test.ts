@@ -114,13 +114,19 @@ describe('messages.list', () => {
   })
 
   describe('400', () => {
-    it.each(['?limit=0', '?limit=101&labels=x', '?page_token=x', '?before=2026-01-01', '?include_spam=yes'])(
-      'for %s',
-      async (query) => {
-        const { status, body } = await list(query)
-        expect({ status, code: body.code }).toEqual({ status: 400, code: 'validation_error' })
-      },
-    )
+    it.each([
+      '?limit=0',
+      '?limit=101&labels=x',
+      '?labels=%00',
+      '?from=%00',
+      '?subject=["a%5Cu0000"]',
+      '?page_token=x',
+      '?before=2026-01-01',
+      '?include_spam=yes',
+    ])('for %s', async (query) => {
+      const { status, body } = await list(query)
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'validation_error' })
+    })
   })
 })
 
@@ -149,6 +155,7 @@ describe('messages.get', () => {
 
   it('404: for an unknown id, and for one of another inbox', async () => {
     expect(await get('<nothing@x.test>')).toMatchObject(notFound)
+    expect((await get('<a\0b@x.test>')).status).toBe(404)
     expect(await get(await receiveMail(stage, other))).toMatchObject(notFound)
   })
 })
@@ -180,6 +187,9 @@ describe('messages.getAttachment and files.download', () => {
     for (const altered of [
       `${url.slice(0, -8)}AAAAAAAA`,
       `${url}A`,
+      // Other spellings of the same bytes.
+      `${url}=`,
+      `${url}!`,
       `${stage.url}/files/x.y`,
       `${stage.url}/files/x`,
     ]) {
