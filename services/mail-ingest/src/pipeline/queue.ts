@@ -38,7 +38,9 @@ interface Row {
 const LEASE_SECONDS = 90
 
 // The head of each lane by a loose index scan, so that a flood into one inbox costs the others nothing. A lane with a
-// lease is left alone even when a row with a smaller position was committed after the lease was taken.
+// lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
+// lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
+// locked row, but not about those that it was compared with.
 const LEASE = sql<Row, [leaseId: string, rows: number]>(`
 with recursive head as (
   (select lane, position from inbound order by lane, position limit 1)
@@ -49,6 +51,7 @@ with recursive head as (
   select inbound.id
     from head join inbound using (lane, position)
    where inbound.due_at <= now()
+     and (inbound.leased_until is null or inbound.leased_until <= now())
      and not exists (select from inbound as leased where leased.lane = head.lane and leased.leased_until > now())
    order by inbound.position
    limit $2
