@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { BlobStore, StoredBlob } from '@restante/blobs'
+import type { StoredBlob } from '@restante/blobs'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Db, Tx } from '../database.ts'
@@ -10,7 +10,6 @@ import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } fr
 
 export interface AcceptanceOptions {
   readonly db: Db
-  readonly blobs: BlobStore
   readonly outbox: Outbox
   /** Called after rows were committed. */
   readonly announce: () => void
@@ -39,28 +38,26 @@ export class Acceptance {
   }
 
   /**
-   * @param write makes the bytes durable under the given name.
+   * @param write makes the bytes durable under the given name, not before `reserved` resolved; it rejects when that does.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
     envelope: Envelope,
     to: Destinations,
-    write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
+    write: (blob: string, reserved: Promise<void>) => Promise<Pick<StoredBlob, 'size'>>,
     within = ALWAYS,
   ): Promise<string> {
-    const { db, blobs, announce } = this.#options
+    const { db, announce } = this.#options
     const id = randomUUID()
     const blob = `inbound/${id}`
     const receivedAt = new Date()
-    const [reserved, written] = await Promise.allSettled([rawMails.reserve(db, blob), write(blob)])
-    if (written.status === 'rejected') throw written.reason
-    if (reserved.status === 'rejected') {
-      await blobs.delete(blob).catch(() => {})
-      throw reserved.reason
-    }
+    const reserved = rawMails.reserve(db, blob)
+    // Whoever writes meets it; until then the failure has no handler.
+    reserved.catch(() => {})
+    const { size } = await write(blob, reserved)
     const traceparent = currentTraceparent()
     const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
-    const mail = { blob, size: written.value.size, envelope: traced, receivedAt }
+    const mail = { blob, size, envelope: traced, receivedAt }
     // When this rejects, the commit may still have happened: the bytes stay, and the sweeper finds out.
     await db.transaction(async (tx) => {
       if (await within(tx)) await this.#record(tx, mail, to)

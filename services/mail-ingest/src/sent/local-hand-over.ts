@@ -51,7 +51,8 @@ export class LocalHandOver {
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
-    const copy = async (blob: string): Promise<{ size: number }> => {
+    const copy = async (blob: string, reserved: Promise<void>): Promise<{ size: number }> => {
+      await reserved
       await blobs.copy(request.blob.name, blob)
       return { size: request.blob.size }
     }
