@@ -1,6 +1,7 @@
 import { type Logger, type Part, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 import { Ticker } from '../housekeeping/ticker.ts'
+import { lockMailbox } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
 
 const TO_PURGE = sql<{ inbox_uid: string }>(
@@ -64,6 +65,8 @@ export class InboxPurge implements Part {
       const [inbox] = await tx.query(TO_PURGE)
       if (!inbox) return false
       const uid = inbox.inbox_uid
+      // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
+      await lockMailbox(tx, uid)
       const messages = await tx.query(MESSAGES, uid, BATCH)
       await rawMails.release(
         tx,
