@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { waitFor } from '@restante/testkit'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { SentCopy } from '@restante/contracts'
+import { sendMail, waitFor } from '@restante/testkit'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -76,4 +79,32 @@ describe('acceptInbound', () => {
     await stage.deleteInbox(to)
     expect(await handOver(to)).toEqual({ outcome: 'unknown' })
   })
+})
+
+describe('getSentCopy', () => {
+  it('brings in what comes back from a list before its original is here, which keeps its id', async () => {
+    const copies: SentCopy[] = []
+    const mailSend = createServer((_request, response) => {
+      const [copy] = copies
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...(copy && { copy }) }))
+    })
+    await once(mailSend.listen(0, '127.0.0.1'), 'listening')
+    const address = mailSend.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const own = await openStage({ MAIL_SEND_URL: `http://127.0.0.1:${port}` })
+    try {
+      const sender = await own.inbox()
+      const copy = await sentCopy(own, sender)
+      copies.push(copy)
+      const raw = `From: ${sender.address}\r\nMessage-ID: ${copy.message_id}\r\nSubject: Offer\r\n\r\nwith a footer\r\n`
+      await sendMail({ port: own.smtpPort, envelope: { from: 'list@x.test', to: sender.address }, raw })
+      const list = async () => (await own.call(sender.caller, 'messages.list', 'GET', '/messages')).body.messages
+      const messages = await waitFor(async () => (await list()).length === 2 && list(), { what: 'both messages' })
+      const original = messages.find(({ message_id }: { message_id: string }) => message_id === copy.message_id)
+      expect(original.labels).toEqual(['sent', 'campaign'])
+    } finally {
+      await own.stop()
+      mailSend.close()
+    }
+  }, 60_000)
 })

@@ -5,6 +5,7 @@ import type { Db } from '../database.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { messagesWithIds } from '../mailbox/known-ids.ts'
 import type { SentPlacement } from '../sent/placement.ts'
+import type { LeasedMail } from './queue.ts'
 
 export interface FindAnsweredOptions {
   readonly db: Db
@@ -17,20 +18,28 @@ export interface FindAnsweredOptions {
 const ASKED = 100
 
 /**
- * Makes sure that the message which a mail answers is in the mailbox: an answer from nearby may overtake the copy of
- * what it answers, and would start a thread of its own. Only ids that this inbox may have made are asked about.
+ * Makes sure that the messages of this inbox which a mail answers, or is itself, are in the mailbox: an answer from
+ * nearby may overtake the copy of what it answers, and would start a thread of its own; what a list or an alias sends
+ * back may overtake the original, and would take its id. Only ids that this inbox may have made are asked about.
  */
 export async function findAnswered(
+  mail: LeasedMail,
   content: MailContent,
   inbox: InboxScope,
   options: FindAnsweredOptions,
 ): Promise<void> {
+  // What is handed over inside never goes to the inbox that sent it.
+  if (mail.envelope.via !== 'internal') await findSent([content.messageId], inbox, options)
+  await findSent(candidateIds(content.inReplyTo ?? undefined, content.references), inbox, options)
+}
+
+/** Places the sent message that one of these ids names, best first, unless one is in the mailbox already. */
+async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<void> {
   const { db, mailSend, placement, log } = options
   const domain = inbox.address.slice(inbox.address.lastIndexOf('@'))
-  const candidates = candidateIds(content.inReplyTo ?? undefined, content.references)
-  const ours = candidates.filter((id) => id.toLowerCase().endsWith(`${domain}>`)).slice(0, ASKED)
+  const ours = ids.filter((id) => id.toLowerCase().endsWith(`${domain}>`)).slice(0, ASKED)
   if (ours.length === 0) return
-  if ((await messagesWithIds(db, inbox.inbox_uid, candidates)).length > 0) return
+  if ((await messagesWithIds(db, inbox.inbox_uid, ids)).length > 0) return
   try {
     const { copy } = await mailSend.call('mail-send.getSentCopy', { inbox_uid: inbox.inbox_uid, message_ids: ours })
     if (copy) await placement.place(copy)

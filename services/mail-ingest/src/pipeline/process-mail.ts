@@ -67,7 +67,7 @@ async function deliver(
   const authenticated = sender.authentication === 'pass' || sender.authentication === 'internal'
   const spam = await scoreSpam(mail, raw, content, authenticated, tools)
   if (spam.virus) return { ...facts, outcome: await discard(mail, inbox, 'virus', tools) }
-  await findAnswered(content, inbox, tools.answered)
+  await findAnswered(mail, content, inbox, tools.answered)
   const stored = await storeMessage({ mail, inbox, content, sender, spam }, tools)
   return { ...facts, spam_score: spam.score, parsed: content.parsed, ...stored }
 }
