@@ -34,6 +34,7 @@ import { RecipientLookup } from './smtp/recipients.ts'
 import { SmtpEdge } from './smtp/server.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
 import { InboxPurge } from './tenancy/purge.ts'
+import { InboxReconciliation } from './tenancy/reconciliation.ts'
 
 const name = 'mail-ingest'
 
@@ -48,7 +49,7 @@ export function create(config: Config, log: Logger): Service {
   const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
   const announcer = new InboundAnnouncer(db)
-  const acceptance = new Acceptance({ db, blobs, outbox, announce: announcer.announce })
+  const acceptance = new Acceptance({ db, outbox, announce: announcer.announce })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
   const parser = createParserPool({ threads: reads ? config.pipeline.parseWorkers : 0 })
   const placement = new SentPlacement({ db, blobs, parser, outbox })
@@ -68,6 +69,7 @@ export function create(config: Config, log: Logger): Service {
     service.use(new Forgetting({ db, log }))
     const purge = service.use(new InboxPurge({ db, log, sweep: sweeper.ring }))
     service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
+    service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
     service.use(new InboundListener({ db, ring: bell.ring, log }))
     const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }

@@ -55,6 +55,8 @@ export interface Stage {
   readonly db: Db
   readonly databaseUrl: string
   readonly gatewayUrl: string
+  /** The gateway as mail-ingest calls it. */
+  readonly gateway: ServiceClient
   readonly blobs: string
   readonly topics: TestTopics
   readonly service: Service
@@ -101,20 +103,21 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
   const collections: TopicCollection[] = []
-  const resolver = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: SECRET })
+  const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: SECRET })
   return {
     smtpPort,
     url,
     db,
     databaseUrl: database.url,
     gatewayUrl: gateway.url,
+    gateway: owner,
     blobs,
     topics,
     service,
     returnPath: new ReturnPath({ domain: BOUNCE_DOMAIN, secret: SECRET }),
     async inbox() {
       const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', {})
-      const { recipients } = await resolver.call('gateway.resolveRecipients', { addresses: [String(address)] })
+      const { recipients } = await owner.call('gateway.resolveRecipients', { addresses: [String(address)] })
       const [found] = recipients
       if (found?.status !== 'deliver') throw new Error('the gateway does not know the inbox it made')
       const { organization_id, pod_id, inbox_uid } = found
@@ -153,7 +156,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     async stop() {
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
-      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), resolver.stop()])
+      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), owner.stop()])
       await Promise.all([topics.delete(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
   }

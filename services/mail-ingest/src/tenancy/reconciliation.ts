@@ -1,0 +1,103 @@
+import { type Logger, type Part, type ServiceClient, sql } from '@restante/service'
+import type { Db } from '../database.ts'
+import { Ticker } from '../housekeeping/ticker.ts'
+import { buryInbox } from '../mailbox/lock.ts'
+import type { ScopeColumns } from '../mailbox/rows.ts'
+
+// One row per inbox, by a loose index scan.
+const HELD = sql<ScopeColumns>(`
+with recursive held as (
+  (select organization_id, pod_id, inbox_uid, inbox_address from messages order by inbox_uid limit 1)
+  union all
+  select next.*
+    from held, lateral (select organization_id, pod_id, inbox_uid, inbox_address from messages
+                         where inbox_uid > held.inbox_uid order by inbox_uid limit 1) as next
+)
+select organization_id, pod_id, inbox_uid, inbox_address
+  from held where not exists (select from deleted_inboxes where deleted_inboxes.inbox_uid = held.inbox_uid)`)
+
+const PAGE = 1_000
+const ASKED = 100
+const EVERY_MS = 86_400_000
+/** How often it looks whether a day has passed: a failure is made good within the hour. */
+const CHECK_MS = 3_600_000
+
+export interface InboxReconciliationOptions {
+  readonly db: Db
+  /** The owner of inboxes. */
+  readonly gateway: ServiceClient
+  readonly log: Logger
+  /** Rung when an inbox is to be purged. */
+  readonly announce: () => void
+}
+
+/**
+ * Compares the inboxes that hold mail here with those of their owner, daily, so that a deletion whose event was lost
+ * does not keep mail for ever. What two answers of the owner agree on is buried, and nothing else.
+ */
+export class InboxReconciliation implements Part {
+  readonly name = 'inbox reconciliation'
+  readonly #options: InboxReconciliationOptions
+  readonly #ticker: Ticker
+  #doneAt = 0
+
+  constructor(options: InboxReconciliationOptions) {
+    this.#options = options
+    this.#ticker = new Ticker({ name: this.name, everyMs: CHECK_MS, log: options.log, work: () => this.#whenDue() })
+  }
+
+  async start(): Promise<void> {
+    this.#ticker.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop()
+  }
+
+  /** @returns how many inboxes turned out to be deleted. */
+  async reconcile(): Promise<number> {
+    const { db, log, announce } = this.#options
+    // Read before the snapshot: whatever holds mail now and is alive is in it.
+    const held = new Map((await db.query(HELD)).map((inbox) => [inbox.inbox_uid, inbox]))
+    const gone = await this.#unknownToOwner(await this.#withoutLive(held))
+    const now = new Date().toISOString()
+    for (const inbox of gone) await db.transaction((tx) => buryInbox(tx, inbox, now))
+    if (gone.length > 0) announce()
+    log.info({ held: held.size, gone: gone.length }, 'inboxes reconciled with their owner')
+    return gone.length
+  }
+
+  async #whenDue(): Promise<void> {
+    if (Date.now() - this.#doneAt < EVERY_MS) return
+    await this.reconcile()
+    this.#doneAt = Date.now()
+  }
+
+  async #withoutLive(held: ReadonlyMap<string, ScopeColumns>): Promise<ScopeColumns[]> {
+    const missing = new Map(held)
+    for (let after: string | undefined, last = false; !last; ) {
+      if (this.#ticker.stopping) return []
+      const page = await this.#options.gateway.call('gateway.snapshotTenancy', {
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      })
+      for (const entity of page.entities) if (entity.type === 'inbox.changed') missing.delete(entity.payload.inbox_uid)
+      after = page.next
+      last = after === undefined
+    }
+    return [...missing.values()]
+  }
+
+  /** Those whose address names no inbox any more, or another one: a snapshot that lost a page must not cost mail. */
+  async #unknownToOwner(inboxes: readonly ScopeColumns[]): Promise<ScopeColumns[]> {
+    const unknown: ScopeColumns[] = []
+    for (let from = 0; from < inboxes.length; from += ASKED) {
+      const batch = inboxes.slice(from, from + ASKED)
+      const addresses = batch.map(({ inbox_address }) => inbox_address)
+      const { recipients } = await this.#options.gateway.call('gateway.resolveRecipients', { addresses })
+      const live = new Set(recipients.flatMap((answer) => (answer.status === 'unknown' ? [] : [answer.inbox_uid])))
+      unknown.push(...batch.filter(({ inbox_uid }) => !live.has(inbox_uid)))
+    }
+    return unknown
+  }
+}

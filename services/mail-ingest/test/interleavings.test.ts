@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { createLogger, sql } from '@restante/service'
+import { SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { buryInbox } from '../src/mailbox/lock.ts'
+import { queue } from '../src/pipeline/queue.ts'
+import { InboxPurge } from '../src/tenancy/purge.ts'
+import { InboxReconciliation } from '../src/tenancy/reconciliation.ts'
+import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+
+let stage: Stage
+let inbox: TestInbox
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+const BLOCKED = sql<{ count: number }>(`
+select count(*)::int as count from pg_stat_activity
+ where datname = current_database() and wait_event_type = 'Lock'`)
+const blocked = async () => (await stage.db.query(BLOCKED))[0]?.count ?? 0
+
+describe('the queue', () => {
+  const ADD = sql<never>(`
+insert into inbound (id, lane, kind, recipient, blob, size, envelope, received_at, due_at)
+select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"internal","mail_from":""}', now(), now()
+  from generate_series(1, 5)`)
+  const CLEAR = sql<never>('delete from inbound')
+
+  it('leases each mail to one worker, however many ask at once', async () => {
+    // The pipeline of the stage is one of those that ask.
+    for (let round = 0; round < 40; round++) {
+      await stage.db.query(ADD)
+      const asks = Array.from({ length: 6 }, () => queue.lease(stage.db, randomUUID(), 2))
+      const taken = (await Promise.all(asks)).flat()
+      expect(taken.map(({ attempts }) => attempts)).toEqual(taken.map(() => 1))
+      expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length)
+      await stage.db.query(CLEAR)
+    }
+  })
+})
+
+describe('the bytes of a mail', () => {
+  it('have no name before a row knows it, so that a crash leaves no bytes that nobody cleans up', async () => {
+    const named = async () => {
+      const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+      return files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming').length
+    }
+    const before = await named()
+    const smtp = await SmtpSession.open(stage.smtpPort)
+    await smtp.envelope('ada@customer.test', inbox.address)
+    const accepted = await stage.db.transaction(async (tx) => {
+      await tx.query(sql('lock table raw_mails in exclusive mode'))
+      const answer = smtp.data('Subject: early\r\n\r\nbody\r\n')
+      await waitFor(async () => (await blocked()) > 0, { what: 'the reservation to wait' })
+      const appears = waitFor(async () => (await named()) > before, { what: 'bytes with a name', timeout: 500 })
+      await expect(appears).rejects.toThrow()
+      return { answer }
+    })
+    expect((await accepted.answer).code).toBe(250)
+    await smtp.quit()
+  })
+
+  it('stay for the inbox that needs them when another is deleted while its mail is', async () => {
+    const { db } = stage
+    const other = await stage.inbox()
+    const subject = `shared ${randomUUID()}`
+    await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: [inbox.address, other.address], subject })
+    const messages = await waitFor(
+      async () => {
+        const rows = await db.orm.message.findMany({ where: { subject } })
+        return rows.length === 2 && rows
+      },
+      { what: 'both copies' },
+    )
+    const [{ blob, messageId } = { blob: '', messageId: '' }] = messages
+    const purge = new InboxPurge({ db, log, sweep: () => {} })
+    const { address: inbox_address, caller: _, ...scope } = inbox
+    await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    const work = await db.transaction(async (tx) => {
+      await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
+      const purged = purge.purge()
+      await waitFor(async () => (await blocked()) === 1, { what: 'the purge to wait' })
+      const deleted = stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
+      await waitFor(async () => (await blocked()) === 2, { what: 'the deletion to wait' })
+      return { purged, deleted }
+    })
+    await work.purged
+    expect((await work.deleted).status).toBe(404)
+    expect(await db.orm.rawMail.findUnique({ where: { blob } })).toMatchObject({ refs: 1 })
+  })
+})
+
+describe('a deletion whose event was lost', () => {
+  it('is made good by asking the owner for all inboxes; live ones keep their mail', async () => {
+    const { db, gateway } = stage
+    const lost = { ...inbox, inbox_uid: randomUUID() }
+    await receiveMail(stage, inbox)
+    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, lost, { from: 'gone@mail.test' }))
+    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, { ...lost, inbox_uid: randomUUID() }))
+    const announced: string[] = []
+    const reconciliation = new InboxReconciliation({ db, gateway, log, announce: () => announced.push('purge') })
+    expect(await reconciliation.reconcile()).toBe(2)
+    expect(announced).toEqual(['purge'])
+    const buried = async (inboxUid: string) => (await db.orm.deletedInbox.count({ where: { inboxUid } })) > 0
+    expect(await buried(lost.inbox_uid)).toBe(true)
+    expect(await buried(inbox.inbox_uid)).toBe(false)
+    expect(await reconciliation.reconcile()).toBe(0)
+  })
+})
