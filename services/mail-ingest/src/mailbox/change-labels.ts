@@ -21,7 +21,7 @@ export function changeLabels(
   return underMailboxLock(deps.db, inboxOf(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
     const { labels, change } = changedLabels(message.labels, wanted)
-    if (labels.length > LIMITS.labels.perResource) {
+    if (change.added.length > 0 && labels.length > LIMITS.labels.perResource) {
       throw invalid(['add_labels'], `A message can have at most ${LIMITS.labels.perResource} labels`)
     }
     if (change.added.length + change.removed.length > 0) {
