@@ -2,7 +2,7 @@ import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
 
 const capturedMail = z.object({
-  subject: z.string(),
+  subject: z.string().default(''),
   text: z.string().default(''),
   headers: z.record(z.string(), z.unknown()),
   envelope: z.object({ to: z.array(z.object({ address: z.string() })) }),
@@ -24,7 +24,7 @@ export class CapturedMails {
         const mails = z.array(capturedMail).parse(await (await fetch(`${this.url}/email`)).json())
         return mails.find((mail) => mail.envelope.to.some((to) => to.address === address) && matches(mail))
       },
-      { what: `a mail to ${address} at ${this.url}` },
+      { what: `a mail to ${address} at ${this.url}`, interval: 50 },
     )
   }
 }
