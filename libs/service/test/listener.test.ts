@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { LIMITS, operations } from '@restante/contracts'
 import { ApiError } from '../src/http/api-error.ts'
 import { RequestTooLarge } from '../src/http/decode.ts'
 import {
+  answer,
   createLogger,
   type Exchange,
   HttpListener,
@@ -122,9 +124,25 @@ describe('HttpListener answers', () => {
     expect((await fetch(`${origin}/%E0%A4%A`)).status).toBe(200)
   })
 
-  it('431 to a header block above 32 KB', async () => {
-    const { origin } = await listen()
-    expect((await fetch(origin, { headers: { 'x-long': 'a'.repeat(33 * 1024) } })).status).toBe(431)
+  it('431 to a header block above its limit, which leaves room behind the edge for what the edge adds', async () => {
+    const headers = { 'x-long': 'a'.repeat(33 * 1024) }
+    const edge = await listen({ headerBytes: LIMITS.request.headers })
+    const refused = await fetch(edge.origin, { headers })
+    expect([refused.status, await refused.json()]).toEqual([431, { message: 'Request Header Fields Too Large' }])
+    expect(refused.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    const behind = await listen()
+    expect((await fetch(behind.origin, { headers })).status).toBe(200)
+    expect((await fetch(behind.origin, { headers: { 'x-long': 'a'.repeat(49 * 1024) } })).status).toBe(431)
+  })
+
+  it('as the peer that an edge names, whatever a header says', async () => {
+    const peers: unknown[] = []
+    const handler = async ({ peer }: Record<string, unknown>) => void peers.push(peer)
+    const operation = { ...operations['auth.me'], response: undefined }
+    const edge = await listen({ handle: (exchange) => answer(operation, handler, exchange, {}, { peer: 'socket' }) })
+    const behind = await listen({ handle: (exchange) => answer(operation, handler, exchange, {}, {}) })
+    for (const { origin } of [edge, behind]) await fetch(origin, { headers: { 'x-restante-peer': 'header' } })
+    expect(peers).toEqual(['socket', 'header'])
   })
 })
 

@@ -1,4 +1,4 @@
-import { topics } from '@restante/contracts'
+import { LIMITS, topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { Cursors, HttpListener, type Logger, run, Service, ServiceClient } from '@restante/service'
@@ -76,7 +76,8 @@ export function create(config: Config, log: Logger): Service {
   }
   const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])
 
-  const front = { ...config.http, log, docsUrl: config.docsUrl, metrics: false, health: service }
+  const { docsUrl } = config
+  const front = { ...config.http, log, docsUrl, metrics: false, health: service, headerBytes: LIMITS.request.headers }
   const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys })
   if (config.internalPort !== undefined) {
     service.use(new HttpListener({ ...front, port: config.internalPort, handle: internal }))

@@ -46,11 +46,13 @@ export interface ListenerOptions {
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
   /** Serve `/metrics` on this listener. A public edge turns it off and serves it on a port of its own. */
   readonly metrics?: boolean
+  /** Largest header block in bytes; above it 431. Default 48 KB: what the edge takes, and the token that it adds. */
+  readonly headerBytes?: number
   /** How long `stop` waits for requests that run, in milliseconds. Default 10,000. */
   readonly drainMs?: number
 }
 
-const HEADER_BLOCK_BYTES = 32 * 1024
+const HEADER_BYTES = 48 * 1024
 /** Connections that a shutdown finds busy get this long to become idle; then they are cut. */
 const DRAIN_MS = 10_000
 const DRAIN_STEP_MS = 50
@@ -92,7 +94,7 @@ export class HttpListener implements Part {
     app.use((request, response) => this.#serve(request, response))
     this.#server = createServer(
       {
-        maxHeaderSize: HEADER_BLOCK_BYTES,
+        maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
         requestTimeout: 120_000,
         headersTimeout: 20_000,
         keepAliveTimeout: 65_000,

@@ -83,6 +83,7 @@ export async function answer(
   const body = operation.body === undefined ? undefined : check(operation.body, parseJsonObject(bytes), problems)
   if (problems.length > 0) throw new ApiError('validation_error', { errors: problems })
   const result = await handler({
+    peer: peerOf(exchange),
     ...more,
     params: parsedParams,
     query,
@@ -91,12 +92,11 @@ export async function answer(
     requestId: exchange.requestId,
     log: exchange.log,
     signal: exchange.signal,
-    peer: peerOf(exchange),
   })
   await send(operation, result, exchange)
 }
 
-/** The gateway names the original peer; nobody else can reach a service, so the header is taken at its word. */
+/** The gateway names the original peer; behind it nobody else comes, so the header is taken at its word there. */
 function peerOf(exchange: Exchange): string {
   const named = exchange.request.headers['x-restante-peer']
   return typeof named === 'string' ? named : (exchange.request.socket.remoteAddress ?? '')

@@ -57,7 +57,11 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   exchange.facts['operation'] = operation.id
   if (target.kind === 'upgrade') return demandUpgrade(exchange)
   const caller = operation.authentication === 'none' ? undefined : await callerOf(deps, exchange, match)
-  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { caller })
+  if (target.kind === 'local') {
+    // The peer is the one that is connected here, whatever the client's own headers say.
+    const peer = exchange.request.socket.remoteAddress ?? ''
+    return answer(operation, target.handler, exchange, params, { caller, peer })
+  }
   await forward(deps.upstreams.of(operation.service), route, exchange, caller)
 }
 
