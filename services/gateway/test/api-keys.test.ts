@@ -4,6 +4,7 @@ import { waitFor } from '@restante/testkit'
 import { type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const HOLD_ORGANIZATION = sql<{ id: string }, [id: string]>('select id from organizations where id = $1 for update')
+const HOLD_KEY = sql<{ id: string }, [id: string]>('select id from credentials where id = $1 for update')
 const BURY = sql<never, [id: string]>('update inboxes set deleted_at = now() where organization_id = $1')
 const BLOCKED = sql<{ pid: number }>(
   "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -165,6 +166,16 @@ describe('API keys', () => {
         what: 'the time of the last use',
       })
       expect(Date.now() - Date.parse(String(used))).toBeLessThan(10_000)
+    })
+
+    it('notes the use of a key while another is being changed', async () => {
+      const [changing, used] = [await create(organization.api), await create(organization.api)]
+      await gateway.db.transaction(async (tx) => {
+        await tx.query(HOLD_KEY, changing.id)
+        await Promise.all([changing, used].map(({ api }) => api.get('/v0/auth/me')))
+        const noted = async () => (await organization.api.get(`/v0/api-keys/${used.id}`)).body['used_at']
+        await waitFor(noted, { what: 'the use to be noted', timeout: 5_000 })
+      })
     })
 
     it('lists what lies inside the scope of key and path, newest first', async () => {

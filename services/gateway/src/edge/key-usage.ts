@@ -3,15 +3,19 @@ import { type Logger, type Part, type Queryable, sql } from '@restante/service'
 import type { Identity } from './identity.ts'
 
 const RECORD = sql<never, [ids: string[], times: string[]]>(`
-update credentials c set used_at = u.at
-  from unnest($1::uuid[], $2::timestamptz[]) as u(id, at)
- where c.id = u.id and (c.used_at is null or c.used_at < u.at)`)
+with due as (
+  select c.id, u.at
+    from unnest($1::uuid[], $2::timestamptz[]) as u(id, at) join credentials c on c.id = u.id
+   where c.used_at is null or c.used_at < u.at
+     for no key update of c skip locked)
+update credentials c set used_at = due.at from due where c.id = due.id`)
 
 const FLUSH_AFTER_MS = 1_000
 
 /**
  * Notes when keys were last used: at most once a minute per key, in batches, off the path of requests (identity 2.1).
- * A failure to write costs a time stamp, never a request.
+ * A failure to write costs a time stamp, never a request; nor does a key that is just being changed make others wait,
+ * or two processes that write the same keys in another order stop each other.
  */
 export class KeyUsage implements Part {
   readonly name = 'key usage'
