@@ -68,6 +68,23 @@ describe('an agent that signs up', () => {
     expect(await agent.api.post('/v0/agent/verify', { otp_code: code })).toMatchObject({ status: 403 })
   })
 
+  it('can write ten mails a day until the code is entered', async () => {
+    const human = newHuman()
+    const agent = await signUp({ human_email: human })
+    const path = `/v0/inboxes/${encodeURIComponent(agent.inboxId)}/messages/send`
+    const send = (text: string) => agent.api.post(path, { to: human, text })
+    for (let mail = 1; mail <= 10; mail++) expect(await send(`Mail ${mail}`)).toMatchObject({ status: 200 })
+    const refused = await send('One too many')
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: 'rate_limit_exceeded', message: 'Daily send limit exceeded' },
+    })
+    const untilMidnight = (new Date().setUTCHours(24, 0, 0, 0) - Date.now()) / 1000
+    expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(5)
+    await agent.client.agent.verify({ otpCode: await codeFor(human) })
+    expect(await send('Free')).toMatchObject({ status: 200 })
+  })
+
   it('can receive but send nothing without a human, and names one later', async () => {
     const agent = await signUp()
     expect(await mailTo({ tenant: agent, peer: system.peer }, agent.inboxId)).toMatchObject({ subject: 'Question' })
