@@ -1,6 +1,7 @@
 import { sql, UpstreamError } from '@restante/service'
+import { sweepMarks } from '../src/consumer/marks.ts'
 import { encodeHeaders } from '../src/envelope.ts'
-import { Consumer, decodeEvent, deliverTwiceAndSwapped, MarkSweeper } from '../src/index.ts'
+import { Consumer, decodeEvent, deliverTwiceAndSwapped } from '../src/index.ts'
 import { ADD_EFFECT, type LetterConsumerOptions, letters, posted, Stage, until } from './stage.ts'
 
 /** The plainest handler: one row for each effect, so that a second one would show. */
@@ -247,7 +248,7 @@ describe('marks', () => {
       )
       await stage.db.query(insert, 'old', '22 days')
       await stage.db.query(insert, 'young', '20 days')
-      expect(await new MarkSweeper({ db: stage.db, log: stage.log }).sweep()).toBe(1)
+      expect(await sweepMarks(stage.db, new AbortController().signal)).toBe(1)
       expect(await stage.db.query(MARKS)).toEqual([{ event_id: 'young' }])
     } finally {
       await stage.close()

@@ -5,6 +5,8 @@ export {
   commonEnvironment,
 } from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
+export { Announcer } from './database/announcer.ts'
+export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {
   Database,
   type DatabaseOptions,
@@ -42,7 +44,9 @@ export {
   verifyService,
 } from './identity/tokens.ts'
 export * from './outbound/index.ts'
+export { Bell } from './process/bell.ts'
 export type { Part } from './process/part.ts'
+export { Periodic, type PeriodicOptions } from './process/periodic.ts'
 export { type Deployable, run } from './process/run.ts'
 export { Service } from './process/service.ts'
 export { BrokenSeal, SecretBox } from './secrets/secret-box.ts'

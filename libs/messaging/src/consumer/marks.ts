@@ -1,5 +1,4 @@
-import { type Logger, type Part, type Queryable, sql } from '@restante/service'
-import { pause } from '../pause.ts'
+import { type Logger, Periodic, type Queryable, sql } from '@restante/service'
 
 /** Marks events as done by a consumer, and tells which of them were not done before. Waits for a concurrent doer's end. */
 export const MARK = sql<{ event_id: string }, [consumer: string, ids: readonly string[]]>(`
@@ -24,42 +23,18 @@ const SWEEP_ROWS = 5_000
 const SWEEP_EVERY_MS = 3_600_000
 
 /** Removes marks after 21 days: longer than any topic or dead letter keeps the event that they guard against. */
-export class MarkSweeper implements Part {
-  readonly name = 'mark sweeper'
-  readonly #db: Queryable
-  readonly #log: Logger
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-
+export class MarkSweeper extends Periodic {
   constructor(options: { db: Queryable; log: Logger }) {
-    this.#db = options.db
-    this.#log = options.log
+    const work = (stopping: AbortSignal) => sweepMarks(options.db, stopping)
+    super({ name: 'mark sweeper', everyMs: SWEEP_EVERY_MS, log: options.log, work })
   }
+}
 
-  async start(): Promise<void> {
-    this.#running = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      // Somewhere within the hour, so that replicas that start together do not sweep together.
-      await pause(SWEEP_EVERY_MS * (0.5 + Math.random()), this.#stop.signal)
-      if (this.#stop.signal.aborted) return
-      await this.sweep().catch((error: unknown) => this.#log.warn({ reason: String(error) }, 'marks were not swept'))
-    }
-  }
-
-  /** @returns how many marks were removed. */
-  async sweep(): Promise<number> {
-    for (let swept = 0; ; ) {
-      const rows = await this.#db.query(SWEEP, SWEEP_ROWS)
-      swept += rows.length
-      if (rows.length < SWEEP_ROWS || this.#stop.signal.aborted) return swept
-    }
+/** @returns how many marks were removed. */
+export async function sweepMarks(db: Queryable, stopping: AbortSignal): Promise<number> {
+  for (let swept = 0; ; ) {
+    const rows = await db.query(SWEEP, SWEEP_ROWS)
+    swept += rows.length
+    if (rows.length < SWEEP_ROWS || stopping.aborted) return swept
   }
 }

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@restante/service'
-import { CHANNEL } from './notifier.ts'
+import { CHANNEL } from './outbox.ts'
 import { LEAD } from './statements.ts'
 
 type Connection = Awaited<ReturnType<Database['direct']>>

@@ -1,7 +1,6 @@
 import type { DomainEvent, EventOf, ServiceName, TopicDefinition } from '@restante/contracts'
-import { type Queryable, sql, type Tx } from '@restante/service'
+import { Announcer, type Queryable, sql, type Tx } from '@restante/service'
 import { encodeHeaders } from '../envelope.ts'
-import { Notifier } from './notifier.ts'
 
 /** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */
 export const MAX_EVENT_BYTES = 900 * 1024
@@ -50,6 +49,9 @@ select id, $2, key, type, subject, time, headers::jsonb, payload
        with ordinality as event(id, key, type, subject, time, headers, payload, ordinal)
  order by ordinal`)
 
+/** On which the commits of other processes are announced to the leading relay. */
+export const CHANNEL = 'restante_outbox'
+
 /**
  * The only way to publish: an event is written into the outbox table by the transaction that changes the state it
  * tells of, so that both happen or neither. The relay carries it to Kafka afterwards.
@@ -57,12 +59,12 @@ select id, $2, key, type, subject, time, headers::jsonb, payload
 export class Outbox {
   readonly #source: string
   readonly #service: ServiceName
-  readonly #notifier: Notifier
+  readonly #announcer: Announcer
 
   constructor(options: { db: Queryable; service: ServiceName }) {
     this.#service = options.service
     this.#source = `/restante/${options.service}`
-    this.#notifier = new Notifier(options.db)
+    this.#announcer = new Announcer(options.db, CHANNEL)
   }
 
   /**
@@ -88,12 +90,12 @@ export class Outbox {
       rows.map((row) => row.headers),
       rows.map((row) => row.payload),
     )
-    tx.afterCommit(this.#notifier.notify)
+    tx.afterCommit(this.#announcer.announce)
   }
 
   /** While this process leads the relay, commits ring its bell directly and need no NOTIFY. */
   attach(ring: () => void): () => void {
-    return this.#notifier.attach(ring)
+    return this.#announcer.attach(ring)
   }
 
   #row(topic: TopicDefinition, event: DomainEvent): Row {

@@ -1,11 +1,10 @@
-import type { Database, Logger, Part } from '@restante/service'
+import { Bell, type Database, type Logger, type Part } from '@restante/service'
 import type { Kafka } from '../kafka.ts'
 import { backoff, pause } from '../pause.ts'
 import { outboxLag, outboxPublished, outboxRefused, outboxUnpublished } from '../telemetry.ts'
 import { Candidate } from './leadership.ts'
 import type { Outbox } from './outbox.ts'
 import { Publisher, type Refusal } from './publisher.ts'
-import { Signal } from './signal.ts'
 import { BACKLOG, DELETE_OLD, NEXT, PUBLISHED, REFUSED } from './statements.ts'
 
 export interface RelayOptions {
@@ -36,7 +35,7 @@ export class Relay implements Part {
   readonly name = 'outbox relay'
   readonly #options: RelayOptions
   readonly #log: Logger
-  readonly #bell = new Signal()
+  readonly #bell = new Bell()
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #failure: string | undefined = 'not started'
@@ -67,7 +66,7 @@ export class Relay implements Part {
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       let candidate: Candidate | undefined
       try {
-        candidate = await Candidate.open(this.#options.db, () => this.#bell.ring())
+        candidate = await Candidate.open(this.#options.db, this.#bell.ring)
         failures = 0
         await this.#serve(candidate)
       } catch (error) {
@@ -88,7 +87,7 @@ export class Relay implements Part {
       if (this.#stop.signal.aborted) return
     }
     const publisher = new Publisher(this.#options.kafka)
-    const detach = this.#options.outbox.attach(() => this.#bell.ring())
+    const detach = this.#options.outbox.attach(this.#bell.ring)
     this.#log.info('leads the outbox relay')
     try {
       await this.#lead(candidate, publisher)

@@ -1,9 +1,9 @@
 /** A bell: rings that come before somebody waits are not lost, and many rings wake once. */
-export class Signal {
+export class Bell {
   #rung = false
   #wake: (() => void) | undefined
 
-  ring(): void {
+  readonly ring = (): void => {
     this.#rung = true
     this.#wake?.()
   }

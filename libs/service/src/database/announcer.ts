@@ -1,0 +1,47 @@
+import type { Queryable } from './statement.ts'
+import { sql } from './statement.ts'
+
+/** Most NOTIFYs that one process sends: each takes a lock that all committing transactions share. */
+const NOTIFY_INTERVAL_MS = 5
+const notify = sql<unknown, [channel: string]>(`select pg_notify($1, '')`)
+
+/**
+ * Says after a commit that there is something to do: to listeners in this process directly, otherwise to other processes
+ * by NOTIFY, outside the business transaction. Only a speed-up: whoever listens looks by itself too.
+ */
+export class Announcer {
+  readonly #db: Queryable
+  readonly #channel: string
+  readonly #local = new Set<() => void>()
+  #due = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(db: Queryable, channel: string) {
+    this.#db = db
+    this.#channel = channel
+  }
+
+  /** From here on announcements ring here and are not sent. @returns how to end that. */
+  attach(ring: () => void): () => void {
+    this.#local.add(ring)
+    return () => this.#local.delete(ring)
+  }
+
+  /** Bound, so that it can be given to `tx.afterCommit`. */
+  readonly announce = (): void => {
+    if (this.#local.size > 0) {
+      for (const ring of this.#local) ring()
+      return
+    }
+    this.#due = true
+    if (!this.#timer) this.#send()
+  }
+
+  #send(): void {
+    this.#timer = undefined
+    if (!this.#due) return
+    this.#due = false
+    this.#timer = setTimeout(() => this.#send(), NOTIFY_INTERVAL_MS)
+    this.#db.query(notify, this.#channel).catch(() => {})
+  }
+}
