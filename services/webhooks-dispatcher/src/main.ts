@@ -1,3 +1,4 @@
+import { LIMITS } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, MarkSweeper } from '@restante/messaging'
 import {
@@ -34,7 +35,9 @@ export function create(config: Config, log: Logger): Service {
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const outbound = service.use(new GuardedFetch(config.outbound))
   const box = new SecretBox(config.encryptionKey, 'webhook secrets')
-  const timers = new Timers<TimerKinds, Orm>({ db, redis: config.redis, log })
+  // A shutdown waits for requests that run: a receiver that was cut off would get the same event again.
+  const drainMs = LIMITS.webhook.timeout + 1_000
+  const timers = new Timers<TimerKinds, Orm>({ db, redis: config.redis, log, drainMs })
 
   const deliverer = new Deliverer({ db, outbound, box, log })
   timers.work(

@@ -234,6 +234,17 @@ describe('the failure clock', () => {
 })
 
 describe('a webhook that is disabled', () => {
+  it('gets no retry of what was pending, and nothing of that is kept', async () => {
+    const subscribed = await subscribe()
+    receiver.always(500)
+    await publish(receivedEvent(subscribed.scope))
+    await attempted(subscribed, 1)
+    await dispatcher.db.query(setEnabled, subscribed.webhook.webhook_id, false)
+    await dispatcher.hurry()
+    await nothingRemains()
+    expect(receiver.requests).toHaveLength(1)
+  })
+
   it('never gets what happened meanwhile; after it is enabled it gets what is new', async () => {
     const subscribed = await subscribe()
     await dispatcher.db.query(setEnabled, subscribed.webhook.webhook_id, false)
