@@ -1,5 +1,5 @@
 import { openBlobStore } from '@restante/blobs'
-import { topics } from '@restante/contracts'
+import { LIMITS, topics } from '@restante/contracts'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
 import {
@@ -18,6 +18,7 @@ import { openDatabase } from './database.ts'
 import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
 import { Bell } from './housekeeping/bell.ts'
+import { ByteBudget } from './housekeeping/byte-budget.ts'
 import { Forgetting } from './housekeeping/forgetting.ts'
 import { Acceptance } from './inbound/acceptance.ts'
 import { inboundRoutes } from './inbound/routes.ts'
@@ -75,7 +76,9 @@ export function create(config: Config, log: Logger): Service {
     const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }
     const answered = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
-    const tools = { db, blobs, outbox, parser, hostname, authentication, rspamdUrl, answered, sweep: sweeper.ring, log }
+    const judging = { hostname, authentication, rspamdUrl, answered }
+    const memory = new ByteBudget(LIMITS.inbound.bytes)
+    const tools = { db, blobs, outbox, parser, ...judging, memory, sweep: sweeper.ring, log }
     service.use(new Pipeline({ tools, bell, concurrency }))
   }
 
@@ -92,7 +95,7 @@ export function create(config: Config, log: Logger): Service {
   }
   const handlers = {
     ...mailboxRoutes({ db, outbox, cursors, links, sweep: sweeper.ring }),
-    ...fileRoutes({ db, blobs, links }),
+    ...fileRoutes({ db, blobs, links, memory: new ByteBudget(LIMITS.inbound.bytes) }),
   }
   const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }
   const { callerKey } = config

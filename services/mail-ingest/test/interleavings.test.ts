@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createLogger, sql } from '@restante/service'
-import { SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { ByteBudget } from '../src/housekeeping/byte-budget.ts'
 import { buryInbox } from '../src/mailbox/lock.ts'
 import { queue } from '../src/pipeline/queue.ts'
 import { InboxPurge } from '../src/tenancy/purge.ts'
@@ -96,6 +97,62 @@ describe('the bytes of a mail', () => {
     await work.purged
     expect((await work.deleted).status).toBe(404)
     expect(await db.orm.rawMail.findUnique({ where: { blob } })).toMatchObject({ refs: 1 })
+  })
+})
+
+describe('a deleted inbox that is still being purged', () => {
+  it('shows nothing of itself any more, to whatever key', async () => {
+    const { db } = stage
+    const id = await receiveMail(stage, inbox)
+    const { address: inbox_address, caller: _, ...scope } = inbox
+    const { organization_id } = inbox
+    const wide = callerOf({ organization_id })
+    const threads = () => stage.call(wide, 'threads.list', 'GET', '/threads')
+    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const mine = (await threads()).body.threads.filter(
+      (thread: { inbox_id: string }) => thread.inbox_id === inbox_address,
+    )
+    expect(mine).toHaveLength(1)
+    const [{ thread_id }] = mine
+    await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await db.transaction(async (tx) => {
+      // The purge passes over rows that are locked.
+      await tx.query(
+        sql<never, [string]>('select from deleted_inboxes where inbox_uid = $1 for update'),
+        scope.inbox_uid,
+      )
+      expect((await threads()).body.threads).not.toContainEqual(expect.objectContaining({ thread_id }))
+      expect((await stage.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
+      expect((await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))).status).toBe(404)
+    })
+  })
+})
+
+describe('memory for large mails', () => {
+  it('is given out in turn, to one that is larger than all of it alone, and small mails pass', async () => {
+    const MB = 1024 * 1024
+    const budget = new ByteBudget(10 * MB)
+    const running = new Set<string>()
+    const ends = new Map<string, () => void>()
+    const work = (name: string, bytes: number) =>
+      budget.within(bytes, async () => {
+        running.add(name)
+        await new Promise<void>((end) => ends.set(name, end))
+        running.delete(name)
+      })
+    const all = [work('a', 6 * MB), work('b', 4 * MB), work('c', 30 * MB), work('d', 2 * MB), work('e', MB)]
+    const are = (...names: string[]) =>
+      waitFor(async () => [...running].sort().join() === names.join(), { what: `${names}` })
+    await are('a', 'b', 'e')
+    ends.get('a')?.()
+    ends.get('e')?.()
+    await are('b')
+    ends.get('b')?.()
+    await are('c')
+    ends.get('c')?.()
+    await are('d')
+    ends.get('d')?.()
+    await Promise.all(all)
   })
 })
 

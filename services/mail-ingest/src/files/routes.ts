@@ -3,18 +3,23 @@ import type { BinaryResponse } from '@restante/contracts'
 import { readAttachment } from '@restante/mime'
 import { ApiError, type Handlers, notFound, sql } from '@restante/service'
 import type { Db } from '../database.ts'
+import type { ByteBudget } from '../housekeeping/byte-budget.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { attachmentHeaders } from './disposition.ts'
 import type { DownloadLinks } from './links.ts'
 
 type File = Pick<MessageRow, 'blob' | 'trace' | 'size' | 'attachments'>
 
-const FILE = sql<File, [id: string]>('select blob, trace, size, attachments from messages where id = $1')
+const FILE = sql<File, [id: string]>(`
+select blob, trace, size, attachments from messages
+ where id = $1 and not exists (select from deleted_inboxes where deleted_inboxes.inbox_uid = messages.inbox_uid)`)
 
 export interface FileRoutesOptions {
   readonly db: Db
   readonly blobs: BlobStore
   readonly links: DownloadLinks
+  /** For raw mails, which are in memory while an attachment is taken out of them. */
+  readonly memory: ByteBudget
 }
 
 /** What signed links open (mail 6.6, 16). */
@@ -38,7 +43,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
 }
 
 async function download(
-  { db, blobs }: FileRoutesOptions,
+  { db, blobs, memory }: FileRoutesOptions,
   messageUid: string,
   attachmentId: string | undefined,
 ): Promise<BinaryResponse> {
@@ -49,7 +54,9 @@ async function download(
     return { headers: attachmentHeaders('message/rfc822', 'message.eml', file.size), body: joined(file.trace, bytes) }
   }
   const listed = file.attachments.find((attachment) => attachment.attachment_id === attachmentId)
-  const found = listed && readAttachment(await blobs.buffer(file.blob), listed.part)
+  if (!listed) throw notFound('File')
+  const read = async () => readAttachment(await blobs.buffer(file.blob), listed.part)
+  const found = await memory.within(file.size, read)
   if (!found) throw notFound('File')
   const headers = attachmentHeaders(listed.content_type, listed.filename ?? 'attachment', found.content.length)
   return { headers, body: once(found.content) }

@@ -27,6 +27,12 @@ export class ListConditions {
     return this
   }
 
+  /** Leaves out what is still being purged after its inbox was deleted (identity 10.2). */
+  alive(): this {
+    this.#clauses.push('inbox_uid not in (select inbox_uid from deleted_inboxes where purged_at is null)')
+    return this
+  }
+
   /** All labels, and strict bounds of time (mail 1, 4.3). */
   filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
     const { labels, before, after } = query

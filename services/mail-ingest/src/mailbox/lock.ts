@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service'
 import type { Tx } from '../database.ts'
 import type { ScopeColumns } from './rows.ts'
 
@@ -23,9 +23,12 @@ export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number)
   await tx.query(LOCK, inboxUid)
 }
 
-/** What is left of an inbox when it is deleted; nothing may be stored in it any more. Asked under the lock. */
-export async function deletedInbox(tx: Tx, inboxUid: string): Promise<ScopeColumns | undefined> {
-  const [row] = await tx.query(TOMBSTONE, inboxUid)
+/**
+ * What is left of an inbox when it is deleted. Nothing of it may be shown from then on, nor anything stored in it: who
+ * wants to store asks under the lock.
+ */
+export async function deletedInbox(db: Queryable, inboxUid: string): Promise<ScopeColumns | undefined> {
+  const [row] = await db.query(TOMBSTONE, inboxUid)
   return row
 }
 

@@ -43,6 +43,8 @@ export async function listThreads(
 
 function inScope(caller: Caller): ListConditions {
   const conditions = new ListConditions().add((id) => `organization_id = ${id}`, caller.organization_id)
+  // The gateway lets nobody onto the path of a deleted inbox.
   if (caller.inbox) return conditions.add((uid) => `inbox_uid = ${uid}`, caller.inbox.uid)
+  conditions.alive()
   return caller.pod_id === undefined ? conditions : conditions.add((id) => `pod_id = ${id}`, caller.pod_id)
 }

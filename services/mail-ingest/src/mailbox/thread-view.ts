@@ -4,6 +4,7 @@ import type { Db } from '../database.ts'
 import { isInScope } from './caller.ts'
 import { type MessageItemRow, messageDocument, threadItem } from './documents.ts'
 import { ListConditions, positionOf } from './list-query.ts'
+import { deletedInbox } from './lock.ts'
 import type { BodyColumns, MessageRow } from './rows.ts'
 import { store } from './store.ts'
 import { invisibleLabels } from './visibility.ts'
@@ -44,6 +45,7 @@ export async function getThread(
   if (!thread || !isInScope(caller, thread) || invisible.some((label) => thread.labels.includes(label))) {
     throw notFound('Thread')
   }
+  if (await deletedInbox(db, thread.inbox_uid)) throw notFound('Thread')
   const context = ['threads.get', threadId]
   const size = limit ?? LIMITS.page.threadMessages
   const outlines = await new ListConditions()

@@ -3,6 +3,7 @@ import type { Outbox } from '@restante/messaging'
 import type { ParserPool } from '@restante/mime'
 import { type Logger, UpstreamError } from '@restante/service'
 import type { Db } from '../database.ts'
+import type { ByteBudget } from '../housekeeping/byte-budget.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { handOnReport } from '../reports/hand-on-report-step.ts'
 import { authenticateSender, type SenderAuthenticationOptions } from './authenticate-sender-step.ts'
@@ -23,6 +24,8 @@ export interface PipelineTools {
   readonly authentication: SenderAuthenticationOptions
   readonly rspamdUrl: string | undefined
   readonly answered: FindAnsweredOptions
+  /** For raw mails, each of which is in memory several times while it is read and judged. */
+  readonly memory: ByteBudget
   /** Called when bytes may have become unused. */
   readonly sweep: () => void
   readonly log: Logger
@@ -32,7 +35,11 @@ export interface PipelineTools {
 export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly outcome: string }
 
 /** Takes a mail from the queue to where it belongs. What fails here is tried again (`Pipeline`). */
-export async function processMail(mail: LeasedMail, tools: PipelineTools): Promise<ProcessingFacts> {
+export function processMail(mail: LeasedMail, tools: PipelineTools): Promise<ProcessingFacts> {
+  return tools.memory.within(mail.size, () => processInMemory(mail, tools))
+}
+
+async function processInMemory(mail: LeasedMail, tools: PipelineTools): Promise<ProcessingFacts> {
   const raw = await readRaw(mail, tools.blobs)
   const { target } = mail
   const facts =
