@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leaveEngines, useEngines } from '../engines/engines.ts'
+import { ensurePeers } from '../engines/packages.ts'
 import { say } from '../progress.ts'
 import { readSettings, root } from '../settings.ts'
 
@@ -19,6 +20,7 @@ export async function test(args: readonly string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
   try {
     await mkdir(run, { recursive: true })
+    await ensurePeers()
     const urls = await useEngines(settings, process.env)
     if (interrupted.signal.aborted) return 130
     say('Tests ...')

@@ -5,12 +5,15 @@ import { Advice, say, step } from '../progress.ts'
 import type { EngineName } from './engine.ts'
 import { postgresIsInstalled } from './postgres.ts'
 
-interface Need {
-  readonly engine: EngineName
+interface Program {
   readonly what: string
   readonly installed: () => Promise<boolean>
   /** Debian packages, the first that the archive has is taken. */
   readonly packages: readonly string[]
+}
+
+interface Need extends Program {
+  readonly engine: EngineName
 }
 
 const needs: readonly Need[] = [
@@ -40,17 +43,47 @@ const needs: readonly Need[] = [
   },
 ]
 
+/** Real peers that the end-to-end tests drive; where they are missing those tests are counted as skipped. */
+const peers: readonly Program[] = [
+  { what: 'swaks', installed: () => onPath('swaks'), packages: ['swaks'] },
+  {
+    what: 'TLS for swaks',
+    installed: () => succeeds('perl', ['-MNet::SSLeay', '-e', '1']),
+    packages: ['libnet-ssleay-perl'],
+  },
+  { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
+  { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
+]
+
+/** Installs the peers of the end-to-end tests on Debian as root, and says elsewhere which are missing. */
+export async function ensurePeers(): Promise<void> {
+  const missing = await missingOf(peers)
+  if (missing.length === 0) return
+  const names = missing.map(({ what }) => what).join(', ')
+  if (await canInstall()) await step(`Installing ${names}`, () => install(missing))
+  else say(`Not installed: ${names}. The tests that need them are skipped.`)
+}
+
 /** Makes sure that the programs of these native engines are there; installs them on Debian as root. */
 export async function ensurePrograms(engines: readonly EngineName[]): Promise<void> {
-  const relevant = needs.filter(({ engine }) => engines.includes(engine))
-  const checked = await Promise.all(relevant.map(async (need) => ({ need, installed: await need.installed() })))
-  const missing = checked.filter(({ installed }) => !installed).map(({ need }) => need)
+  const missing = await missingOf(needs.filter(({ engine }) => engines.includes(engine)))
   if (missing.length === 0) return
-  if (process.getuid?.() !== 0 || !(await onPath('apt-get'))) throw new Advice(advice(missing))
+  if (!(await canInstall())) throw new Advice(advice(missing))
   await step(`Installing ${missing.map(({ what }) => what).join(', ')}`, () => install(missing))
 }
 
-function advice(missing: readonly Need[]): string {
+async function missingOf(programs: readonly Program[]): Promise<Program[]> {
+  const checked = await Promise.all(
+    programs.map(async (program) => ({ program, installed: await program.installed() })),
+  )
+  return checked.filter(({ installed }) => !installed).map(({ program }) => program)
+}
+
+async function canInstall(): Promise<boolean> {
+  return process.getuid?.() === 0 && (await onPath('apt-get'))
+}
+
+function advice(missing: readonly Program[]): string {
   return [
     'The engines of the local stack cannot run, because this machine lacks:',
     ...missing.map(({ what }) => `  - ${what}`),
@@ -65,9 +98,18 @@ function advice(missing: readonly Need[]): string {
   ].join('\n')
 }
 
-async function install(missing: readonly Need[]): Promise<void> {
+async function install(missing: readonly Program[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run('apt-get', ['update', '-q'], { env }).catch((error) => say(`apt-get update: ${String(error)}`))
+  // Postfix asks how to set itself up; the tests bring configurations of their own.
+  await run(
+    'sh',
+    [
+      '-c',
+      "command -v debconf-set-selections > /dev/null && echo 'postfix postfix/main_mailer_type select No configuration' | debconf-set-selections",
+    ],
+    { env },
+  ).catch(() => {})
   const chosen = await Promise.all(missing.map(({ packages }) => firstAvailable(packages)))
   await withoutServices(() => run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...chosen], { env }))
 }
@@ -91,6 +133,13 @@ async function withoutServices<T>(work: () => Promise<T>): Promise<T> {
 
 async function onPath(program: string): Promise<boolean> {
   return (await find(program)) !== undefined
+}
+
+async function succeeds(program: string, args: readonly string[]): Promise<boolean> {
+  return run(program, args).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** macOS has a `java` that only says where to get Java, hence the question for its version. */

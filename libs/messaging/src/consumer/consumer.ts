@@ -27,9 +27,9 @@ interface CommonOptions<T extends TopicDefinition, Orm> {
   readonly attempts?: number
   /** Records that a partition holds before it pauses. Default 1,000; never more than 16 MB of values. */
   readonly inFlight?: number
-  /** Without a heartbeat for so long the group gives the partitions to others. Default 30 s. */
+  /** Without a heartbeat for so long the group gives the partitions to others: what a killed process costs. Default 10 s. */
   readonly sessionTimeoutMs?: number
-  /** How often the group is asked whether it still stands. Default 3 s. */
+  /** How often the group is asked whether it still stands. Default 2 s. */
   readonly heartbeatMs?: number
   /** How long work in progress may take when partitions are revoked, or on stop. Default a third of the session. */
   readonly drainMs?: number
@@ -48,6 +48,7 @@ export type ConsumerOptions<T extends TopicDefinition, Orm> = CommonOptions<T, O
 const FETCH_WAIT_MS = 200
 /** Without a turn of its loop for so long a consumer is not alive, whatever its connections say. */
 const STALLED_MS = 30_000
+const SESSION_TIMEOUT_MS = 10_000
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024
 
 /** One connection to the group, from joining it until it ends or breaks. */
@@ -144,7 +145,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
   }
 
   get #drainMs(): number {
-    return this.#options.drainMs ?? (this.#options.sessionTimeoutMs ?? 30_000) / 3
+    return this.#options.drainMs ?? (this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS) / 3
   }
 
   /** kafkajs gives up on some failures and restarts after others; here every end of a session leads to a new one. */
@@ -167,9 +168,9 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
   async #run(): Promise<void> {
     const client = this.#kafka.consumer({
       groupId: this.#kafka.physical(this.group),
-      sessionTimeout: this.#options.sessionTimeoutMs ?? 30_000,
+      sessionTimeout: this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
       rebalanceTimeout: 60_000,
-      heartbeatInterval: this.#options.heartbeatMs ?? 3_000,
+      heartbeatInterval: this.#options.heartbeatMs ?? 2_000,
       minBytes: 1,
       maxWaitTimeInMs: FETCH_WAIT_MS,
       retry: { retries: 5, initialRetryTime: 100, restartOnFailure: async () => false },
