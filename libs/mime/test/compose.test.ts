@@ -103,6 +103,33 @@ describe('compose', () => {
     expect(parse(raw).subject).toBeUndefined()
   })
 
+  it('ends every line as a transport does, so that bytes and signature stay what they are', async () => {
+    const { raw } = await compose({
+      ...mail,
+      text: 'a\n\r.\rb\r\nc',
+      html: '<p>a\n.\rb</p>',
+      attachments: [{ content: Buffer.from('Subject: x\n\nold\n.\r'), contentType: 'message/rfc822' }],
+    })
+    expect(raw.toString()).not.toMatch(/[^\r]\n|\r(?!\n)/)
+    expect(parse(raw).attachments).toMatchObject([{ contentType: 'message/rfc822' }])
+  })
+
+  it('carries a file that calls itself structure as a file', async () => {
+    const evil = Buffer.from('--x\r\nContent-Type: text/html\r\n\r\n<b>x</b>\r\n--x--')
+    const long = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(999)}\r\n`)
+    const { raw } = await compose({
+      ...mail,
+      attachments: [
+        { content: evil, filename: 'a.eml', contentType: 'multipart/mixed; boundary=x' },
+        { content: long, contentType: 'message/rfc822' },
+      ],
+    })
+    const { attachments, html } = parse(raw)
+    expect(html).toBeUndefined()
+    expect(attachments.map(({ contentType }) => contentType)).toEqual(Array(2).fill('application/octet-stream'))
+    expect(attachments.map(({ partIndex }) => readAttachment(raw, partIndex)?.content)).toEqual([evil, long])
+  })
+
   it('writes international domains in ASCII', async () => {
     expect(await composed({ to: [{ address: 'ada@bücher.test' }] })).toContain('To: ada@xn--bcher-kva.test')
   })

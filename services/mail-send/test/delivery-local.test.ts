@@ -124,6 +124,41 @@ describe('delivery to inboxes hosted here', () => {
     expect(await world.db.orm.suppression.count({ where: { address: `${local}@${DOMAIN}` } })).toBe(0)
   })
 
+  it('holds nobody up for a recipient whose mailbox does not answer', async () => {
+    const [ann, bo] = [name('ann'), name('bo')]
+    hosts(ann, bo)
+    let out = true
+    world.peers.answers = {
+      ...world.peers.answers,
+      'mail-ingest.acceptInbound': async ({ recipient }) =>
+        out && recipient.startsWith(bo) ? 400 : { outcome: 'accepted' },
+    }
+    const id = await send({ to: [ann, bo].map((local) => `${local}@${DOMAIN}`) })
+    expect((await factOf(world, id, 'delivery.delivered')).payload['recipients']).toEqual([`${ann}@${DOMAIN}`])
+    out = false
+    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+      what: 'the other delivery',
+    })
+  })
+
+  it('comes back for a delivery that an attempt without its lease was ahead with', async () => {
+    const local = name('ann')
+    hosts(local)
+    const { 'gateway.resolveRecipients': resolve } = world.peers.answers
+    let ahead = true
+    world.peers.answers = {
+      ...world.peers.answers,
+      'gateway.resolveRecipients': async (request) => {
+        const data = { state: 'deferred', attempts: 1 }
+        if (ahead) await world.db.orm.delivery.updateMany({ where: { recipient: { startsWith: local } }, data })
+        ahead = false
+        return resolve?.(request) ?? 503
+      },
+    }
+    const id = await send({ to: `${local}@${DOMAIN}` })
+    await factOf(world, id, 'delivery.delivered')
+  }, 20_000)
+
   it('delivers inside and outside from one message', async () => {
     const local = name('ann')
     hosts(local)

@@ -51,6 +51,19 @@ describe('answerRecipients', () => {
     }
   })
 
+  it.each([
+    ['Ann "The Desk" Ray <ann@x.example>'],
+    ['ann@x.example (Ann Ray)'],
+    ['Ray, Ann <ann@x.example>'],
+    [`${'Ann '.repeat(400)}<ann@x.example>`],
+    ['Ann\u0085Ray <ann@x.example>'],
+  ])('answers a sender whose name cannot be read: %j', (from) => {
+    const { to } = answerRecipients({ kind: 'reply', body: {} }, none, { ...SOURCE, from }, OWN)
+    expect(bare(to)).toEqual(['ann@x.example'])
+    const all = answerRecipients({ kind: 'reply_all', body: {} }, none, { ...SOURCE, from }, OWN)
+    expect(bare(all.to)).toEqual(['bo@x.example', 'ann@x.example'])
+  })
+
   it('passes over what nobody can mail', () => {
     const source = { ...SOURCE, from: 'undisclosed-recipients:;' }
     expect(answerRecipients({ kind: 'reply', body: {} }, none, source, OWN).to).toEqual([])

@@ -4,9 +4,9 @@ import { LIMITS } from '../limits.ts'
 import { onWire } from './wire.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-const CONTROL = /[\u0000-\u001f\u007f]/
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** Text that a header or a log line may hold: CR, LF, NUL and the other controls would inject (mail 2). */
+/** Text that a header or a log line may hold: line ends of any kind, NUL and the other controls would inject (mail 2). */
 export function isSingleLine(text: string): boolean {
   return !CONTROL.test(text) && text.isWellFormed()
 }

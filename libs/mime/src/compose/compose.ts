@@ -80,8 +80,8 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     // An empty list would take the caller's own Reply-To header away.
     replyTo: mail.replyTo?.length ? mail.replyTo.map(toMailbox) : undefined,
     subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
+    text: mail.text === undefined ? undefined : canonicalLines(mail.text),
+    html: mail.html === undefined ? undefined : canonicalLines(mail.html),
     attachments: (mail.attachments ?? []).map(toAttachment),
     headers,
     messageId: mail.messageId,
@@ -107,11 +107,36 @@ function toMailbox({ name, address }: Address): { name: string; address: string 
   return { name: name ?? '', address }
 }
 
+/**
+ * Every line end is CRLF (RFC 5322 2.3): a transport changes what is not, and then neither the stored bytes nor the
+ * signature are those that arrive.
+ */
+function canonicalLines(text: string): string {
+  return text.replace(/\r\n?|\n/g, '\r\n')
+}
+
+/** A part that only carries a file, whatever the file is called: it must not be read as structure of the mail. */
+const FILE = 'application/octet-stream'
+/** RFC 5322 2.1.1. */
+const LONGEST_LINE = 998
+
+/**
+ * An attached mail is not encoded (RFC 2046 5.2.1), so its lines have to be fit for transport; and what calls itself
+ * multipart is encoded like any file, so it cannot be one.
+ */
+function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer; contentType: string | undefined } {
+  if (contentType === undefined || /^multipart\//i.test(contentType))
+    return { content, contentType: contentType && FILE }
+  if (!/^message\//i.test(contentType)) return { content, contentType }
+  const lines = canonicalLines(content.toString('latin1'))
+  const fits = !lines.includes('\0') && lines.split('\r\n').every(({ length }) => length <= LONGEST_LINE)
+  return fits ? { content: Buffer.from(lines, 'latin1'), contentType } : { content, contentType: FILE }
+}
+
 function toAttachment(file: OutgoingAttachment) {
   return {
-    content: file.content,
+    ...asLeaf(file),
     filename: file.filename ?? (false as const),
-    contentType: file.contentType,
     contentDisposition: file.disposition ?? (file.contentId === undefined ? 'attachment' : 'inline'),
     cid: file.contentId,
   }

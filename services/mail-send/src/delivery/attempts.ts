@@ -57,7 +57,11 @@ export class Attempts {
 
   constructor(options: AttemptsOptions) {
     this.#options = options
-    this.#slots = new Slots(options.perDestination, PATIENCE_MS)
+    this.#slots = new Slots({
+      most: options.perDestination,
+      mostWaiting: Math.ceil(options.concurrency / 2),
+      patienceMs: PATIENCE_MS,
+    })
   }
 
   /** Says to the timers who does this work. To be called before they start. */
@@ -162,9 +166,13 @@ class Attempt {
     this.#pending = []
   }
 
-  /** The last outcomes, and the end of the timer or the time at which it comes back. */
+  /**
+   * The last outcomes, and the end of the timer or the time at which it comes back. It also comes back for deliveries
+   * that another attempt was ahead with: one that lost its lease must not leave them open with nobody to try them.
+   */
   async #conclude(): Promise<void> {
-    const next = earliest(this.#settled)
+    const undecided = this.#settled.length < this.#deliveries.length
+    const next = earliest(this.#settled) ?? (undecided ? soon(BUSY_MS) : undefined)
     await this.#context.run(async (tx: Tx) => {
       await this.#options.settlements.record(tx, this.#send, this.#pending)
       if (next) await this.#context.postpone(tx, next)

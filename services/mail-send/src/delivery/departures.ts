@@ -47,7 +47,9 @@ insert into deliveries (id, send_id, recipient, destination, state, updated_at)
 select id, $2, recipient, destination, 'queued', now()
   from unnest($1::uuid[], $3::text[], $4::text[]) as given (id, recipient, destination)`)
 
-const PENDING = sql<never, [sendId: string]>('insert into pending_blobs (send_id) values ($1) on conflict do nothing')
+// Announced again, it counts as new: what is swept is what nobody has worked on for an hour.
+const PENDING = sql<never, [sendId: string]>(`
+insert into pending_blobs (send_id) values ($1) on conflict (send_id) do update set created_at = now()`)
 const NO_LONGER_PENDING = sql<never, [sendId: string]>('delete from pending_blobs where send_id = $1')
 
 /** Notes that the blob of a message is about to be written, so that it is removed if the message is never accepted. */

@@ -38,13 +38,14 @@ export class LocalRoute implements Route {
   async attempt(mail: OutgoingMail, steps: Steps): Promise<void> {
     const answers = await this.#resolve(mail.deliveries)
     const begun = await steps.begin(mail.deliveries)
-    const outcomes = await Promise.all(
-      begun.map(async (delivery) => ({
-        delivery,
-        outcome: await this.#handOver(mail, delivery, answers.get(delivery.id)),
-      })),
+    const results = await Promise.allSettled(
+      begun.map(async (delivery) =>
+        steps.report(delivery, await this.#handOver(mail, delivery, answers.get(delivery.id))),
+      ),
     )
-    for (const { delivery, outcome } of outcomes) steps.report(delivery, outcome)
+    // What was taken stays reported: a recipient that cannot be handed over holds up nobody else.
+    const failure = results.find((result) => result.status === 'rejected')
+    if (failure) throw failure.reason
   }
 
   /** What the owner of the inboxes says about each delivery's recipient, by delivery. */

@@ -45,10 +45,12 @@ export class OutsideRoute implements Route {
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
-    const session = await this.#open(mail.destination, signal)
+    const session = await this.#open(mail.destination, signal).catch((error: unknown) => {
+      if (!outOfTime(signal)) throw error
+      return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
+    })
     if (!(session instanceof Session)) {
-      // Cut off by our own shutdown, not by the other side.
-      signal.throwIfAborted()
+      if (!outOfTime(signal)) signal.throwIfAborted()
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
     }
@@ -75,7 +77,7 @@ export class OutsideRoute implements Route {
     const content = await this.#options.blobs.get(outboundBlob(mail.send.id))
     const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
     // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
-    if (outcome.kind === 'deferred') signal.throwIfAborted()
+    if (outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
     steps.report(delivery, outcome)
   }
 
@@ -139,10 +141,19 @@ export class OutsideRoute implements Route {
       return await Session.open(peer, ehloName, timeouts, signal)
     } catch (error) {
       if (!(error instanceof SessionFailed)) throw error
-      const plain = error.tls && peer.tls === 'opportunistic'
+      // A password is not for the clear, where whoever disturbs TLS could read it.
+      const plain = error.tls && peer.tls === 'opportunistic' && !peer.credentials
       return plain ? this.#session({ ...peer, tls: 'none' }, signal) : error.outcome
     }
   }
+}
+
+/**
+ * Whether the other side took all the time of an attempt. That is a failure like any other, which ends when retries do;
+ * an attempt that ends because of our shutdown, or because its lease is lost, has decided nothing.
+ */
+function outOfTime({ reason }: AbortSignal): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
 /** The local part as it was given, the domain in A-labels: that much every server understands. */

@@ -52,10 +52,11 @@ export class Session {
   readonly #ended: Promise<void>
   #broken = false
 
-  private constructor(peer: Peer, connection: SMTPConnection) {
+  /** @param extensions the server's answer to EHLO. */
+  private constructor(peer: Peer, connection: SMTPConnection, extensions: string) {
     this.peer = peer
     this.#connection = connection
-    this.#extensions = connection.lastServerResponse || ''
+    this.#extensions = extensions
     this.#ended = new Promise((resolve) => {
       connection.once('end', resolve)
     })
@@ -74,8 +75,9 @@ export class Session {
     signal.addEventListener('abort', cut, { once: true })
     try {
       await connect(connection)
+      const extensions = connection.lastServerResponse || ''
       if (peer.credentials) await login(connection, peer.credentials)
-      return new Session(peer, connection)
+      return new Session(peer, connection, extensions)
     } catch (error) {
       const failure = sessionFailure(error, peer, connection.upgrading === true)
       connection.close()
@@ -156,6 +158,8 @@ export class Session {
     }
     if (response !== undefined) {
       await this.#reset()
+      // It wants TLS, or a login (RFC 3207 4, RFC 4954 6): that is about this session, not about the recipient.
+      if (this.peer.tls === 'none' && response.startsWith('530')) return deferredBy('4.7.0', response, name)
       return readReply(response, name)
     }
     // The client compares the size with the server's limit before it says anything.

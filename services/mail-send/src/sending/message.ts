@@ -127,6 +127,8 @@ function extracted({
   html?: string
 }): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
   if (Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '') > EXTRACTED_BYTES) return {}
+  // An event is measured as JSON, where a control character is six bytes.
+  if (Buffer.byteLength(JSON.stringify([text, html])) > 2 * EXTRACTED_BYTES) return {}
   return { ...(text !== undefined && { extracted_text: text }), ...(html !== undefined && { extracted_html: html }) }
 }
 

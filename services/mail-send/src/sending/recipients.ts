@@ -1,6 +1,7 @@
 import type { FieldError, ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts'
 import {
   type Address,
+  bareAddress,
   normalizeAddress,
   parseAddress,
   parseAddresses,
@@ -70,10 +71,13 @@ export function uniqueAddresses({ to, cc, bcc }: Recipients): Map<string, Addres
   return unique
 }
 
-/** Those of a received mail's addresses that can be mailed at all; senders write the strangest things there. */
+/**
+ * Those of a received mail's addresses that can be mailed at all; senders write the strangest things there. A name that
+ * cannot be read (`Ann "The Desk" Ray`, a comment) is left out rather than the recipient.
+ */
 function readable(displays: readonly string[]): Address[] {
   return displays.flatMap((display) => {
-    const result = parseAddress(display)
-    return result.ok ? [result.address] : []
+    const [readable] = [display, bareAddress(display)].map(parseAddress).filter((result) => result.ok)
+    return readable ? [readable.address] : []
   })
 }

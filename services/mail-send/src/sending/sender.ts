@@ -41,6 +41,8 @@ export interface SendRequest {
   readonly inbox: CallerInbox
   readonly idempotencyKey: string | undefined
   readonly log: Logger
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal
 }
 
 export interface SenderOptions {
@@ -119,10 +121,11 @@ export class Sender {
     const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
     await this.#checkQuota(caller, envelope.size, limit)
     const composed = await this.#compose(command, given, request, recipients, answered)
-    envelope.delete(normalizeAddress(inbox.address))
     const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
     // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
     envelope.delete(normalizeAddress(inbox.address))
+    // A caller who is gone asks again: before the message is accepted that is still no second one.
+    request.signal.throwIfAborted()
     const copy = await this.#options.acceptance.accept(composed, {
       organizationId: caller.organization_id,
       podId: inbox.pod_id,
@@ -160,12 +163,12 @@ export class Sender {
   async #compose(
     { body }: SendCommand,
     { replyTo }: GivenAddresses,
-    { inbox }: SendRequest,
+    { inbox, signal }: SendRequest,
     recipients: Recipients,
     answered: AnsweredMessage | undefined,
   ): Promise<ComposedMessage> {
     const { fetcher, attachmentTimeoutMs, domains } = this.#options
-    const attachments = await loadAttachments(body.attachments ?? [], fetcher, attachmentTimeoutMs)
+    const attachments = await loadAttachments(body.attachments ?? [], fetcher, attachmentTimeoutMs, signal)
     const domain = domainOf(inbox.address)
     return composeMessage({
       inbox,
