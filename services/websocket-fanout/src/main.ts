@@ -1,15 +1,14 @@
 import { Kafka, MarkSweeper } from '@restante/messaging'
-import { HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
+import { Announcer, HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { Hub } from './connections/hub.ts'
 import { KeyWatch } from './connections/key-watch.ts'
 import { StreamQuota } from './connections/quota.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
 import { openDatabase } from './database.ts'
-import { Announcer } from './log/announcer.ts'
 import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
 import { LogSweeper } from './log/sweeper.ts'
-import { LogTail } from './log/tail.ts'
+import { CHANNEL, LogTail } from './log/tail.ts'
 import { scopeResolver } from './subscriptions/resolve.ts'
 
 const name = 'websocket-fanout'
@@ -21,7 +20,7 @@ export function create(config: Config, log: Logger): Service {
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const quota = service.use(new StreamQuota({ ...config.redis, log }))
-  const announcer = new Announcer(db)
+  const announcer = new Announcer(db, CHANNEL)
   const hub = new Hub({ log, drainMs: config.streamDrainMs })
   const keys = service.use(new KeyWatch({ hub, gateway, log }))
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
-import { createLogger, sql } from '@restante/service'
+import { Announcer, createLogger, sql } from '@restante/service'
 import {
   createDatabase,
   credentialDeletedEvent,
@@ -16,10 +16,9 @@ import {
   waitFor,
 } from '@restante/testkit'
 import { type Db, openDatabase } from '../src/database.ts'
-import { Announcer } from '../src/log/announcer.ts'
 import { messageConsumer, tenancyConsumer } from '../src/log/consumers.ts'
 import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
-import { LogTail } from '../src/log/tail.ts'
+import { CHANNEL, LogTail } from '../src/log/tail.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const MEGABYTE = 1024 * 1024
@@ -39,7 +38,7 @@ beforeAll(async () => {
     minInsyncReplicas: 1,
     log,
   })
-  const announcer = new Announcer(db)
+  const announcer = new Announcer(db, CHANNEL)
   messages = messageConsumer({ kafka, db, announcer })
   tenancy = tenancyConsumer({ kafka, db, announcer })
 })

@@ -1,8 +1,8 @@
-import type { Logger, Part, ServiceClient } from '@restante/service'
+import { type Logger, type Part, Periodic, type ServiceClient } from '@restante/service'
 import type { Hub } from './hub.ts'
 
-/** Together with the question itself this stays below the second within which a stream of a dead key must end. */
-const EVERY_MS = 700
+/** A pause is at most five quarters of this: with the question it stays below the second that a dead key may have. */
+const EVERY_MS = 600
 const BATCH = 1_000
 
 /**
@@ -15,37 +15,28 @@ export class KeyWatch implements Part {
   readonly #hub: Hub
   readonly #gateway: ServiceClient<'websocket-fanout'>
   readonly #log: Logger
-  #timer: NodeJS.Timeout | undefined
-  #asking: Promise<void> = Promise.resolve()
-  #stopped = false
+  readonly #rounds: Periodic
   #failing = false
 
   constructor(options: { hub: Hub; gateway: ServiceClient<'websocket-fanout'>; log: Logger }) {
     this.#hub = options.hub
     this.#gateway = options.gateway
     this.#log = options.log
+    const work = () => this.#askAboutAll()
+    this.#rounds = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work })
   }
 
-  async start(): Promise<void> {
-    this.#schedule()
+  start(): Promise<void> {
+    return this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#asking
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** Asks about one key at once: that of a stream which has just been opened. */
   check(credentialId: string): Promise<void> {
     return this.#ask([credentialId])
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#asking = this.#askAboutAll().finally(() => this.#schedule())
-    }, EVERY_MS)
   }
 
   async #askAboutAll(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isEventType, type Topic, topics } from '@restante/contracts'
 import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
+import type { Announcer } from '@restante/service'
 import type { Db, Orm } from '../database.ts'
-import type { Announcer } from './announcer.ts'
 import { append, type NewEntry } from './store.ts'
 
 interface ConsumerDeps {
