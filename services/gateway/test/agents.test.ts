@@ -20,6 +20,10 @@ const countAll = sql<{ organizations: number; pods: number; inboxes: number; key
 select (select count(*)::int from organizations) as organizations, (select count(*)::int from pods) as pods,
        (select count(*)::int from inboxes) as inboxes, (select count(*)::int from credentials) as keys,
        (select count(*)::int from outbox) as events`)
+const deleteKey = sql<never, [prefix: string]>('delete from credentials where prefix = $1')
+const blocked = sql<{ pid: number }>(
+  "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+)
 const breakKeys = sql<never>(`
 create or replace function fail() returns trigger language plpgsql as $$ begin raise exception 'broken for a test'; end $$`)
 const installBreak = sql<never>('create trigger broken before insert on verification_codes execute function fail()')
@@ -315,6 +319,22 @@ describe('agents', () => {
       expect(await gateway.db.query(attempts, human)).toEqual([{ attempts: 10 }])
       const right = await api.post('/v0/agent/verify', { otp_code: code })
       expect([right.status, right.body['code']]).toEqual([403, 'limit_exceeded'])
+    })
+
+    it('401 for a key that is deleted while its code is checked', async () => {
+      const { username, human } = fresh()
+      const first = await signUp({ username, human_email: human })
+      gateway.behind.received.add(first.id)
+      const { key, api } = await signUp({ username, human_email: human })
+      const otp_code = await codeOf(human)
+      const { answer } = await gateway.db.transaction(async (tx) => {
+        await tx.query(deleteKey, key.slice(0, 14))
+        const verifying = api.post('/v0/agent/verify', { otp_code })
+        await waitFor(async () => (await gateway.db.query(blocked)).length > 0, { what: 'the request to wait' })
+        return { answer: verifying }
+      })
+      const { status, body } = await answer
+      expect([status, body['code']]).toEqual([401, 'unknown_api_key'])
     })
 
     it('422 without a human, and for a code that has expired', async () => {

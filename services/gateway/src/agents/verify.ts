@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Caller, LIMITS } from '@restante/contracts'
 import { ApiError, invalid } from '@restante/service'
-import { changeCredential, revokeCredentials } from '../credentials/store.ts'
+import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
 import { changeOrganization, lockOrganization } from '../organizations/store.ts'
@@ -56,9 +56,9 @@ export function nothingToVerify(): ApiError {
 async function submit(tx: Tx, deps: AgentDependencies, caller: Caller, submitted: string): Promise<Outcome> {
   const now = new Date()
   const organization = await lockOrganization(tx, caller.organization_id)
-  const orm = await tx.orm()
-  const credential = await orm.credential.findUnique({ where: { id: caller.credential.id } })
-  if (organization === undefined || credential === null) throw new ApiError('unknown_api_key')
+  const scope = { organizationId: caller.organization_id }
+  const credential = await lockCredential(tx, scope, caller.credential.id)
+  if (organization === undefined || credential === undefined) throw new ApiError('unknown_api_key')
   const waiting = organization.authenticationType === 'agent_unverified' || credential.provisional
   if (!waiting) return { kind: 'nothing_to_verify' }
   if (organization.humanEmail === null) return { kind: 'no_human' }
@@ -66,6 +66,7 @@ async function submit(tx: Tx, deps: AgentDependencies, caller: Caller, submitted
   if (code === undefined || !isLive(code, now)) return { kind: 'expired' }
   if (code.attempts >= LIMITS.signUp.codeAttempts) return { kind: 'exhausted' }
   if (!timingSafeEqual(Buffer.from(deps.secrets.code(code.id)), Buffer.from(submitted))) {
+    const orm = await tx.orm()
     await orm.verificationCode.update({ where: { id: code.id }, data: { attempts: { increment: 1 } } })
     return { kind: 'wrong', remaining: LIMITS.signUp.codeAttempts - code.attempts - 1 }
   }
