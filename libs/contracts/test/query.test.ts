@@ -33,6 +33,13 @@ describe('a list in the query', () => {
     expect(read('subject=[{"a":1}]')).toEqual({ subject: ['[{"a":1}]'] })
     expect(read('subject=[7,true]')).toEqual({ subject: ['7', 'true'] })
   })
+
+  it.each(['from=a%00b', `from=${encodeURIComponent('["a\\u0000b"]')}`])(
+    'refuses NUL, which no text has: %s',
+    (search) => {
+      expect(read(search)).toEqual(refusal(['from'], 'Must not contain NUL'))
+    },
+  )
 })
 
 describe('an empty value', () => {

@@ -38,7 +38,4 @@ export const VOID = { status: 204, response: undefined } as const
 export const BYTES = { response: BINARY } as const
 
 /** A path value that names something by id or alias; what it names is decided at the resource. */
-export const idParam = z
-  .string()
-  .min(1)
-  .refine((id) => !id.includes('\0'), { error: 'Must not contain NUL' })
+export const idParam = z.string().min(1)

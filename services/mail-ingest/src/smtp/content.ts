@@ -20,7 +20,7 @@ export async function* checkedContent(
   const guard = new LineGuard()
   let size = 0
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    const bytes: Buffer = Buffer.from(chunk)
+    const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
     size += bytes.length
     if (size > limit) throw new MailTooLarge()
     guard.check(bytes)
