@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -80,17 +81,29 @@ describe('the WebSocket upgrade', () => {
     ['the header', () => '/v0/', () => ({ authorization: `Bearer ${organization.key}` })],
     ['both; the header wins', () => '/v0?api_key=am_us_wrong', () => ({ authorization: `Bearer ${organization.key}` })],
   ])('takes the key from %s, and hands on a token instead of it', async (_case, target, headers) => {
-    const { status, socket } = await open(target(), { ...headers(), 'x-request-id': 'stream-1' })
+    const requestId = randomUUID()
+    const { status, socket } = await open(target(), { ...headers(), 'x-request-id': requestId })
     expect(status).toBe(101)
     const [handshake] = handshakes
     if (handshake === undefined) throw new Error('no handshake arrived')
     expect(JSON.stringify([handshake.url, handshake.rawHeaders])).not.toContain(organization.key)
     expect(handshake.headers).toMatchObject({
-      'x-request-id': 'stream-1',
+      'x-request-id': requestId,
       'sec-websocket-key': HANDSHAKE['sec-websocket-key'],
     })
     expect(await callerOf(handshake, 'stream.connect', CALLER_KEY)).toMatchObject({ organization_id: organization.id })
     socket?.destroy()
+  })
+
+  it('names two sockets apart that come with one request id', async () => {
+    const streams = []
+    for (let index = 0; index < 2; index++) {
+      streams.push(await open(`/v0?api_key=${organization.key}`, { 'x-request-id': 'of-both' }))
+    }
+    const names = handshakes.map(({ headers }) => headers['x-request-id'])
+    expect(names[0]).toBe('of-both')
+    expect(new Set(names).size).toBe(2)
+    for (const { socket } of streams) socket?.destroy()
   })
 
   it('hands on the inbox of an inbox key', async () => {

@@ -15,11 +15,11 @@ export const eventTypeList = onWire(
   { type: 'array', items: { type: 'string', enum: EVENT_TYPES } },
 )
 
-/** Ids of a filter, folded as inbox ids are and each once. */
+/** Ids of a filter, each once; addresses are folded as inbox ids are, aliases and pod ids are compared as they are. */
 export const filterIds = onWire(
   z
     .array(z.string().min(1))
     .max(LIMITS.event.filterIds)
-    .transform((ids) => [...new Set(ids.map((id) => id.toLowerCase()))]),
+    .transform((ids) => [...new Set(ids.map((id) => (id.includes('@') ? id.toLowerCase() : id)))]),
   { type: 'array', maxItems: LIMITS.event.filterIds, items: { type: 'string' } },
 )

@@ -28,6 +28,8 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Over how long the stream service spreads the closes of an edge that goes away. */
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
+/** Names in one request: with ids of any client's making, they stay below the limit of a body. */
+const DRAIN_BATCH = 5_000
 /** How long a client that was refused may take to hang up. */
 const LINGER_MS = 1_000
 const UNAVAILABLE = 'Service temporarily unavailable'
@@ -50,8 +52,8 @@ export interface StreamUpgradeOptions {
 export class StreamUpgrade implements Part {
   readonly name = 'streams'
   readonly #options: StreamUpgradeOptions
-  /** Sockets that are piped now, by the request id that the stream service knows them by. */
-  readonly #piped = new Map<string, Socket>()
+  /** Sockets of handshakes and of what became of them, by the request id that the stream service knows them by. */
+  readonly #sockets = new Map<string, Socket>()
 
   constructor(options: StreamUpgradeOptions) {
     this.#options = options
@@ -60,13 +62,22 @@ export class StreamUpgrade implements Part {
   /** The listener's `upgrade`. Never rejects: whatever fails is answered on the socket. */
   readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
-    const requestId = requestIdOf(request)
+    const requestId = this.#name(request, socket)
     this.#accept(request, socket, head, requestId).catch((error: unknown) => {
       const unavailable = isInfrastructureError(error)
       this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
       if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
       else refuse(socket, requestId, 500, 'Internal server error')
     })
+  }
+
+  /** The client's request id, unless another socket has it: names must tell sockets apart. */
+  #name(request: IncomingMessage, socket: Socket): string {
+    const given = requestIdOf(request)
+    const requestId = this.#sockets.has(given) ? randomUUID() : given
+    this.#sockets.set(requestId, socket)
+    socket.once('close', () => this.#sockets.delete(requestId))
+    return requestId
   }
 
   async #accept(request: IncomingMessage, socket: Socket, head: Buffer, requestId: string): Promise<void> {
@@ -134,13 +145,11 @@ export class StreamUpgrade implements Part {
       end.setNoDelay(true)
       end.setKeepAlive(true, 30_000)
     }
-    this.#piped.set(requestId, socket)
-    openSockets.set(this.#piped.size)
+    openSockets.inc()
+    socket.once('close', () => openSockets.dec())
     const part = (): void => {
       socket.destroy()
       inner.destroy()
-      this.#piped.delete(requestId)
-      openSockets.set(this.#piped.size)
     }
     inner.once('error', part)
     inner.once('close', part)
@@ -156,19 +165,20 @@ export class StreamUpgrade implements Part {
    */
   async stop(): Promise<void> {
     const { fanout, log, drainMs } = this.#options
-    if (this.#piped.size > 0) {
-      const over = Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000))
-      const request = { request_ids: [...this.#piped.keys()], over_ms: over }
+    const over = Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000))
+    const ids = [...this.#sockets.keys()]
+    for (let from = 0; from < ids.length; from += DRAIN_BATCH) {
+      const request = { request_ids: ids.slice(from, from + DRAIN_BATCH), over_ms: over }
       // It answers when all are closed; what counts here is that they are.
       void fanout.call('websocket-fanout.drainConnections', request, drainMs).catch((error: unknown) => {
-        log.warn({ err: error, streams: this.#piped.size }, 'the stream service was not told of the shutdown')
+        log.warn({ err: error, streams: request.request_ids.length }, 'the stream service was not told of the shutdown')
       })
-      const deadline = Date.now() + drainMs
-      while (this.#piped.size > 0 && Date.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
-      }
     }
-    for (const socket of this.#piped.values()) socket.destroy()
+    const deadline = Date.now() + drainMs
+    while (this.#sockets.size > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+    }
+    for (const socket of this.#sockets.values()) socket.destroy()
   }
 }
 
