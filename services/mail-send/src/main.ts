@@ -52,6 +52,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const timers = new Timers<DeliveryTimers, Orm>({ db, redis: config.redis, log })
   const returnPath = new ReturnPath(config.returnPath)
   const { delivery } = config
+  const exchanges = new Exchanges(delivery.exchanges)
   new Attempts({
     ...delivery,
     db,
@@ -59,12 +60,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     settlements: new Settlements(outbox),
     routes: {
       'delivery-local': new LocalRoute({ gateway, mailIngest, returnPath, name: defaultDomain }),
-      'delivery-outside': new OutsideRoute({
-        ...delivery,
-        blobs,
-        returnPath,
-        exchanges: new Exchanges(delivery.exchanges),
-      }),
+      'delivery-outside': service.use(new OutsideRoute({ ...delivery, blobs, returnPath, exchanges })),
     },
     log,
   }).register()

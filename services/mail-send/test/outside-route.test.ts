@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type BlobStore, openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
-import { freePort } from '@restante/testkit'
+import { freePort, waitFor } from '@restante/testkit'
 import { Exchanges } from '../src/delivery/exchanges.ts'
 import { OutsideRoute, type Smarthost } from '../src/delivery/outside-route.ts'
 import { type OpenDelivery, outboundBlob } from '../src/delivery/store.ts'
@@ -29,16 +29,29 @@ interface Relay {
   readonly port: number
   /** Every line that was said to it. */
   readonly heard: string[]
+  readonly connections: () => number
   stop(): void
 }
 
 const ANSWERS: Readonly<Record<string, string>> = { DATA: '354 go on', STARTTLS: '220 go ahead', AUTH: '235 2.7.0 ok' }
 
+interface Patience {
+  /** Messages after which it has had enough of a connection. */
+  readonly perConnection: number
+  /** What it says then. */
+  readonly farewell: string
+}
+
 /** A relay that says yes to everything but what `answers` tells by command; to no answer at all by an empty one. */
-async function relay(extensions: readonly string[], answers: Readonly<Record<string, string>> = {}): Promise<Relay> {
+async function relay(
+  extensions: readonly string[],
+  answers: Readonly<Record<string, string>> = {},
+  { perConnection, farewell }: Patience = { perConnection: Number.POSITIVE_INFINITY, farewell: '' },
+): Promise<Relay> {
   const port = await freePort()
   const heard: string[] = []
   const sockets = new Set<Socket>()
+  const messages = new WeakMap<Socket, number>()
   const ehlo = ['250-relay.test', ...extensions.map((name) => `250-${name}`), '250 HELP'].join('\r\n')
   const script: Readonly<Record<string, string>> = { ...ANSWERS, EHLO: ehlo, ...answers }
   const server = createServer((socket) => {
@@ -52,6 +65,13 @@ async function relay(extensions: readonly string[], answers: Readonly<Record<str
       }
       for (const line of bytes.toString().split('\r\n').slice(0, -1)) {
         heard.push(line)
+        if (line === 'DATA') messages.set(socket, (messages.get(socket) ?? 0) + 1)
+        const full = line.startsWith('MAIL') && (messages.get(socket) ?? 0) >= perConnection
+        if (full && farewell === '') socket.destroy()
+        if (full) {
+          socket.end(farewell)
+          return
+        }
         const answer = script[/^[A-Z]+/.exec(line)?.[0] ?? ''] ?? '250 2.0.0 fine'
         const silent = answer === '' || (line !== '.' && !/^[A-Z]{4,8}\b/.test(line))
         if (!silent) socket.write(`${answer}\r\n`)
@@ -63,21 +83,17 @@ async function relay(extensions: readonly string[], answers: Readonly<Record<str
     for (const socket of sockets) socket.destroy()
     server.close()
   }
-  return { host: '127.0.0.1', port, heard, stop }
+  return { host: '127.0.0.1', port, heard, stop, connections: () => sockets.size }
 }
 
 function open(recipient: string): OpenDelivery {
   return { id: randomUUID(), recipient, attempts: 0, delayed: false, state: 'queued' }
 }
 
-/** Makes one attempt through a smarthost, and tells what it came to for each recipient. */
-async function attempt(
-  { host, port }: Relay,
-  recipients: readonly string[],
-  options: Partial<Pick<Smarthost, 'tls' | 'credentials'>> & { signal?: AbortSignal } = {},
-): Promise<Outcome[]> {
-  const { tls = 'opportunistic', credentials, signal = new AbortController().signal } = options
-  const route = new OutsideRoute({
+type Conditions = Partial<Pick<Smarthost, 'tls' | 'credentials'>> & { signal?: AbortSignal }
+
+function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: Conditions = {}): OutsideRoute {
+  return new OutsideRoute({
     blobs,
     returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
     exchanges: new Exchanges({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
@@ -85,6 +101,23 @@ async function attempt(
     ehloName: 'mail.restante.test',
     timeouts: { connectMs: 2_000, answerMs: 2_000 },
   })
+}
+
+/** Makes one attempt through a smarthost, and tells what it came to for each recipient. */
+async function attempt(peer: Relay, recipients: readonly string[], conditions: Conditions = {}): Promise<Outcome[]> {
+  const route = routeTo(peer, conditions)
+  try {
+    return await attemptBy(route, recipients, conditions.signal)
+  } finally {
+    await route.stop()
+  }
+}
+
+async function attemptBy(
+  route: OutsideRoute,
+  recipients: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const send = {
     id: sendId,
@@ -150,6 +183,39 @@ describe('a server that takes all the time of an attempt', () => {
     const outcomes = attempt(peer, ['ann@outside.example'], { signal: shutdown.signal })
     setTimeout(() => shutdown.abort(new Error('shutting down')), 300)
     await expect(outcomes).rejects.toThrow('shutting down')
+    peer.stop()
+  })
+})
+
+describe('a session', () => {
+  it('carries the messages that follow at once, and ends when the service does', async () => {
+    const peer = await relay([])
+    const route = routeTo(peer)
+    for (let message = 0; message < 3; message++)
+      expect(await attemptBy(route, ['ann@outside.example'])).toMatchObject([{ kind: 'delivered' }])
+    expect(peer.connections()).toBe(1)
+    await route.stop()
+    await waitFor(() => peer.heard.at(-1) === 'QUIT', { what: 'the goodbye' })
+    peer.stop()
+  })
+
+  it.each([
+    ['hangs up without a word', ''],
+    ['says goodbye', '421 4.7.0 that is enough\r\n'],
+  ])('is followed by another when the server %s: nothing is put off', async (_what, farewell) => {
+    const peer = await relay([], {}, { perConnection: 2, farewell })
+    const route = routeTo(peer)
+    const crowd = ['ann', 'bo', 'cy', 'di', 'ed'].map((name) => `${name}@outside.example`)
+    expect((await attemptBy(route, crowd)).map(({ kind }) => kind)).toEqual(Array(5).fill('delivered'))
+    expect(peer.connections()).toBe(3)
+    await route.stop()
+    peer.stop()
+  })
+
+  it('is not tried anew when the very first message was turned away', async () => {
+    const peer = await relay([], {}, { perConnection: 0, farewell: '421 4.3.2 closing\r\n' })
+    expect(await attempt(peer, ['ann@outside.example'])).toMatchObject([{ kind: 'deferred' }])
+    expect(peer.connections()).toBe(1)
     peer.stop()
   })
 })

@@ -1,7 +1,9 @@
 import type { BlobStore } from '@restante/blobs'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
+import type { Part } from '@restante/service'
 import type { BegunDelivery } from './delivery.ts'
 import { type Exchanges, NoExchange } from './exchanges.ts'
+import { IdleSessions } from './idle-sessions.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
 import { type Peer, Session, SessionFailed, type Timeouts } from './session.ts'
 import { type OpenDelivery, outboundBlob } from './store.ts'
@@ -29,12 +31,14 @@ const MOST_HOSTS = 5
 
 /**
  * Sends mail by SMTP, to the domain's mail exchanges or to the smarthost. One connection serves all recipients of the
- * message at the destination; each has a transaction of its own, because each has a return path of its own.
+ * message at the destination, and then for a moment those of the next ones; each has a transaction of its own, because
+ * each has a return path of its own.
  */
-export class OutsideRoute implements Route {
+export class OutsideRoute implements Route, Part {
   readonly name = 'outside'
   readonly repeatable = false
   readonly #options: OutsideRouteOptions
+  readonly #idle = new IdleSessions()
 
   constructor(options: OutsideRouteOptions) {
     this.#options = options
@@ -45,40 +49,65 @@ export class OutsideRoute implements Route {
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
-    const session = await this.#open(mail.destination, signal).catch((error: unknown) => {
-      if (!outOfTime(signal)) throw error
-      return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
-    })
+    const place = this.#place(mail.destination)
+    let session = this.#idle.take(place) ?? (await this.#open(mail.destination, signal))
     if (!(session instanceof Session)) {
-      if (!outOfTime(signal)) signal.throwIfAborted()
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
     }
     try {
-      for (const delivery of mail.deliveries) await this.#deliver(session, mail, delivery, steps, signal)
+      for (const delivery of mail.deliveries) session = await this.#deliver(session, mail, delivery, steps, signal)
     } finally {
-      session.end()
+      this.#idle.keep(place, session)
     }
   }
 
+  async stop(): Promise<void> {
+    this.#idle.end()
+  }
+
+  /** Where sessions are as good as each other. */
+  #place(destination: string): string {
+    return this.#options.smarthost ? 'smarthost' : destination
+  }
+
+  /** @returns the session for the next recipient. */
   async #deliver(
     session: Session,
     mail: OutgoingMail,
     open: OpenDelivery,
     steps: Steps,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<Session> {
     const [delivery] = await steps.begin([open])
-    if (!delivery) return
+    if (!delivery) return session
     if (!session.usable) {
       steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
-      return
+      return session
     }
+    const outcome = await this.#send(session, mail, delivery, signal)
+    if (outcome !== 'over') {
+      steps.report(delivery, outcome)
+      return session
+    }
+    session.end()
+    const next = await this.#open(mail.destination, signal)
+    const again = next instanceof Session ? await this.#send(next, mail, delivery, signal) : next
+    steps.report(delivery, again === 'over' ? deferredBy('4.4.2', 'The server ended the session.') : again)
+    return next instanceof Session ? next : session
+  }
+
+  async #send(
+    session: Session,
+    mail: OutgoingMail,
+    delivery: BegunDelivery,
+    signal: AbortSignal,
+  ): Promise<Outcome | 'over'> {
     const content = await this.#options.blobs.get(outboundBlob(mail.send.id))
     const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
     // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
-    if (outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
-    steps.report(delivery, outcome)
+    if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
+    return outcome
   }
 
   #envelope({ send }: OutgoingMail, delivery: BegunDelivery) {
@@ -89,12 +118,18 @@ export class OutsideRoute implements Route {
   /** A session with the first host that will have one; otherwise what became of the last. */
   async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const { smarthost } = this.#options
-    if (smarthost) {
-      const { host: name, port, tls, credentials } = smarthost
-      const verified = tls === 'required' || tls === 'implicit'
-      return this.#session({ name, port, tls, verified, ...(credentials && { credentials }) }, signal)
-    }
-    return this.#exchange(domain, signal)
+    const opening = smarthost ? this.#relay(smarthost, signal) : this.#exchange(domain, signal)
+    const session = await opening.catch((error: unknown) => {
+      if (!outOfTime(signal)) throw error
+      return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
+    })
+    if (!(session instanceof Session) && !outOfTime(signal)) signal.throwIfAborted()
+    return session
+  }
+
+  #relay({ host: name, port, tls, credentials }: Smarthost, signal: AbortSignal): Promise<Session | Outcome> {
+    const verified = tls === 'required' || tls === 'implicit'
+    return this.#session({ name, port, tls, verified, ...(credentials && { credentials }) }, signal)
   }
 
   async #exchange(domain: string, signal: AbortSignal): Promise<Session | Outcome> {

@@ -42,6 +42,9 @@ export interface Envelope {
   readonly size: number
 }
 
+/** Servers that count the messages of a connection rarely allow fewer. */
+const MOST_MESSAGES = 100
+
 const UNICODE = /[^\p{ASCII}]/u
 
 /** One SMTP conversation with one host: any number of messages, one recipient each, because each has its own return path. */
@@ -51,6 +54,7 @@ export class Session {
   readonly #extensions: string
   readonly #ended: Promise<void>
   #broken = false
+  #messages = 0
 
   /** @param extensions the server's answer to EHLO. */
   private constructor(peer: Peer, connection: SMTPConnection, extensions: string) {
@@ -97,13 +101,21 @@ export class Session {
     return !this.#broken
   }
 
+  /** Whether it has carried as many messages as one connection should. */
+  get wornOut(): boolean {
+    return this.#messages >= MOST_MESSAGES
+  }
+
   /**
    * Sends one message to one recipient. A 4xx or 5xx answer is an outcome; so is a connection that breaks, and then
    * the server may have taken the message all the same.
+   * @returns `over` when the server had had enough after earlier messages, before it heard anything of this one: that
+   *   says nothing about it, and a new session is worth a try.
    * @throws the error of `content` when the message cannot be read.
    */
-  async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome> {
+  async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome | 'over'> {
     const { name } = this.peer
+    const first = this.#messages++ === 0
     if (UNICODE.test(envelope.to) && !/[ -]SMTPUTF8\b/i.test(this.#extensions)) {
       content.on('error', () => {}).destroy()
       return refusedBy('5.6.7', 'The server does not take internationalized addresses (RFC 6531).', name)
@@ -114,7 +126,9 @@ export class Session {
       const { response } = await this.#transfer(envelope, content)
       return readReply(response, name)
     } catch (error) {
-      return await this.#failure(error)
+      const over = !first && !signal.aborted && !content.readableDidRead && endsSession(error)
+      const outcome = await this.#failure(error)
+      return over ? 'over' : outcome
     } finally {
       signal.removeEventListener('abort', cut)
       // Not everything that ends a transfer early lets go of the message.
@@ -240,6 +254,13 @@ function smtpError(error: unknown): SmtpError {
     return typeof value === 'string' ? value : undefined
   }
   return { code: member('code'), response: member('response'), command: member('command') }
+}
+
+/** Whether a failure is the end of the conversation: no answer, or a goodbye to MAIL (RFC 5321 3.8). */
+function endsSession(error: unknown): boolean {
+  const { code, response, command } = smtpError(error)
+  if (response === undefined) return code !== 'EMESSAGE'
+  return response.startsWith('421') && command === 'MAIL FROM'
 }
 
 /**
