@@ -3,6 +3,9 @@ import { LIMITS, topics } from '@restante/contracts'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
 import {
+  Announcer,
+  Bell,
+  ChannelListener,
   Cursors,
   HttpListener,
   type InternalHandlers,
@@ -17,13 +20,11 @@ import { type Config, configure, environment } from './config.ts'
 import { openDatabase } from './database.ts'
 import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
-import { Bell } from './housekeeping/bell.ts'
 import { ByteBudget } from './housekeeping/byte-budget.ts'
 import { Forgetting } from './housekeeping/forgetting.ts'
 import { Acceptance } from './inbound/acceptance.ts'
 import { inboundRoutes } from './inbound/routes.ts'
 import { mailboxRoutes } from './mailbox/routes.ts'
-import { InboundAnnouncer, InboundListener } from './pipeline/announcements.ts'
 import { DnsCache } from './pipeline/dns-resolver.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
 import { RawMailSweeper } from './raw/sweeper.ts'
@@ -38,6 +39,8 @@ import { InboxPurge } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 
 const name = 'mail-ingest'
+/** Channel on which accepted mail is announced to the pipelines of other processes. */
+const INBOUND = 'restante_inbound'
 
 /** SMTP in, and the mailbox. Each role can be a process of its own; together they share what they hold. */
 export function create(config: Config, log: Logger): Service {
@@ -49,7 +52,7 @@ export function create(config: Config, log: Logger): Service {
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
-  const announcer = new InboundAnnouncer(db)
+  const announcer = new Announcer(db, INBOUND)
   const acceptance = new Acceptance({ db, outbox, announce: announcer.announce })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
   const parser = createParserPool({ threads: reads ? config.pipeline.parseWorkers : 0 })
@@ -72,7 +75,7 @@ export function create(config: Config, log: Logger): Service {
     service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
-    service.use(new InboundListener({ db, ring: bell.ring, log }))
+    service.use(new ChannelListener({ db, channel: INBOUND, ring: bell.ring, log }))
     const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }
     const answered = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline

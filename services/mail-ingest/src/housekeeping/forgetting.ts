@@ -1,6 +1,5 @@
-import { type Logger, type Part, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import { Ticker } from './ticker.ts'
 
 /** Longer than deliveries are retried (72 h), and than any topic or dead letter could bring their facts back. */
 const FORGET = '21 days'
@@ -22,19 +21,20 @@ const EVERY_MS = 3_600_000
 export class Forgetting implements Part {
   readonly name = 'forgetting'
   readonly #db: Db
-  readonly #ticker: Ticker
+  readonly #turns: Periodic
 
   constructor(options: { db: Db; log: Logger }) {
     this.#db = options.db
-    this.#ticker = new Ticker({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.forget() })
+    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.forget() })
   }
 
-  async start(): Promise<void> {
-    this.#ticker.start()
+  start(): Promise<void> {
+    return this.#turns.start()
   }
 
-  async stop(): Promise<void> {
-    await this.#ticker.stop()
+  /** Lets the turn that runs come to its end. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
   async forget(): Promise<void> {

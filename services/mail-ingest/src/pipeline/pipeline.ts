@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isInfrastructureError, type Logger, type Part } from '@restante/service'
-import type { Bell } from '../housekeeping/bell.ts'
+import { type Bell, isInfrastructureError, type Logger, type Part } from '@restante/service'
 import { inSpan } from '../telemetry/spans.ts'
 import { type PipelineTools, processMail } from './process-mail.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'

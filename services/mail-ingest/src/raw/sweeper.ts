@@ -1,7 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
-import { type Logger, type Part, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import { Ticker } from '../housekeeping/ticker.ts'
 
 /** A reservation is older than this only if its process died: no SMTP session lasts so long. */
 const UNUSED = sql<{ blob: string }, [rows: number]>(`
@@ -21,24 +20,25 @@ export class RawMailSweeper implements Part {
   readonly name = 'raw mail sweeper'
   readonly #db: Db
   readonly #blobs: BlobStore
-  readonly #ticker: Ticker
+  readonly #turns: Periodic
 
   constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
-    this.#ticker = new Ticker({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
+    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
   }
 
-  async start(): Promise<void> {
-    this.#ticker.start()
+  start(): Promise<void> {
+    return this.#turns.start()
   }
 
-  async stop(): Promise<void> {
-    await this.#ticker.stop()
+  /** Lets the turn that runs come to its end. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
   /** Bytes may have become unused. */
-  readonly ring = (): void => this.#ticker.ring()
+  readonly ring = (): void => this.#turns.ring()
 
   /** @returns how many blobs were deleted. */
   async sweep(): Promise<number> {

@@ -1,6 +1,5 @@
-import { type Logger, type Part, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import { Ticker } from '../housekeeping/ticker.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
 
@@ -35,28 +34,34 @@ export class InboxPurge implements Part {
   readonly name = 'inbox purge'
   readonly #db: Db
   readonly #sweep: () => void
-  readonly #ticker: Ticker
+  readonly #turns: Periodic
 
   /** @param options `sweep` is called when bytes may have become unused. */
   constructor(options: { db: Db; log: Logger; sweep: () => void }) {
     this.#db = options.db
     this.#sweep = options.sweep
-    this.#ticker = new Ticker({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.purge() })
+    this.#turns = new Periodic({
+      name: this.name,
+      everyMs: EVERY_MS,
+      log: options.log,
+      work: (stopping) => this.purge(stopping),
+    })
   }
 
-  async start(): Promise<void> {
-    this.#ticker.start()
+  start(): Promise<void> {
+    return this.#turns.start()
   }
 
-  async stop(): Promise<void> {
-    await this.#ticker.stop()
+  /** Lets the turn that runs come to its end. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
-  readonly ring = (): void => this.#ticker.ring()
+  readonly ring = (): void => this.#turns.ring()
 
   /** Works until no deleted inbox holds anything, or the process stops. */
-  async purge(): Promise<void> {
-    while (!this.#ticker.stopping && (await this.#purgeBatch())) this.#sweep()
+  async purge(stopping?: AbortSignal): Promise<void> {
+    while (!stopping?.aborted && (await this.#purgeBatch())) this.#sweep()
   }
 
   /** @returns whether there may be more to do. */

@@ -1,6 +1,5 @@
-import { type Logger, type Part, type ServiceClient, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, type ServiceClient, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import { Ticker } from '../housekeeping/ticker.ts'
 import { buryInbox } from '../mailbox/lock.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
 
@@ -38,28 +37,34 @@ export interface InboxReconciliationOptions {
 export class InboxReconciliation implements Part {
   readonly name = 'inbox reconciliation'
   readonly #options: InboxReconciliationOptions
-  readonly #ticker: Ticker
+  readonly #turns: Periodic
   #doneAt = 0
 
   constructor(options: InboxReconciliationOptions) {
     this.#options = options
-    this.#ticker = new Ticker({ name: this.name, everyMs: CHECK_MS, log: options.log, work: () => this.#whenDue() })
+    this.#turns = new Periodic({
+      name: this.name,
+      everyMs: CHECK_MS,
+      log: options.log,
+      work: (stopping) => this.#whenDue(stopping),
+    })
   }
 
-  async start(): Promise<void> {
-    this.#ticker.start()
+  start(): Promise<void> {
+    return this.#turns.start()
   }
 
-  async stop(): Promise<void> {
-    await this.#ticker.stop()
+  /** Lets the turn that runs come to its end. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
   /** @returns how many inboxes turned out to be deleted. */
-  async reconcile(): Promise<number> {
+  async reconcile(stopping?: AbortSignal): Promise<number> {
     const { db, log, announce } = this.#options
     // Read before the snapshot: whatever holds mail now and is alive is in it.
     const held = new Map((await db.query(HELD)).map((inbox) => [inbox.inbox_uid, inbox]))
-    const gone = await this.#unknownToOwner(await this.#withoutLive(held))
+    const gone = await this.#unknownToOwner(await this.#withoutLive(held, stopping))
     const now = new Date().toISOString()
     for (const inbox of gone) await db.transaction((tx) => buryInbox(tx, inbox, now))
     if (gone.length > 0) announce()
@@ -67,16 +72,16 @@ export class InboxReconciliation implements Part {
     return gone.length
   }
 
-  async #whenDue(): Promise<void> {
+  async #whenDue(stopping: AbortSignal): Promise<void> {
     if (Date.now() - this.#doneAt < EVERY_MS) return
-    await this.reconcile()
+    await this.reconcile(stopping)
     this.#doneAt = Date.now()
   }
 
-  async #withoutLive(held: ReadonlyMap<string, ScopeColumns>): Promise<ScopeColumns[]> {
+  async #withoutLive(held: ReadonlyMap<string, ScopeColumns>, stopping?: AbortSignal): Promise<ScopeColumns[]> {
     const missing = new Map(held)
     for (let after: string | undefined, last = false; !last; ) {
-      if (this.#ticker.stopping) return []
+      if (stopping?.aborted) return []
       const page = await this.#options.gateway.call('gateway.snapshotTenancy', {
         limit: PAGE,
         ...(after !== undefined && { after }),
