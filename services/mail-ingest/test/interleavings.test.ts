@@ -109,11 +109,9 @@ describe('a deleted inbox that is still being purged', () => {
     const wide = callerOf({ organization_id })
     const threads = () => stage.call(wide, 'threads.list', 'GET', '/threads')
     const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
-    const mine = (await threads()).body.threads.filter(
-      (thread: { inbox_id: string }) => thread.inbox_id === inbox_address,
-    )
+    const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
     expect(mine).toHaveLength(1)
-    const [{ thread_id }] = mine
+    const thread_id = mine[0]?.thread_id
     await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
     await db.transaction(async (tx) => {
       // The purge passes over rows that are locked.

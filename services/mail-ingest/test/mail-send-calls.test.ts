@@ -100,8 +100,8 @@ describe('getSentCopy', () => {
       await sendMail({ port: own.smtpPort, envelope: { from: 'list@x.test', to: sender.address }, raw })
       const list = async () => (await own.call(sender.caller, 'messages.list', 'GET', '/messages')).body.messages
       const messages = await waitFor(async () => (await list()).length === 2 && list(), { what: 'both messages' })
-      const original = messages.find(({ message_id }: { message_id: string }) => message_id === copy.message_id)
-      expect(original.labels).toEqual(['sent', 'campaign'])
+      const original = messages.find(({ message_id }) => message_id === copy.message_id)
+      expect(original?.labels).toEqual(['sent', 'campaign'])
     } finally {
       await own.stop()
       mailSend.close()

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type {
+  Attachment,
   Caller,
   InternalOperationId,
   InternalRequestOf,
   InternalResponseOf,
+  Message,
   OperationId,
 } from '@restante/contracts'
 import { ReturnPath } from '@restante/mime'
@@ -40,12 +42,40 @@ export interface TestInbox {
   readonly caller: Caller
 }
 
+/** Every member, as if it were there. */
+type Present<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
+/** A list whose first items tests name. */
+type Several<T> = [T, T, T, T, ...T[]]
+
+/**
+ * What the documents of this service may hold, each member as its operation gives it. A test reads the members that its
+ * operation answers with; one that is absent is `undefined` there, and the assertion on it fails.
+ */
+export interface Document extends Present<Message> {
+  readonly count: number
+  readonly limit: number
+  readonly next_page_token: string
+  readonly messages: Several<Document>
+  readonly threads: Several<Document>
+  readonly attachments: Several<Present<Attachment>>
+  readonly senders: string[]
+  readonly recipients: string[]
+  readonly message_count: number
+  readonly last_message_id: string
+  readonly download_url: string
+  readonly expires_at: string
+  readonly code: string
+  readonly name: string
+  readonly message: string
+  readonly fix: string
+  readonly errors: Several<{ readonly path: readonly (string | number)[]; readonly message: string }>
+}
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents by name
-  readonly body: any
+  readonly body: Document
 }
 
 /** mail-ingest in this process, the real gateway beside it, engines of their own. */

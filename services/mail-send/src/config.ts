@@ -59,8 +59,8 @@ const variables = commonEnvironment.extend({
     .optional()
     .describe('host:port that takes all mail for the outside; mail goes to the MX without it'),
   SMARTHOST_TLS: env
-    .choice(['opportunistic', 'required', 'implicit', 'none'], 'opportunistic')
-    .describe('required and implicit verify the certificate'),
+    .choice(['auto', 'opportunistic', 'required', 'implicit', 'none'], 'auto')
+    .describe('auto: required with a login, opportunistic without; required and implicit verify the certificate'),
   SMARTHOST_USER: env.string().optional().describe('SMTP AUTH user at the smarthost'),
   SMARTHOST_PASSWORD: env.string().optional().describe('Password at the smarthost'),
   MX_PORT: env.port(25).describe('Port of mail exchanges'),
@@ -89,6 +89,12 @@ export const environment = variables
     error: 'must be given together with SMARTHOST_USER',
   })
 export type Environment = z.output<typeof environment>
+
+/** A password never travels in the clear unless an operator says so in so many words. */
+function smarthostTls(given: Environment): 'opportunistic' | 'required' | 'implicit' | 'none' {
+  if (given.SMARTHOST_TLS !== 'auto') return given.SMARTHOST_TLS
+  return given.SMARTHOST_USER === undefined ? 'opportunistic' : 'required'
+}
 
 /** Second step: nested and named as the code uses it. Pure. */
 export function configure(given: Environment) {
@@ -125,7 +131,7 @@ export function configure(given: Environment) {
       timeouts,
       smarthost: given.SMARTHOST && {
         ...given.SMARTHOST,
-        tls: given.SMARTHOST_TLS,
+        tls: smarthostTls(given),
         credentials:
           given.SMARTHOST_USER !== undefined && given.SMARTHOST_PASSWORD !== undefined
             ? { user: given.SMARTHOST_USER, pass: given.SMARTHOST_PASSWORD }

@@ -44,6 +44,14 @@ describe('the configuration', () => {
   })
 
   it.each([
+    [{}, 'opportunistic'],
+    [{ SMARTHOST_USER: 'me', SMARTHOST_PASSWORD: 'secret' }, 'required'],
+    [{ SMARTHOST_USER: 'me', SMARTHOST_PASSWORD: 'secret', SMARTHOST_TLS: 'none' }, 'none'],
+  ])('protects a login at the smarthost unless told otherwise: %j', (given, tls) => {
+    expect(configured({ SMARTHOST: 'relay.example.com', ...given }).delivery.smarthost?.tls).toBe(tls)
+  })
+
+  it.each([
     [{ SMARTHOST: 'host:99999' }, 'SMARTHOST must be host:port'],
     [{ DNS_SERVERS: 'dns.example.com' }, 'DNS_SERVERS must hold addresses'],
     [{ BLOB_STORE: 'somewhere' }, 'BLOB_STORE'],

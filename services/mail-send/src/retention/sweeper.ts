@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
@@ -55,39 +54,31 @@ export interface SweeperOptions {
 export class Sweeper implements Part {
   readonly name = 'retention'
   readonly #options: SweeperOptions
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #turns: Periodic
 
   constructor(options: SweeperOptions) {
     this.#options = options
+    const work = (stopping: AbortSignal) => this.sweep(stopping)
+    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work })
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run()
+  start(): Promise<void> {
+    return this.#turns.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+  /** Lets the pass that runs end after its batch. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
   /** One pass over everything. */
-  async sweep(): Promise<void> {
+  async sweep(stopping?: AbortSignal): Promise<void> {
     const { db } = this.#options
     await db.query(NOT_PENDING)
-    await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
-    await this.#whileFull(() => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
-    for (const statement of DELETE_OLD) await this.#whileFull(async () => (await db.query(statement, ROWS)).length)
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop
-    while (!signal.aborted) {
-      // Somewhere in the interval, so that replicas that start together do not sweep together.
-      await pause(EVERY_MS * (0.5 + Math.random()), undefined, { signal, ref: false }).catch(() => {})
-      if (signal.aborted) return
-      await this.sweep().catch((error: unknown) => this.#options.log.warn({ err: error }, 'retention was not swept'))
-    }
+    await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
+    await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
+    for (const statement of DELETE_OLD)
+      await this.#whileFull(stopping, async () => (await db.query(statement, ROWS)).length)
   }
 
   /** Rows stay locked meanwhile, so that a blob goes before its row does and nobody else deletes it too. */
@@ -99,7 +90,7 @@ export class Sweeper implements Part {
     return ids.length
   }
 
-  async #whileFull(pass: () => Promise<number>): Promise<void> {
-    while ((await pass()) === ROWS && !this.#stop.signal.aborted);
+  async #whileFull(stopping: AbortSignal | undefined, pass: () => Promise<number>): Promise<void> {
+    while ((await pass()) === ROWS && !stopping?.aborted);
   }
 }
