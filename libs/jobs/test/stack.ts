@@ -42,7 +42,7 @@ export function openDatabase(url: string): Database {
   })
 }
 
-/** A database of its own with the table as the README publishes it, and any number of processes' worth of timers. */
+/** A database of its own with the table as docs/standard-tables.md publishes it, and any number of processes' worth of timers. */
 export class Stack {
   readonly prefix = `test-jobs-${randomUUID().slice(0, 8)}`
   readonly #name = `test_jobs_${randomUUID().slice(0, 8)}`
@@ -54,8 +54,8 @@ export class Stack {
 
   async start(): Promise<void> {
     await this.#admin.query(sql(`create database ${this.#name}`))
-    const readme = await readFile(path.join(import.meta.dirname, '..', 'README.md'), 'utf8')
-    const [, table = ''] = /```sql\n([\s\S]*?)```/.exec(readme) ?? []
+    const page = await readFile(path.join(import.meta.dirname, '../../../docs/standard-tables.md'), 'utf8')
+    const [, table = ''] = /```sql\n(CREATE TABLE "timers"[\s\S]*?)```/.exec(page) ?? []
     for (const statement of [
       ...table.split(';\n'),
       'create table effects (id serial primary key, key text, text text)',

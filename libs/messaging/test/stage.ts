@@ -45,7 +45,7 @@ export type LetterConsumerOptions = Extract<ConsumerOptions<typeof letters, unkn
 /** Prisma's place in tests that have no schema of their own. */
 const noOrm: OrmClient = { $disconnect: async () => {} }
 
-/** The tables as README.md publishes them, and one that effects write to. */
+/** The tables as docs/standard-tables.md publishes them, and one that effects write to. */
 const TABLES = `
 create table outbox (
   position bigserial primary key, id uuid not null, topic text not null, key text not null, type text not null,
