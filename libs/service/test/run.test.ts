@@ -7,7 +7,6 @@ const FIXTURE = path.join(import.meta.dirname, 'fixtures/process.ts')
 
 interface Running {
   readonly child: ChildProcess
-  /** Messages in the order in which they were logged. */
   readonly lines: string[]
   /** Resolves when the process has written this message. */
   says(message: string): Promise<void>
@@ -20,22 +19,19 @@ function start(environment: Record<string, string>): Running {
     env: { PATH: process.env['PATH'] ?? '', KEY: '0123456789abcdef', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const logged: { readonly msg: string; readonly time: string }[] = []
+  const lines: string[] = []
   const output = createInterface({ input: child.stdout })
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString()
   })
-  output.on('line', (line) => logged.push(JSON.parse(line)))
+  output.on('line', (line) => lines.push(JSON.parse(line).msg))
   const exited = once(child, 'close')
   return {
     child,
-    // A busy pipe may hold a line back until the process ends; the line's own time tells its place.
-    get lines() {
-      return logged.toSorted((a, b) => a.time.localeCompare(b.time)).map(({ msg }) => msg)
-    },
+    lines,
     says: async (message) => {
-      while (!logged.some(({ msg }) => msg === message))
+      while (!lines.includes(message))
         await Promise.race([once(output, 'line'), exited.then(() => Promise.reject(new Error(errors)))])
     },
     exit: async () => (await exited)[0],

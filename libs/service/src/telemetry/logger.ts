@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api'
-import { type Logger as PinoLogger, pino } from 'pino'
+import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino'
 
 export type Logger = PinoLogger
 
@@ -25,7 +25,10 @@ const ROW_PATHS = ['err.detail', 'err.where', 'err.internalQuery']
  * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
  */
 export function createLogger(options: { service: string; level: string }): Logger {
-  return pino({
+  // A line is out before the call returns: written behind it, the last lines of a process that ends could be passed by
+  // later ones, or never come.
+  const standardOutput = pino.destination({ dest: 1, sync: true })
+  const settings: LoggerOptions = {
     level: options.level,
     base: { service: options.service },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -35,5 +38,6 @@ export function createLogger(options: { service: string; level: string }): Logge
       const span = trace.getActiveSpan()?.spanContext()
       return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
     },
-  })
+  }
+  return pino(settings, standardOutput)
 }
