@@ -1,3 +1,4 @@
+import { bench } from './commands/bench.ts'
 import { engines } from './commands/engines.ts'
 import { reset } from './commands/reset.ts'
 import { runBeside } from './commands/run.ts'
@@ -14,6 +15,7 @@ const commands = new Map<string, Command>([
   ['stop', stop],
   ['reset', reset],
   ['test', test],
+  ['bench', bench],
   ['engines', engines],
   ['run', runBeside],
 ])

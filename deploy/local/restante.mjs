@@ -1,4 +1,4 @@
-// The entry of `npm start`, `npm stop`, `npm run reset` and `npm test`: plain JavaScript without dependencies, because
+// The entry of `npm start`, `npm stop`, `npm run reset`, `npm test` and the others: plain JavaScript without dependencies, because
 // it runs on whatever Node (20 or newer) there is, before anything is installed. It installs the packages, among them
 // the pinned Node, and continues under that one in main.ts.
 import { spawn, spawnSync } from 'node:child_process'
@@ -94,7 +94,7 @@ async function continueInMain() {
 const [major] = process.versions.node.split('.')
 if (Number(major) < 20) fail(`Node 20 or newer is needed to begin; this is ${process.version}.`)
 const [command] = process.argv.slice(2)
-if (['start', 'test', 'engines'].includes(command)) {
+if (['start', 'test', 'bench', 'engines'].includes(command)) {
   install()
   generate()
 }

@@ -10,6 +10,8 @@ export interface ServiceProcessOptions {
   readonly name: ServiceName
   readonly environment: Readonly<Record<string, string>>
   readonly log: string
+  /** Arguments for Node itself. */
+  readonly nodeArguments?: readonly string[]
 }
 
 /** One service as a process of its own, which a test may kill and start again. */
@@ -23,11 +25,15 @@ export class ServiceProcess {
     this.#options = options
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
   start(): void {
-    const { name, environment, log } = this.#options
+    const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')
     const main = path.join(root, 'services', name, 'src/main.ts')
-    this.#child = spawn(process.execPath, ['--enable-source-maps', main], {
+    this.#child = spawn(process.execPath, ['--enable-source-maps', ...nodeArguments, main], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
       stdio: ['ignore', output, output],
     })

@@ -21,6 +21,13 @@ import { ServiceProcess } from './service-process.ts'
 
 type ByService<T> = Record<ServiceName, T>
 
+export interface SystemOptions {
+  /** Variables of every service, over those of the system. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Arguments for Node itself, by service. */
+  readonly nodeArguments?: (service: ServiceName) => readonly string[]
+}
+
 /** Listeners of the local stack; `captured-smtp` is the port of the mail exchanges outside. */
 const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
 
@@ -43,7 +50,7 @@ export class System {
   }
 
   /** @param state folder for blobs and logs. Resolves when every service is ready. */
-  static async start(state: string): Promise<System> {
+  static async start(state: string, options: SystemOptions = {}): Promise<System> {
     const settings = await chooseSettings(state)
     await mkdir(settings.logs, { recursive: true })
     const redis = openRedis()
@@ -57,7 +64,8 @@ export class System {
       (name) =>
         new ServiceProcess({
           name,
-          environment: environments[name],
+          environment: { ...environments[name], ...options.environment },
+          nodeArguments: options.nodeArguments?.(name) ?? [],
           log: path.join(settings.logs, `${name}.log`),
         }),
     )

@@ -20,10 +20,11 @@ export class Postfix {
     this.port = port
   }
 
-  static async start(place: Place, a: number, b: number): Promise<Postfix> {
+  /** @param more lines of main.cf, over those that every test has. */
+  static async start(place: Place, a: number, b: number, more: readonly string[] = []): Promise<Postfix> {
     const folder = await mkdtemp(path.join(tmpdir(), 'restante-postfix-'))
     const postfix = new Postfix(folder, peerHost(a, b), peerDomain(a, b), place.mxPort)
-    await postfix.#configure(place)
+    await postfix.#configure(place, more)
     await output('postfix', ['-c', folder, 'start'])
     return postfix
   }
@@ -51,13 +52,14 @@ export class Postfix {
     return readFile(path.join(this.#folder, 'log/mail.log'), 'utf8')
   }
 
-  async #configure(place: Place): Promise<void> {
+  async #configure(place: Place, more: readonly string[]): Promise<void> {
     const owner = async (flag: string, user: string) => (await output('id', [flag, user])).trim()
     const [uid, gid] = [await owner('-u', 'postfix'), await owner('-g', 'postfix')]
     for (const name of ['queue', 'data', 'log', 'mail']) await mkdir(path.join(this.#folder, name))
     await output('chmod', ['755', this.#folder])
     await output('chown', [`${uid}:${gid}`, path.join(this.#folder, 'data'), path.join(this.#folder, 'mail')])
-    await writeFile(path.join(this.#folder, 'main.cf'), settings(this, place, { folder: this.#folder, uid, gid }))
+    const main = settings(this, place, { folder: this.#folder, uid, gid })
+    await writeFile(path.join(this.#folder, 'main.cf'), `${[main, ...more].join('\n')}\n`)
     await writeFile(path.join(this.#folder, 'master.cf'), processes(this.host, this.port))
   }
 }

@@ -21,6 +21,11 @@ export class StreamClient {
     socket.on('error', () => undefined)
   }
 
+  /** Calls for every frame from now on, at once. */
+  listen(listener: (frame: Frame) => void): void {
+    this.#socket.on('message', (data) => listener(parse(data.toString())))
+  }
+
   /** Opens a stream. @throws HandshakeRefused with the status and body of the answer. */
   static async open(url: string, options: ClientOptions = {}): Promise<StreamClient> {
     const socket = new WebSocket(url, options)

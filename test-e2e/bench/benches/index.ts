@@ -1,0 +1,8 @@
+import type { Bench } from '../harness/bench.ts'
+import { latency } from './latency.ts'
+import { memory } from './memory.ts'
+import { pipeline } from './pipeline.ts'
+import { smtp } from './smtp.ts'
+
+/** Every bench, in the order in which they run. */
+export const benches: readonly Bench[] = [memory, latency, smtp, pipeline]

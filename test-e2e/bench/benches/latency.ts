@@ -1,0 +1,80 @@
+import { peerDomain } from '../../stack/names.ts'
+import { createTenant, newUsername } from '../../support/tenants.ts'
+import type { Bench, BenchContext } from '../harness/bench.ts'
+import type { Figure, Goal } from '../harness/figures.ts'
+import { summarize } from '../harness/statistics.ts'
+import { Arrivals, type Told } from '../load/arrivals.ts'
+import { createInboxes } from '../load/inboxes.ts'
+import { atRate } from '../load/open-loop.ts'
+import { SmtpSenders } from '../load/smtp-senders.ts'
+
+interface Round {
+  readonly perSecond: number
+  readonly mails: number
+  readonly goals: { readonly p50?: Goal; readonly p99: Goal }
+}
+
+const ROUNDS: readonly Round[] = [
+  { perSecond: 1, mails: 100, goals: { p50: { atMost: 40 }, p99: { atMost: 150 } } },
+  { perSecond: 50, mails: 2_000, goals: { p99: { atMost: 500 } } },
+]
+
+/** So that the first connections, plans and compilations are not what is measured. */
+const WARM_UP = { perSecond: 10, mails: 100 }
+
+export const latency: Bench = {
+  name: 'latency',
+  about: "from SMTP's 250 to the frame on a stream and to the request of a webhook, mails arriving at a steady rate",
+  async run(context) {
+    const { place } = await context.startSystem()
+    const tenant = await createTenant(place)
+    const inboxes = await createInboxes(tenant, 20)
+    const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
+    const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
+    const load = { context, arrivals, senders, inboxes }
+    await send(load, WARM_UP)
+    const figures: Figure[] = []
+    for (const round of ROUNDS) figures.push(...(await measure(load, round)))
+    return figures
+  },
+}
+
+interface Load {
+  readonly context: BenchContext
+  readonly arrivals: Arrivals
+  readonly senders: SmtpSenders
+  readonly inboxes: readonly string[]
+}
+
+/** @returns when the `250` of each mail was read, by Message-ID. */
+async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 'mails'>): Promise<Told> {
+  const accepted = new Map<string, number>()
+  const [count, before] = [load.context.size(mails), load.arrivals.stream.size]
+  load.context.say(`${count} mails at ${perSecond}/s ...`)
+  await atRate(perSecond, count, async (index) => {
+    const to = load.inboxes[index % load.inboxes.length] ?? ''
+    const messageId = `<${newUsername('m')}@sender.test>`
+    accepted.set(messageId, await load.senders.send(to, messageId))
+  })
+  await load.arrivals.count(before + count)
+  return accepted
+}
+
+async function measure(load: Load, round: Round): Promise<Figure[]> {
+  const accepted = await send(load, round)
+  const { perSecond, goals } = round
+  return (['stream', 'webhook'] as const).flatMap((kind) => {
+    const { p50, p99, max } = summarize(delays(accepted, load.arrivals[kind]))
+    // The goals are those of the stream; a webhook takes its first attempt at the same moment.
+    const goalOf = (goal: Goal | undefined) => (goal && kind === 'stream' ? { goal } : {})
+    return [
+      { name: `${kind} p50, ${perSecond}/s`, value: p50, unit: 'ms', ...goalOf(goals.p50) },
+      { name: `${kind} p99, ${perSecond}/s`, value: p99, unit: 'ms', ...goalOf(goals.p99) },
+      { name: `${kind} max, ${perSecond}/s`, value: max, unit: 'ms' },
+    ]
+  })
+}
+
+function delays(accepted: Told, told: Told): number[] {
+  return [...accepted].map(([messageId, at]) => (told.get(messageId) ?? Number.NaN) - at)
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SERVICES, type ServiceName } from '@restante/contracts'
+import { waitFor } from '@restante/testkit'
+import { peerDomain } from '../../stack/names.ts'
+import type { Place } from '../../stack/place.ts'
+import { openPeer } from '../../support/peers.ts'
+import { createTenant, newUsername } from '../../support/tenants.ts'
+import type { Bench, BenchContext } from '../harness/bench.ts'
+import type { Figure, Goal } from '../harness/figures.ts'
+import { Arrivals } from '../load/arrivals.ts'
+import { createInboxes } from '../load/inboxes.ts'
+import { atRate } from '../load/open-loop.ts'
+import { type UsageByService, usageOfAll } from '../load/processes.ts'
+import { SmtpSenders } from '../load/smtp-senders.ts'
+
+/** Long enough for the first collections of what only starting needed. */
+const REST_MS = 20_000
+const MAILS = 500
+const LARGE_MAILS = 5
+const LARGE_BYTES = 20_000_000
+const SENDS = 100
+
+export const memory: Bench = {
+  name: 'memory',
+  about: 'what each service holds and burns at rest, and holds after mail in, large mail and mail out',
+  async run(context) {
+    const system = await context.startSystem()
+    await sleep(REST_MS)
+    const rested = await usageOfAll(system)
+    await sleep(REST_MS)
+    const atRest = await usageOfAll(system)
+    await work(context, system.place)
+    const after = await usageOfAll(system)
+    return [
+      ...figures('at rest', (name) => atRest.get(name)?.residentMb, { atMost: 200 }),
+      ...figures('after load', (name) => after.get(name)?.residentMb),
+      ...figures('peak under load', (name) => after.get(name)?.peakMb, { atMost: 512 }),
+      ...SERVICES.map((name): Figure => {
+        const burnt = cpuOf(atRest, name) - cpuOf(rested, name)
+        return { name: `CPU of ${name} at rest`, value: (burnt / REST_MS) * 100, unit: '%' }
+      }),
+    ]
+  },
+}
+
+function figures(when: string, of: (name: ServiceName) => number | undefined, goal?: Goal): Figure[] {
+  return SERVICES.map((name) => {
+    const value = of(name) ?? Number.NaN
+    return { name: `${name} ${when}`, value, unit: 'MB', ...(goal && { goal }) }
+  })
+}
+
+function cpuOf(usage: UsageByService, name: ServiceName): number {
+  return usage.get(name)?.cpuMs ?? Number.NaN
+}
+
+/** Mail in and out, all of which has ended when this resolves. */
+async function work(context: BenchContext, place: Place): Promise<void> {
+  const tenant = await createTenant(place)
+  const inboxes = await createInboxes(tenant, 20)
+  const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
+  const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
+  const peer = context.cleanUp(await openPeer(place))
+  const inbox = (index: number) => inboxes[index % inboxes.length] ?? ''
+  const arrive = async (index: number, bytes?: number) => {
+    await senders.send(inbox(index), `<${newUsername('m')}@sender.test>`, bytes)
+  }
+  context.say(`${MAILS} mails of 10 KB ...`)
+  await atRate(100, context.size(MAILS), (index) => arrive(index))
+  context.say(`${LARGE_MAILS} mails of 20 MB at once ...`)
+  await atRate(100, LARGE_MAILS, (index) => arrive(index, LARGE_BYTES))
+  await arrivals.count(context.size(MAILS) + LARGE_MAILS)
+  context.say(`${SENDS} mails out ...`)
+  const to = peer.address()
+  await atRate(20, context.size(SENDS), async (index) => {
+    await tenant.client.inboxes.messages.send(inbox(index), { to, subject: `Out ${index}`, text: 'Hello' })
+  })
+  const sent = () => peer.server.mailsTo(to).length >= context.size(SENDS)
+  await waitFor(sent, { what: 'the last mail to leave', timeout: 60_000, interval: 50 })
+}

@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { SERVICES, type ServiceName } from '@restante/contracts'
+
+/** What one call of `npm run bench` asks for. */
+export interface Wishes {
+  /** Names of benches, in the order in which they run. */
+  readonly benches: readonly string[]
+  /** A tenth of the load: to see that a change works, not how much it gains. */
+  readonly quick: boolean
+  /** Services that run under `--cpu-prof`. */
+  readonly profiled: ReadonlySet<ServiceName>
+}
+
+/** An argument that means nothing; its message says what there is. */
+export class WrongArgument extends Error {
+  override readonly name = 'WrongArgument'
+}
+
+/**
+ * Reads `[bench ...] [--quick] [--profile[=service,...]]`; without names, all benches.
+ * @param known every bench there is.
+ * @throws WrongArgument for anything else.
+ */
+export function readArguments(args: readonly string[], known: readonly string[]): Wishes {
+  const { values, positionals } = parse(args)
+  const unknown = positionals.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new WrongArgument(`There is no bench '${unknown}', but: ${known.join(', ')}`)
+  return {
+    benches: positionals.length > 0 ? known.filter((name) => positionals.includes(name)) : known,
+    quick: values.quick ?? false,
+    profiled: profiled(values.profile),
+  }
+}
+
+function parse(args: readonly string[]) {
+  // `--profile` alone means all services, which parseArgs has no word for.
+  const spelled = args.map((arg) => (arg === '--profile' ? '--profile=all' : arg))
+  try {
+    return parseArgs({
+      args: spelled,
+      allowPositionals: true,
+      options: { quick: { type: 'boolean' }, profile: { type: 'string' } },
+    })
+  } catch (error) {
+    throw new WrongArgument(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function profiled(list: string | undefined): ReadonlySet<ServiceName> {
+  if (list === undefined) return new Set()
+  if (list === 'all') return new Set(SERVICES)
+  return new Set(list.split(',').map(serviceNamed))
+}
+
+function serviceNamed(word: string): ServiceName {
+  const service = SERVICES.find((name) => name === word)
+  if (service === undefined) throw new WrongArgument(`There is no service '${word}', but: ${SERVICES.join(', ')}`)
+  return service
+}

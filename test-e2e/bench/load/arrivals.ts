@@ -1,0 +1,87 @@
+import { createServer } from 'node:http'
+import { type Frame, waitFor } from '@restante/testkit'
+import { z } from 'zod'
+import type { Place } from '../../stack/place.ts'
+import { openStream } from '../../support/streams.ts'
+import type { Tenant } from '../../support/tenants.ts'
+
+/** When each mail was told, by Message-ID, in milliseconds of this process. */
+export type Told = ReadonlyMap<string, number>
+
+const received = z.object({
+  event_type: z.literal('message.received'),
+  message: z.object({ message_id: z.string() }),
+})
+
+/** A stream and a webhook of one organization, both told of every mail that arrives in its inboxes. */
+export class Arrivals {
+  readonly #stream = new Map<string, number>()
+  readonly #webhook = new Map<string, number>()
+  readonly #close: (() => Promise<unknown>)[] = []
+
+  static async open(place: Place, tenant: Tenant): Promise<Arrivals> {
+    const arrivals = new Arrivals()
+    const url = await arrivals.#receive()
+    await tenant.client.webhooks.create({ url, eventTypes: ['message.received'] })
+    const stream = await openStream(place, tenant.key, { event_types: ['message.received'] })
+    stream.listen((frame) => note(arrivals.#stream, frame))
+    arrivals.#close.push(() => stream.close())
+    return arrivals
+  }
+
+  get stream(): Told {
+    return this.#stream
+  }
+
+  get webhook(): Told {
+    return this.#webhook
+  }
+
+  /** Resolves when so many mails were told by both. @throws Error when nothing more comes for a minute. */
+  async count(mails: number): Promise<void> {
+    let [before, since] = [0, performance.now()]
+    await waitFor(
+      () => {
+        const told = this.#stream.size + this.#webhook.size
+        if (told > before) [before, since] = [told, performance.now()]
+        if (performance.now() - since > 60_000) return true
+        return this.#stream.size >= mails && this.#webhook.size >= mails
+      },
+      { what: `${mails} mails to be told`, timeout: 3_600_000, interval: 50 },
+    )
+    if (this.#stream.size < mails || this.#webhook.size < mails) {
+      throw new Error(`of ${mails} mails, ${this.#stream.size} came by stream and ${this.#webhook.size} by webhook`)
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const close of this.#close) await close()
+  }
+
+  /** A receiver that answers at once and keeps nothing but the time. @returns its URL. */
+  async #receive(): Promise<string> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const at = performance.now()
+        response.end()
+        note(this.#webhook, JSON.parse(Buffer.concat(chunks).toString()), at)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    this.#close.push(async () => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('not listening on a port')
+    return `http://127.0.0.1:${address.port}/`
+  }
+}
+
+function note(told: Map<string, number>, event: Frame, at = performance.now()): void {
+  const { message } = received.parse(event)
+  // At least once: the first time counts.
+  if (!told.has(message.message_id)) told.set(message.message_id, at)
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { SERVICES, type ServiceName } from '@restante/contracts'
+import type { System } from '../../stack/system.ts'
+
+/** What a process holds and has used so far, from Linux. */
+export interface Usage {
+  readonly residentMb: number
+  /** The most that it ever held. */
+  readonly peakMb: number
+  readonly cpuMs: number
+}
+
+/** Clock ticks of /proc, which are 100 a second wherever Node runs. */
+const TICK_MS = 10
+
+/** @throws Error where there is no /proc. */
+export async function usageOf(pid: number): Promise<Usage> {
+  const [status, stat] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+  ])
+  const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
+  // The name of the program is in parentheses and may hold anything; utime and stime are 11 fields behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[11]) + Number(fields[12])
+  return { residentMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM'), cpuMs: ticks * TICK_MS }
+}
+
+export type UsageByService = ReadonlyMap<ServiceName, Usage>
+
+export async function usageOfAll(system: System): Promise<UsageByService> {
+  return new Map(
+    await Promise.all(
+      SERVICES.map(async (name) => {
+        const { pid } = system.process(name)
+        if (pid === undefined) throw new Error(`${name} does not run`)
+        return [name, await usageOf(pid)] as const
+      }),
+    ),
+  )
+}
