@@ -51,7 +51,13 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   SMTP_MAX_CONNECTIONS: env.integer(500, 100_000).describe('Open SMTP connections of this process'),
   SMTP_PEER_CONNECTIONS: env.integer(20, 100_000).describe('Open connections of one peer (IPv4 address, IPv6 /64)'),
   SMTP_MAX_RECIPIENTS: env.integer(100, 10_000).describe('Recipients of one transaction; more get 452'),
-  SMTP_IDLE_TIMEOUT: env.duration('5m').describe('A silent peer is disconnected after this (RFC 5321 4.5.3.2.7)'),
+  SMTP_IDLE_TIMEOUT: env
+    .duration('5m')
+    .describe('A peer is disconnected when its next command or TLS handshake takes longer (RFC 5321 4.5.3.2.7)'),
+  SMTP_CROWDED_TIMEOUT: env.duration('10s').describe('The same while over 80% of SMTP_MAX_CONNECTIONS are open'),
+  SMTP_MIN_RATE: env
+    .integer(500, 1_000_000)
+    .describe('Bytes per second that a mail has to come with, on average and after that time'),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
@@ -99,6 +105,8 @@ export function configure(given: Environment) {
       peerConnections: given.SMTP_PEER_CONNECTIONS,
       maxRecipients: given.SMTP_MAX_RECIPIENTS,
       idleTimeoutMs: given.SMTP_IDLE_TIMEOUT,
+      crowdedTimeoutMs: given.SMTP_CROWDED_TIMEOUT,
+      minRate: given.SMTP_MIN_RATE,
     },
     pipeline: {
       concurrency: given.PIPELINE_CONCURRENCY,

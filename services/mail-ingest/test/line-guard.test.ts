@@ -27,8 +27,7 @@ describe('strict line endings', () => {
     ['bare CR', 'a\r'],
     ['disguised end of data', 'a\r\n\0.\r\nb\r\n'],
     ['disguised end of data', 'a\r\n.\0\r\nb\r\n'],
-    ['disguised end of data', 'a\r\n. \r\nb\r\n'],
-    ['disguised end of data', 'a\r\n\t.\r\nb\r\n'],
+    ['disguised end of data', 'a\r\n\0.\0\r\nb\r\n'],
     ['disguised end of data', '\x1b.\r\nb\r\n'],
   ])('refuses for %s: %j', (reason, text) => {
     expect(verdict(text)).toBe(reason)
@@ -43,6 +42,7 @@ describe('strict line endings', () => {
     '..\r\n',
     ' ..\r\n',
     '. a\r\n',
+    'a\r\n. \r\n\t.\r\nb\r\n',
     'a.\r\n',
     '\0\r\n',
     'no end of line',

@@ -154,29 +154,6 @@ describe('DATA', () => {
     expect(await blobCount()).toBe(before + 1)
   })
 
-  it.each([
-    ['\\n.\\n', '\n.\n'],
-    ['\\n.\\r\\n', '\n.\r\n'],
-    ['\\r.\\r', '\r.\r'],
-    ['\\r.\\r\\n', '\r.\r\n'],
-    ['\\r\\n.\\n', '\r\n.\n'],
-    ['\\r\\n.\\r', '\r\n.\r'],
-    ['\\r\\n\\0.\\r\\n', '\r\n\0.\r\n'],
-    ['\\r\\n.\\0\\r\\n', '\r\n.\0\r\n'],
-  ])('takes a mail with the end-of-data variant %s for no mail at all', async (_name, variant) => {
-    const smtp = await session()
-    await smtp.envelope('ada@customer.test', inbox.address)
-    await smtp.command('DATA')
-    const smuggled = `MAIL FROM:<admin@mail.test>\r\nRCPT TO:<${inbox.address}>\r\nDATA\r\n${mail('smuggled')}\r\n.\r\n`
-    smtp.write(`${mail('outer')}${variant}${smuggled}`)
-    const { code, text } = await smtp.reply()
-    expect(code).toBe(554)
-    expect(text).toMatch(/^5\.6\.0 /)
-    expect((await smtp.command('NOOP')).code).toBe(250)
-    await smtp.quit()
-    expect(await stored(inbox)).toBe(0)
-  })
-
   it('keeps nothing of a mail whose peer goes away in the middle', async () => {
     const before = await blobCount()
     const smtp = await session()

@@ -6,6 +6,8 @@ export class SmugglingAttempt extends Error {
 const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
+const SPACE = 0x20
+const TAB = 0x09
 
 /**
  * Refuses what SMTP smuggling is made of (RFC 5321 2.3.8: lines end with CR LF and neither may occur alone): a bare CR,
@@ -55,7 +57,7 @@ export class LineGuard {
   }
 }
 
-/** Control characters and blanks that a terminal or a lenient parser drops around a dot. */
+/** Control characters that a lenient parser drops around a dot. Blanks are none: honest mails, patches say, have them. */
 function isInvisible(byte: number): boolean {
-  return byte < 0x21 || byte === 0x7f
+  return (byte < SPACE && byte !== TAB) || byte === 0x7f
 }

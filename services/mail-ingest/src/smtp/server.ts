@@ -2,11 +2,19 @@ import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
 import { isInfrastructureError, type Logger, type Part } from '@restante/service'
-import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type {
+  SMTPServer,
+  SMTPServerAddress,
+  SMTPServerDataStream,
+  SMTPServerOptions,
+  SMTPServerSession,
+} from 'smtp-server'
+import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Acceptance } from '../inbound/acceptance.ts'
 import { inSpan } from '../telemetry/spans.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
 import { checkedContent, drain, MailTooLarge } from './content.ts'
+import { BROKEN_MAIL, GuardedServer } from './guarded-server.ts'
 import { SmugglingAttempt } from './line-guard.ts'
 import { PeerLimit } from './peer-limit.ts'
 import type { RecipientLookup } from './recipients.ts'
@@ -23,6 +31,10 @@ export interface SmtpEdgeOptions {
   readonly peerConnections: number
   readonly maxRecipients: number
   readonly idleTimeoutMs: number
+  /** Takes the place of the idle timeout while most connections are taken. */
+  readonly crowdedTimeoutMs: number
+  /** Bytes per second below which a mail comes too slowly. */
+  readonly minRate: number
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
   readonly blobs: BlobStore
@@ -37,14 +49,14 @@ const REFUSED_RECIPIENTS = 20
 const DRAIN_BYTES = 2 * LIMITS.inbound.bytes
 const CERTIFICATE_CHECK_MS = 60_000
 const CLOSE_MS = 10_000
-/** RFC 5321 4.5.3.1.4 asks for 512; SMTPUTF8 and parameters need more. */
-const COMMAND_BYTES = 4_096
+/** Commands without a mail, besides one for each recipient, before a connection is closed. */
+const IDLE_COMMANDS = 1_000
 
 /**
  * The SMTP server that the world delivers to: EHLO with STARTTLS, SIZE, PIPELINING, 8BITMIME and SMTPUTF8, no AUTH.
  * It keeps smtp-server's 100 ms of silence before the greeting: who speaks in it is a bot, and is refused; real
- * servers pay it once per connection, not per mail. A command may end with a bare LF, as some appliances send it:
- * smuggling needs an end of data that two servers read differently, and within a mail nothing of the kind is taken.
+ * servers pay it once per connection, not per mail. Lines end with CR LF and nothing else, in commands (521) as in mails
+ * (554 where they end), and whoever breaks that is disconnected: what two servers could read differently is not read.
  */
 export class SmtpEdge implements Part {
   readonly name = 'smtp'
@@ -98,8 +110,8 @@ export class SmtpEdge implements Part {
   }
 
   #create(certificate: { cert: string; key: string }): SMTPServer {
-    const { hostname, maxConnections, maxRecipients, idleTimeoutMs } = this.#options
-    return new SMTPServer({
+    const { hostname, maxConnections, maxRecipients, idleTimeoutMs, crowdedTimeoutMs, minRate } = this.#options
+    const options: SMTPServerOptions = {
       ...certificate,
       name: hostname,
       heloResponse: '%s at your service',
@@ -107,7 +119,6 @@ export class SmtpEdge implements Part {
       rejectOversized: true,
       maxClients: maxConnections,
       maxRecipients,
-      maxCommandLength: COMMAND_BYTES,
       socketTimeout: idleTimeoutMs,
       closeTimeout: CLOSE_MS,
       disabledCommands: ['AUTH', 'VRFY', 'HELP', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
@@ -115,7 +126,6 @@ export class SmtpEdge implements Part {
       // PTR records say nothing that the pipeline uses, and asking for them would hold up the greeting.
       disableReverseLookup: true,
       logger: false,
-      onConnect: (session, callback) => callback(this.#connect(session)),
       onMailFrom: (_address, session, callback) => {
         this.#sessions.get(session.id)?.recipients.clear()
         callback()
@@ -124,17 +134,19 @@ export class SmtpEdge implements Part {
       onData: (stream, session, callback) =>
         void this.#data(stream, session).then((id) => callback(null, `OK: queued as ${id}`), callback),
       onClose: (session) => this.#disconnect(session),
-    })
+    }
+    const commands = IDLE_COMMANDS + maxRecipients
+    const patience = { ms: idleTimeoutMs, crowdedMs: crowdedTimeoutMs, bytesPerSecond: minRate, commands }
+    return new GuardedServer(options, { patience, admit: (connection) => this.#admit(connection) })
   }
 
-  #connect(session: SMTPServerSession): Refusal | null {
-    const peer = session.remoteAddress
-    if (!this.#peers.enter(peer)) return new Refusal(421, 'Too many connections from your address, try again later')
-    const lifetime = setTimeout(() => this.#close(session.id, 'Session too long'), LIFETIME_MS)
+  #admit({ id, remoteAddress: peer }: SMTPConnection): boolean {
+    if (!this.#peers.enter(peer)) return false
+    const lifetime = setTimeout(() => this.#close(id, 'Session too long'), LIFETIME_MS)
     lifetime.unref()
-    this.#sessions.set(session.id, { peer, recipients: new Map(), refused: 0, lifetime })
+    this.#sessions.set(id, { peer, recipients: new Map(), refused: 0, lifetime })
     smtpConnections.inc()
-    return null
+    return true
   }
 
   #disconnect({ id }: SMTPServerSession): void {
@@ -232,7 +244,11 @@ export class SmtpEdge implements Part {
 /** What the peer is told; a failure that is not the mail's is a 451, so that the peer keeps it. */
 function refusalFor(error: unknown): Refusal {
   if (error instanceof SmugglingAttempt) {
-    return new Refusal(554, `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`, 'smuggling')
+    return new Refusal(
+      BROKEN_MAIL,
+      `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`,
+      'smuggling',
+    )
   }
   if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
   const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'

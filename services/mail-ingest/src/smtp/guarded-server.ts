@@ -1,0 +1,151 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import type { Socket } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { CommandStream } from './command-stream.ts'
+
+/** How much patience there is with one peer. */
+export interface Patience {
+  /** Time for a complete command, a TLS handshake, and the first bytes of a mail. */
+  readonly ms: number
+  /** The same while more than four fifths of the connections are taken. */
+  readonly crowdedMs: number
+  /** Each of so many bytes of a mail is a second more for the rest of it. */
+  readonly bytesPerSecond: number
+  /** Commands since the last mail that was taken. */
+  readonly commands: number
+}
+
+export interface Guard {
+  readonly patience: Patience
+  /** Whether a connection may stay; asked before a byte was exchanged. */
+  readonly admit: (connection: SMTPConnection) => boolean
+}
+
+/** Replies with which a session ends. */
+const BROKEN_COMMAND = 521
+export const BROKEN_MAIL = 554
+
+/** Share of the connections from which on peers have to hurry. */
+const CROWDED = 0.8
+const SWEEP_MS = 1_000
+
+/**
+ * smtp-server with limits for peers that mean no mail: turned away at the door, not when they would be greeted; strict
+ * commands (`CommandStream`); and patience that does not begin anew with each byte, so that a slow drip of them holds a
+ * connection no longer than silence does (Postfix: smtpd_per_request_deadline, smtpd_min_data_rate).
+ */
+export class GuardedServer extends SMTPServer {
+  readonly #guard: Guard
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor(options: SMTPServerOptions, guard: Guard) {
+    super(options)
+    this.#guard = guard
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
+    this.#sweeper.unref()
+    this.once('close', () => clearInterval(this.#sweeper))
+  }
+
+  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    const connection = new GuardedConnection(this, socket, options ?? null, this.#guard.patience.commands)
+    if (!this.#guard.admit(connection)) {
+      turnAway(socket)
+      return
+    }
+    this.connections.add(connection)
+    connection.on('error', (error) => this._onError(error))
+    connection.on('connect', (info) => this._onClientConnect(info))
+    connection.init()
+  }
+
+  #sweep(): void {
+    const { ms, crowdedMs, bytesPerSecond } = this.#guard.patience
+    const isCrowded = this.connections.size > CROWDED * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
+    for (const connection of this.connections) {
+      if (connection instanceof GuardedConnection) connection.hurry(isCrowded ? crowdedMs : ms, bytesPerSecond)
+    }
+  }
+}
+
+function turnAway(socket: Socket): void {
+  // Whatever becomes of it now is nobody's concern.
+  socket.on('error', () => {})
+  socket.end('421 4.7.0 Too many connections from your address, try again later\r\n', () => socket.destroy())
+}
+
+class GuardedConnection extends SMTPConnection {
+  readonly #maxCommands: number
+  #commands = 0
+  /** When the peer was last told anything: since then it is its turn. */
+  #toldAt = performance.now()
+
+  constructor(server: SMTPServer, socket: Socket, options: SMTPConnectionOptions | null, maxCommands: number) {
+    super(server, socket, options)
+    this.#maxCommands = maxCommands
+  }
+
+  // Called by the constructor of the base class, too: nothing of this class is there yet.
+  override _createParser(): CommandStream {
+    const parser = new CommandStream((problem) => this.#refuse(problem))
+    parser.oncommand = (command, callback) => this._onCommand(command, callback)
+    parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
+    return parser
+  }
+
+  override _onCommand(command: Buffer, callback: () => void = () => {}): void {
+    this.#commands++
+    if (this.#commands > this.#maxCommands) {
+      this.send(421, '4.7.0 Too many commands without a mail', false)
+      return
+    }
+    if (isAscii(command) || this.#mayBeUtf8(command)) {
+      super._onCommand(command, callback)
+      return
+    }
+    this.send(553, '5.6.7 Characters outside ASCII need SMTPUTF8', false)
+    callback()
+  }
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    this.#toldAt = performance.now()
+    if (context === 'DATA_OK' && code === 250) this.#commands = 0
+    super.send(code, data, context)
+    // Of whoever breaks the line rules nothing more is read: it is not sure where its mail ended.
+    if (code === BROKEN_COMMAND || code === BROKEN_MAIL) this.close()
+  }
+
+  /** Ends the connection when the peer has taken longer than `ms` for what is its turn to send. */
+  hurry(ms: number, bytesPerSecond: number): void {
+    const parser = this._parser
+    if (!parser || this.#isOurTurn(parser)) return
+    const content = parser._dataMode ? parser.dataBytes : 0
+    if (performance.now() - this.#toldAt <= ms + (content * 1_000) / Math.max(1, bytesPerSecond)) return
+    this.send(421, '4.4.2 Too slow, try again later', false)
+  }
+
+  #isOurTurn(parser: SMTPStream): boolean {
+    if (!this._ready || this._handlerPending) return true
+    // The mail is here, its answer is not.
+    if (this._dataStream && !parser._dataMode) return true
+    // There is more than we have taken, unless we only wait for the peer to read our answers.
+    return parser.writableLength > 0 && !this._socket.writableNeedDrain
+  }
+
+  /** RFC 6531 3.4, 3.5: only in the addresses of a transaction that asked for it. */
+  #mayBeUtf8(command: Buffer): boolean {
+    if (!isUtf8(command)) return false
+    const text = command.toString()
+    return /^mail /i.test(text) ? /\sSMTPUTF8(?:\s|$)/i.test(text) : /^rcpt /i.test(text) && this.#asksForUtf8()
+  }
+
+  #asksForUtf8(): boolean {
+    return this.session.envelope.smtpUtf8 === true
+  }
+
+  #refuse(problem: string): void {
+    const rule = 'commands are short lines that end with CR LF (RFC 5321)'
+    this.send(BROKEN_COMMAND, `5.5.2 Refused for ${problem}: ${rule}`, false)
+  }
+}
