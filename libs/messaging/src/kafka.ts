@@ -30,6 +30,11 @@ export interface Durability {
 
 /** Kafka's answer to one record that it takes or refuses; more than this many milliseconds count as no answer. */
 const REQUEST_TIMEOUT_MS = 15_000
+/**
+ * How the client tries again by itself: for some seconds, and never more than two apart. Longer outages are waited out by
+ * those who know what to do meanwhile; whoever waits must look again soon after the brokers are back.
+ */
+const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 
 /**
  * The connection settings that producers, consumers and the admin tools of one process share. It holds no socket
@@ -52,6 +57,7 @@ export class Kafka {
       ...(options.sasl && { sasl: saslOptions(options.sasl) }),
       connectionTimeout: 5_000,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      retry: RETRY,
       logLevel: kafkajs.logLevel.INFO,
       logCreator: kafkaLogCreator(options.log),
     })
@@ -73,8 +79,7 @@ export class Kafka {
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      // Longer outages are waited out by the callers, which know what to do with the records in the meantime.
-      retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 },
+      retry: { ...RETRY, retries: 3, maxRetryTime: 1_000 },
     })
   }
 
@@ -84,7 +89,7 @@ export class Kafka {
 
   /** Connects an admin client for the duration of `work`. */
   async administrate<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#client.admin({ retry: { retries: 5, initialRetryTime: 100 } })
+    const admin = this.#client.admin({ retry: RETRY })
     try {
       await admin.connect()
       return await work(admin)

@@ -1,4 +1,4 @@
-import { isInfrastructureError } from '@restante/service'
+import { isInfrastructureError, type Logger } from '@restante/service'
 import { InvalidRecordError } from '../envelope.ts'
 import { backoff, pause } from '../pause.ts'
 import { retried } from '../telemetry.ts'
@@ -16,6 +16,7 @@ export interface Place {
 }
 
 export interface Policy {
+  readonly log: Logger
   readonly group: string
   /** How often a deterministic failure is tried in all. */
   readonly attempts: number
@@ -23,6 +24,8 @@ export interface Policy {
   readonly deterministic: { readonly first: number; readonly most: number }
   readonly infrastructure: { readonly first: number; readonly most: number }
 }
+
+const TELL_EVERY = 20
 
 export type Tried<T> =
   | { readonly done: true; readonly value: T; readonly attempt: number }
@@ -42,6 +45,7 @@ export async function tryWork<T>(policy: Policy, place: Place, work: () => Promi
     } catch (error) {
       if (isInfrastructureError(error)) {
         retried.inc({ group: policy.group, class: 'infrastructure' })
+        tell(policy, attempt - failures, error)
         await waitOut(place, backoff(attempt - failures, policy.infrastructure.first, policy.infrastructure.most))
         continue
       }
@@ -51,6 +55,16 @@ export async function tryWork<T>(policy: Policy, place: Place, work: () => Promi
       await pause(backoff(failures, policy.deterministic.first, policy.deterministic.most), place.signal)
     }
   }
+}
+
+/** The first time, and then at times: a partition that waits for ever must not do so in silence. */
+function tell({ group, log }: Policy, times: number, error: unknown): void {
+  if (times % TELL_EVERY !== 1) return
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  log.warn(
+    { group, times, name: error instanceof Error ? error.name : typeof error, code },
+    'waits for the infrastructure',
+  )
 }
 
 async function waitOut(place: Place, ms: number): Promise<void> {

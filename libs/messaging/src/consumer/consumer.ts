@@ -33,7 +33,7 @@ interface CommonOptions<T extends TopicDefinition, Orm> {
   readonly heartbeatMs?: number
   /** How long work in progress may take when partitions are revoked, or on stop. Default a third of the session. */
   readonly drainMs?: number
-  /** First and longest wait while the infrastructure is down. Default 200 ms and 15 s. */
+  /** First and longest wait while the infrastructure is down. Default 200 ms and 3 s. */
   readonly infrastructureBackoff?: Policy['infrastructure']
 }
 
@@ -74,6 +74,8 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
   readonly #slots: Slots
   readonly #stop = new AbortController()
   #session: Session | undefined
+  /** Who this consumer is, or was last, in its group. */
+  #memberId: string | undefined
   #assignment: Assignment | undefined
   #running: Promise<void> = Promise.resolve()
   #tickedAt: number | undefined
@@ -95,10 +97,11 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
       deadLetters: this.#deadLetters,
       reporter: this.#reporter,
       policy: {
+        log: this.#log,
         group: this.group,
         attempts: options.attempts ?? 5,
         deterministic: { first: 50, most: 1_000 },
-        infrastructure: options.infrastructureBackoff ?? { first: 200, most: 15_000 },
+        infrastructure: options.infrastructureBackoff ?? { first: 200, most: 3_000 },
       },
     }
     if ('batch' in options) {
@@ -160,7 +163,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
       }
       this.#assignment?.abandon()
       this.#assignment = undefined
-      await pause(backoff(failures, 200, 10_000), this.#stop.signal)
+      await pause(backoff(failures, 200, 2_000), this.#stop.signal)
     }
   }
 
@@ -173,7 +176,9 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
       heartbeatInterval: this.#options.heartbeatMs ?? 2_000,
       minBytes: 1,
       maxWaitTimeInMs: FETCH_WAIT_MS,
-      retry: { retries: 5, initialRetryTime: 100, restartOnFailure: async () => false },
+      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
+      // As a new member it would have to wait until the group has missed the member that it was.
+      ...(this.#memberId !== undefined && { memberId: this.#memberId }),
     })
     const broken = this.#follow(client)
     const session = this.#open(client).then(() => broken)
@@ -217,6 +222,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
       })
       client.on(GROUP_JOIN, ({ payload }) => {
         this.#assignment?.abandon()
+        this.#memberId = payload.memberId
         if (this.#stop.signal.aborted) return
         this.#assignment = this.#assigned(client)
         this.#tick()

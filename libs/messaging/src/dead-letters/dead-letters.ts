@@ -62,7 +62,7 @@ export class DeadLetters {
       } catch (failure) {
         failures++
         this.#log.warn({ group: this.#group, failures, reason: String(failure) }, 'a dead letter cannot be written yet')
-        await pause(backoff(failures, 250, 15_000), signal)
+        await pause(backoff(failures, 250, 3_000), signal)
       }
     }
     return undefined

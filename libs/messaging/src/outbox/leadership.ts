@@ -5,11 +5,14 @@ import { LEAD } from './statements.ts'
 type Connection = Awaited<ReturnType<Database['direct']>>
 
 /** A statement of the relay that takes longer is not answered any more: the connection is given up. */
-const STATEMENT_TIMEOUT_MS = 15_000
+const STATEMENT_TIMEOUT_MS = 10_000
+
+/** Who leads asks all the time; one that says nothing for so long is frozen, and another may lead. */
+const SILENCE_MS = 60_000
 
 // The server notices within about 10 s that a leader's machine is gone, and frees its lock.
 const KEEPALIVE = `set tcp_keepalives_idle = 4; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
-set statement_timeout = ${STATEMENT_TIMEOUT_MS}`
+set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set idle_session_timeout = ${SILENCE_MS}`
 
 /**
  * One session on PostgreSQL that is, or may become, the leader. The lock and the work hang on the same connection: a

@@ -143,7 +143,7 @@ export class Publisher {
 
   #hold(topic: string, error: unknown): void {
     const failures = (this.#holds.get(topic)?.failures ?? 0) + 1
-    this.#holds.set(topic, { failures, until: Date.now() + backoff(failures, 250, 15_000) })
+    this.#holds.set(topic, { failures, until: Date.now() + backoff(failures, 250, 3_000) })
     this.#log.warn({ topic, failures, reason: String(error) }, 'events of one topic wait: Kafka does not take them now')
   }
 }

@@ -72,7 +72,7 @@ export class Relay implements Part {
       } catch (error) {
         failures++
         this.#fail('the outbox relay lost its database connection', error)
-        await pause(backoff(failures, 100, 5_000), this.#stop.signal)
+        await pause(backoff(failures, 100, 2_000), this.#stop.signal)
       } finally {
         candidate?.close()
       }
@@ -127,7 +127,7 @@ export class Relay implements Part {
         if (candidate.ended || this.#stop.signal.aborted) throw error
         failures++
         this.#fail('the outbox relay cannot publish', error)
-        await pause(backoff(failures, 100, 5_000), this.#stop.signal)
+        await pause(backoff(failures, 100, 2_000), this.#stop.signal)
       }
     }
     if (candidate.ended) throw new Error('the connection that held the lock has ended')

@@ -3,6 +3,7 @@ import type { TopicDefinition } from '@restante/contracts'
 import type { Part } from '@restante/service'
 import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
 import type { Durability, Kafka } from '../kafka.ts'
+import { within } from '../pause.ts'
 import { deadLetterSettings, type TopicSettings, topicSettings } from './settings.ts'
 
 /** Kafka's way to say that a topic, in contrast to a broker or a user, is meant. */
@@ -126,6 +127,9 @@ export function listTopics(kafka: Kafka): Promise<ListedTopic[]> {
   })
 }
 
+/** How long readiness waits for an answer of the brokers. */
+const READY_MS = 1_000
+
 /** Keeps a service from being ready while its topics are not as its code needs them. */
 export class TopicsCheck implements Part {
   readonly name = 'topics'
@@ -136,10 +140,11 @@ export class TopicsCheck implements Part {
     this.#check = () => checkTopics(kafka, definitions)
   }
 
-  /** Rejects with the differences; brokers that do not answer are no difference. */
+  /** Rejects with the differences; brokers that do not answer are no difference, and are not waited for. */
   async ready(): Promise<void> {
-    const differences = await this.#differences().catch(() => [])
-    if (differences.length > 0) throw new Error(`run "topics ensure": ${differences.join('; ')}`)
+    const differences = await within(READY_MS, this.#differences()).catch(() => [])
+    if (differences !== undefined && differences.length > 0)
+      throw new Error(`run "topics ensure": ${differences.join('; ')}`)
   }
 
   /** Rejects while the brokers do not answer. */

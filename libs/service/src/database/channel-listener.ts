@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 
 const RECONNECT_MS = 1_000
 /** Keeps the loss of a silent connection from going unnoticed. */
-const CHECK_MS = 15_000
+const CHECK_MS = 5_000
 
 export interface ChannelListenerOptions {
   readonly db: { direct(): Promise<pg.Client> }
@@ -53,14 +53,17 @@ export class ChannelListener implements Part {
 
   async #listen(): Promise<void> {
     const { db, channel, ring } = this.#options
-    const { signal } = this.#stop
     const client = await db.direct()
+    const lost = new AbortController()
+    const { signal } = this.#stop
+    const over = AbortSignal.any([signal, lost.signal])
     try {
+      client.on('end', () => lost.abort())
       client.on('notification', ring)
       await client.query(`listen ${client.escapeIdentifier(channel)}`)
       ring()
       while (!signal.aborted) {
-        await wait(CHECK_MS, undefined, { signal }).catch(() => {})
+        await wait(CHECK_MS, undefined, { signal: over }).catch(() => {})
         if (!signal.aborted) await client.query('select 1')
       }
     } finally {

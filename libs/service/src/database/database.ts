@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
 import type { Part } from '../process/part.ts'
-import { isSerializationFailure } from './errors.ts'
+import { isSerializationFailure, isUnanswered } from './errors.ts'
 import { JoinablePool, joinConnection } from './shared-connection.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
 
@@ -34,6 +34,22 @@ export interface Tx<Orm = unknown> extends Queryable {
   afterCommit(notice: () => void): void
 }
 
+/**
+ * How long is waited for what, in milliseconds: a server that hangs must not make us hang with it. Each of these ends as
+ * a failure of the infrastructure. The server gives up first, so that a statement which is merely slow says so itself
+ * and leaves its connection usable.
+ */
+export interface Patience {
+  /** For a connection, made anew or free again. */
+  readonly connectMs: number
+  /** For a lock. */
+  readonly lockMs: number
+  /** The server's, for a statement. */
+  readonly statementMs: number
+  /** Ours, for the answer to it. */
+  readonly answerMs: number
+}
+
 export interface DatabaseOptions<Client extends OrmClient> {
   readonly url: string
   /** A URL that reaches PostgreSQL itself when `url` goes through a transaction pooler; default: `url`. */
@@ -41,6 +57,8 @@ export interface DatabaseOptions<Client extends OrmClient> {
   /** Connections of this process. Default 6. */
   readonly poolSize?: number | undefined
   readonly applicationName: string
+  /** Default 5, 8, 10 and 12 s. */
+  readonly patience?: Patience | undefined
   /** Makes the service's Prisma client over this database's pool. */
   readonly orm: (adapter: SqlDriverAdapterFactory) => Client
   /** `(client, work, limits) => client.$transaction(work, limits)`: how that client opens a transaction. */
@@ -53,9 +71,10 @@ export interface TransactionOptions {
   readonly retries?: number
 }
 
+const PATIENCE: Patience = { connectMs: 5_000, lockMs: 8_000, statementMs: 10_000, answerMs: 12_000 }
 /** A transaction's connection is taken back when it idles this long: a stuck body must not hold locks for ever. */
-const IDLE_IN_TRANSACTION_MS = 60_000
-const ORM_LIMITS: OrmLimits = { maxWait: 10_000, timeout: IDLE_IN_TRANSACTION_MS }
+const IDLE_IN_TRANSACTION_MS = 20_000
+const ORM_LIMITS: OrmLimits = { maxWait: 10_000, timeout: 60_000 }
 
 /** One service's database: its pool, its Prisma client, and the only way to open a transaction. */
 export class Database<Client extends OrmClient = OrmClient> implements Queryable, Part {
@@ -67,12 +86,21 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
   readonly #begin: (work: (orm: OrmOf<Client>) => Promise<void>) => Promise<void>
 
   private constructor(options: DatabaseOptions<Client>) {
-    const common = { application_name: options.applicationName, connectionTimeoutMillis: 5_000, keepAlive: true }
+    const { connectMs, lockMs, statementMs, answerMs } = options.patience ?? PATIENCE
+    const common = {
+      application_name: options.applicationName,
+      connectionTimeoutMillis: connectMs,
+      query_timeout: answerMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    }
     this.#pool = new JoinablePool({
       ...common,
       connectionString: options.url,
       max: options.poolSize ?? 6,
       idleTimeoutMillis: 60_000,
+      lock_timeout: lockMs,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     })
     // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement; without
@@ -96,7 +124,8 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
 
   /**
    * Runs `work` in one transaction and commits it when it resolves; any throw rolls everything back. Runs again on a
-   * serialization failure or deadlock, so `work` must have no effect outside the database.
+   * serialization failure or deadlock, so `work` must have no effect outside the database. After a
+   * failure of the infrastructure around the commit it is not known whether it happened.
    */
   async transaction<T>(work: (tx: Tx<OrmOf<Client>>) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -112,7 +141,7 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
     const client = await this.#pool.connect()
     const session = new OrmSession(this.#begin, client)
     const notices: (() => void)[] = []
-    let broken: Error | undefined
+    let broken = false
     try {
       await client.query(options.isolation ? `begin isolation level ${options.isolation}` : 'begin')
       const result = await work({
@@ -126,16 +155,22 @@ export class Database<Client extends OrmClient = OrmClient> implements Queryable
       return result
     } catch (error) {
       await session.leave().catch(() => {})
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure
-      })
+      // Behind a statement that is not answered, a rollback would wait too: the connection goes, and with it the work.
+      if (isUnanswered(error)) broken = true
+      else
+        await client.query('rollback').catch(() => {
+          broken = true
+        })
       throw error
     } finally {
       client.release(broken)
     }
   }
 
-  /** A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller ends it. */
+  /**
+   * A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller ends it, also when a
+   * query on it fails for want of an answer (12 s).
+   */
   async direct(): Promise<pg.Client> {
     const client = new pg.Client(this.#directConfig)
     // Loss of the connection reaches its owner through `end` and failing queries.

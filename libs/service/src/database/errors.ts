@@ -1,4 +1,5 @@
 import { types } from 'node:util'
+import { z } from 'zod'
 
 /**
  * An answer of another service, or of an engine, that says "not now": worth trying again, no fault of the input.
@@ -37,14 +38,19 @@ const SYSTEM_CODES = new Set([
   'UND_ERR_DESTROYED',
 ])
 
-/** SQLSTATE classes: 08 connection, 40 rollback (serialization, deadlock), 53 resources, 55P03 lock, 57 operator intervention, 58 system. */
-const SQLSTATE = /^(08|40|53|57|58)[0-9A-Z]{3}$|^55P03$/
+/**
+ * SQLSTATE classes: 08 connection, 40 rollback (serialization, deadlock), 53 resources, 57 operator intervention, 58
+ * system; 25P03 and 25P04 a transaction that took too long, 55P03 a lock that was not had in time.
+ */
+const SQLSTATE = /^(08|40|53|57|58)[0-9A-Z]{3}$|^25P0[34]$|^55P03$/
 
 /** Prisma's own codes for "cannot reach", "timed out", "connection closed", "write conflict". */
 const PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'])
 
+/** What `pg` says where it has no code to give. */
+const UNANSWERED = /Query read timeout/
 const POOL_MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|server closed the connection|Connection is closed/i
+  /Query read timeout|timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|server closed the connection|Connection is closed/i
 
 /** Errors of Node's own modules may come from another realm, where `instanceof` does not see them. */
 function isError(value: unknown): value is Error {
@@ -60,6 +66,19 @@ function codeOf(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+/** Where Prisma keeps PostgreSQL's own code when it has none of its own for it (P2010, P2039). */
+const prismaError = z.object({
+  meta: z.object({ driverAdapterError: z.object({ cause: z.object({ originalCode: z.string() }) }) }),
+})
+
+function sqlStateOf(error: object): string | undefined {
+  return prismaError.safeParse(error).data?.meta.driverAdapterError.cause.originalCode
+}
+
+function isOutage(code: string | undefined): boolean {
+  return code !== undefined && (SYSTEM_CODES.has(code) || SQLSTATE.test(code) || PRISMA_CODES.has(code))
+}
+
 /**
  * Whether a failure comes from the infrastructure (an engine or a peer that is down, slow, or restarting; a
  * serialization failure) and not from the work itself. Such work is tried again without limit; everything else is
@@ -68,13 +87,17 @@ function codeOf(error: object): string | undefined {
 export function isInfrastructureError(error: unknown): boolean {
   if (!isError(error)) return false
   if (error instanceof UpstreamError || isServerFault(error)) return true
-  const code = codeOf(error)
-  if (code && (SYSTEM_CODES.has(code) || SQLSTATE.test(code) || PRISMA_CODES.has(code))) return true
+  if (isOutage(codeOf(error)) || isOutage(sqlStateOf(error))) return true
   if (POOL_MESSAGES.test(error.message)) return true
   if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0) {
     return error.errors.every(isInfrastructureError)
   }
   return error.cause !== undefined && isInfrastructureError(error.cause)
+}
+
+/** Whether a statement was given up because no answer came: its connection is of no use any more. */
+export function isUnanswered(error: unknown): boolean {
+  return isError(error) && (UNANSWERED.test(error.message) || isUnanswered(error.cause))
 }
 
 /** Whether a unique index refused a row, and which (PostgreSQL 23505, through `pg` or Prisma). */

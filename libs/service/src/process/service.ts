@@ -1,6 +1,9 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Part } from './part.ts'
 
+/** A part that cannot say how it is does not keep the others from saying it: probes do not wait longer than this. */
+const ANSWER_MS = 2_000
+
 /** A process of ours: parts that start in order, say together whether they are ready, and stop in reverse order. */
 export class Service {
   readonly name: string
@@ -66,12 +69,22 @@ export class Service {
   async #rejected(check: (part: Part) => Promise<void> | undefined): Promise<Record<string, string>> {
     const checks = this.#parts.map(async (part): Promise<[string, string] | undefined> => {
       try {
-        await check(part)
+        await answered(check(part))
         return undefined
       } catch (error) {
         return [part.name, error instanceof Error ? error.message : String(error)]
       }
     })
     return Object.fromEntries((await Promise.all(checks)).filter((entry) => entry !== undefined))
+  }
+}
+
+async function answered(check: Promise<void> | undefined): Promise<void> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer for ${ANSWER_MS} ms`)), ANSWER_MS)
+  try {
+    await Promise.race([check, silence])
+  } finally {
+    clearTimeout(timer)
   }
 }

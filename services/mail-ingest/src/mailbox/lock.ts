@@ -16,7 +16,7 @@ values ($1, $2, $3, $4, $5::timestamptz) on conflict do nothing`)
 /**
  * Takes the one lock under which an inbox's messages, threads and labels change, until the transaction ends; so two
  * mails that arrive at once cannot both be first in a thread, or both be the original of a duplicate.
- * @param patienceMs how long to wait for it; then PostgreSQL refuses with 55P03. Default: as long as it takes.
+ * @param patienceMs how long to wait for it; then PostgreSQL refuses with 55P03. Default: as for any lock, 8 s.
  */
 export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number): Promise<void> {
   if (patienceMs !== undefined) await tx.query(LOCK_WITHIN, `${patienceMs}ms`)

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** For tests: a TCP wire to an engine, which can be cut, mended, and held without being cut. */
+export class Wire {
+  readonly #host: string
+  readonly #farPort: number
+  readonly #sockets = new Set<Socket>()
+  #server: Server | undefined
+  #held = false
+  #port = 0
+
+  private constructor(host: string, port: number) {
+    this.#host = host
+    this.#farPort = port
+  }
+
+  /** A wire to where a URL such as `postgres://127.0.0.1:54329/name` points. */
+  static async to(url: string): Promise<Wire> {
+    const { hostname, port } = new URL(url)
+    const wire = new Wire(hostname, Number(port))
+    await wire.mend()
+    return wire
+  }
+
+  /** The URL with this end of the wire in place of the other. */
+  through(url: string): string {
+    const near = new URL(url)
+    near.host = `127.0.0.1:${this.#port}`
+    return near.href
+  }
+
+  /** From now on nobody is there: connections break, and new ones are refused. */
+  cut(): void {
+    this.#server?.close()
+    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets.clear()
+  }
+
+  /** From now on connections stand and open, and nothing comes through: as if the other side were frozen. */
+  hold(): void {
+    this.#held = true
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  /** Ends `cut` and `hold`; what was held arrives. */
+  async mend(): Promise<void> {
+    this.#held = false
+    for (const socket of this.#sockets) socket.resume()
+    if (this.#server?.listening) return
+    this.#server = createServer({ pauseOnConnect: true }, (near) => this.#join(near))
+    this.#server.listen(this.#port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    if (address !== null && typeof address === 'object') this.#port = address.port
+  }
+
+  #join(near: Socket): void {
+    const far = connect(this.#farPort, this.#host)
+    const ends: [Socket, Socket][] = [
+      [near, far],
+      [far, near],
+    ]
+    for (const [from, to] of ends) {
+      this.#sockets.add(from)
+      from.on('data', (bytes) => to.write(bytes))
+      from.on('error', () => {})
+      from.on('close', () => {
+        this.#sockets.delete(from)
+        to.destroy()
+      })
+      if (this.#held) from.pause()
+      else from.resume()
+    }
+  }
+}

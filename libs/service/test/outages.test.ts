@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import {
+  ChannelListener,
+  createLogger,
+  Database,
+  type DatabaseOptions,
+  isInfrastructureError,
+  outlast,
+  sql,
+  UpstreamError,
+  Wire,
+} from '../src/index.ts'
+import { PrismaClient } from './fixtures/generated/client.ts'
+
+const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
+const name = `test_outages_${randomUUID().slice(0, 8)}`
+const url = ADMIN_URL.replace(/\/[^/]*$/, `/${name}`)
+
+const insertNote = sql<never, [id: string]>(`insert into notes (id, text) values ($1, '')`)
+const one = sql<{ one: number }>('select 1 as one')
+const sleep = sql<unknown>('select pg_sleep(30)')
+const terminateOthers = sql<unknown>(
+  `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`,
+)
+
+async function admin(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: ADMIN_URL })
+  await client.connect()
+  await client.query(text)
+  await client.end()
+}
+
+const settled = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  )
+
+/** Looks again until the condition holds. */
+async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
+  const end = Date.now() + limitMs
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('the condition was not met in time')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const works = (work: () => Promise<unknown>) => () =>
+  work().then(
+    () => true,
+    () => false,
+  )
+
+describe('PostgreSQL that goes away', () => {
+  let wire: Wire
+  let db: Database<PrismaClient>
+  /** Goes past the wire. */
+  let near: Database<PrismaClient>
+  const open = (to: string, patience?: DatabaseOptions<PrismaClient>['patience']) =>
+    Database.open({
+      patience,
+      url: to,
+      applicationName: 'test',
+      poolSize: 4,
+      orm: (adapter) => new PrismaClient({ adapter }),
+      begin: (client, work, limits) => client.$transaction(work, limits),
+    })
+
+  beforeAll(async () => {
+    await admin(`create database ${name}`)
+    near = open(url)
+    await near.query(sql('create table notes (id uuid primary key, text text not null)'))
+  })
+  afterAll(async () => {
+    await near.stop()
+    await admin(`drop database ${name} with (force)`)
+  })
+  beforeEach(async () => {
+    wire = await Wire.to(url)
+    db = open(wire.through(url), { connectMs: 1_500, lockMs: 500, statementMs: 1_000, answerMs: 1_500 })
+    await until(works(() => db.query(one)))
+  })
+  afterEach(async () => {
+    wire.cut()
+    await db.stop()
+  })
+
+  /** Every way in which a service asks: statement, Prisma, a transaction with either, and readiness. */
+  const ways: [string, () => Promise<unknown>][] = [
+    ['a statement', () => db.query(one)],
+    ['Prisma', () => db.orm.note.count()],
+    ['a transaction', () => db.transaction((tx) => tx.query(insertNote, randomUUID()))],
+    ['a transaction with Prisma', () => db.transaction(async (tx) => (await tx.orm()).note.count())],
+    ['a direct connection', () => db.direct()],
+  ]
+
+  it.each(ways)('is no fault of the work: %s, refused', async (_, way) => {
+    wire.cut()
+    expect(isInfrastructureError(await settled(way()))).toBe(true)
+    await wire.mend()
+    await until(works(way))
+  })
+
+  it('is no fault of the work when it ends a statement, through either way in', async () => {
+    const running = [
+      settled(db.query(sleep)),
+      settled(db.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
+    ]
+    const busy = sql<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity where datname = '${name}' and query like 'select pg_sleep%'`,
+    )
+    await until(async () => (await near.query(busy))[0]?.count === 2)
+    await near.query(terminateOthers)
+    for (const failure of await Promise.all(running)) expect(isInfrastructureError(failure)).toBe(true)
+    await until(works(() => db.query(one)))
+  })
+
+  it('answers with a failure within seconds when it hangs, and is used again afterwards', async () => {
+    const insideTransaction = db.transaction(async (tx) => {
+      await tx.query(one)
+      wire.hold()
+      return tx.query(insertNote, randomUUID())
+    })
+    const asked = [insideTransaction, ...ways.map(([, way]) => way())]
+    const failures = await Promise.all(asked.map(settled))
+    for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
+    await wire.mend()
+    for (const [, way] of ways) await until(works(way))
+  })
+
+  it('gives a statement that is too slow up by itself, and keeps its connection', async () => {
+    const failures = await Promise.all([
+      settled(db.query(sleep)),
+      settled(db.orm.$queryRawUnsafe('select pg_sleep(30)')),
+    ])
+    for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
+    expect(String(failures[0])).toContain('statement timeout')
+    await db.query(one)
+  })
+
+  it('does not let a row that somebody holds hold us for ever, through either way in', async () => {
+    const id = randomUUID()
+    await near.query(insertNote, id)
+    const waiting = await near.transaction(async (holder) => {
+      await holder.query(sql<never, [string]>('update notes set text = text where id = $1'), id)
+      return Promise.all([
+        settled(db.query(sql<never, [string]>('delete from notes where id = $1'), id)),
+        settled(db.orm.note.delete({ where: { id } })),
+      ])
+    })
+    for (const failure of waiting) expect(isInfrastructureError(failure)).toBe(true)
+  })
+
+  it('is listened to again as soon as it is back', async () => {
+    let rings = 0
+    const log = createLogger({ service: 'test', level: 'silent' })
+    const listener = new ChannelListener({ db, channel: 'bell', ring: () => rings++, log })
+    await listener.start()
+    await until(() => rings === 1)
+    wire.cut()
+    await wire.mend()
+    await until(() => rings === 2)
+    await near.query(sql(`notify bell`))
+    await until(() => rings === 3)
+    await listener.stop()
+  })
+
+  it('is outlasted by what must be written down, and only as long as there is time', async () => {
+    wire.cut()
+    const id = randomUUID()
+    const written = outlast(new AbortController().signal, () => db.query(insertNote, id))
+    const late = settled(outlast(AbortSignal.timeout(300), () => db.query(insertNote, id)))
+    expect(isInfrastructureError(await late)).toBe(true)
+    await wire.mend()
+    await written
+    await expect(outlast(new AbortController().signal, () => db.query(insertNote, id))).rejects.toThrow('duplicate key')
+  })
+})
+
+it('knows failures of the infrastructure from others', () => {
+  const coded = (code: string) => Object.assign(new Error('x'), { code })
+  for (const code of ['ECONNRESET', '57P01', '57014', '25P03', '55P03', '40P01', '53300', '08006', 'P1017'])
+    expect(isInfrastructureError(coded(code))).toBe(true)
+  for (const code of ['23505', '22P02', '25P02', '42P01', 'P2002'])
+    expect(isInfrastructureError(coded(code))).toBe(false)
+  expect(isInfrastructureError(new UpstreamError('busy'))).toBe(true)
+  expect(isInfrastructureError(new Error('wrapped', { cause: coded('ECONNREFUSED') }))).toBe(true)
+  expect(isInfrastructureError(new TypeError('x is not a function'))).toBe(false)
+})
