@@ -67,9 +67,12 @@ export class DirectoryBlobStore implements BlobStore {
 
   async copy(from: string, to: string): Promise<void> {
     const source = this.#fileOf(from)
-    await this.#throughTemporary(this.#fileOf(to), (temporary) =>
-      link(source, temporary).catch(ifMissingThrow(() => new BlobNotFound(from))),
-    )
+    const linked = await this.#throughTemporary(this.#fileOf(to), async (temporary) => {
+      await link(source, temporary).catch(ifMissingThrow(() => new BlobNotFound(from)))
+      return temporary
+    })
+    // Still there after a rename onto a hard link to the same file, which POSIX makes a no-op.
+    await rm(linked, { force: true })
   }
 
   /** Lets `write` make a temporary file, then gives it its name at once and for good. */
@@ -80,9 +83,9 @@ export class DirectoryBlobStore implements BlobStore {
       const result = await write(temporary)
       await this.#publish(temporary, file)
       return result
-    } finally {
-      // Still there after a failure, and after a rename onto a hard link to the same file, which POSIX makes a no-op.
+    } catch (error) {
       await rm(temporary, { force: true })
+      throw error
     }
   }
 
