@@ -45,6 +45,7 @@ export {
   verifyService,
 } from './identity/tokens.ts'
 export * from './outbound/index.ts'
+export { Batches, type BatchesOptions } from './process/batches.ts'
 export { Bell } from './process/bell.ts'
 export type { Part } from './process/part.ts'
 export { Periodic, type PeriodicOptions } from './process/periodic.ts'

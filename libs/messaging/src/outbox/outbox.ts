@@ -24,7 +24,9 @@ export class InvalidEventError extends Error {
   override readonly name = 'InvalidEventError'
 }
 
-interface Row {
+/** An event that was checked and encoded, with the trace of the work that raised it. Only `Outbox.encode` makes one. */
+export interface EncodedEvent {
+  readonly topic: string
   readonly event: DomainEvent
   readonly headers: string
   readonly payload: string
@@ -35,7 +37,7 @@ const INSERT = sql<
   never,
   [
     ids: string[],
-    topic: string,
+    topics: string[],
     keys: string[],
     types: string[],
     subjects: string[],
@@ -44,9 +46,9 @@ const INSERT = sql<
     payloads: string[],
   ]
 >(`insert into outbox (id, topic, key, type, subject, time, headers, payload)
-select id, $2, key, type, subject, time, headers::jsonb, payload
-  from unnest($1::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
-       with ordinality as event(id, key, type, subject, time, headers, payload, ordinal)
+select id, topic, key, type, subject, time, headers::jsonb, payload
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
+       with ordinality as event(id, topic, key, type, subject, time, headers, payload, ordinal)
  order by ordinal`)
 
 /** On which the commits of other processes are announced to the leading relay. */
@@ -76,19 +78,31 @@ export class Outbox {
   }
 
   /** Records several events of one topic with one statement; they are published in this order. */
-  async addAll<T extends TopicDefinition>(tx: Tx, topic: T, events: readonly EventOf<T>[]): Promise<void> {
-    if (events.length === 0) return
-    const rows = events.map((event) => this.#row(topic, event))
+  addAll<T extends TopicDefinition>(tx: Tx, topic: T, events: readonly EventOf<T>[]): Promise<void> {
+    return this.record(tx, this.encode(topic, events))
+  }
+
+  /**
+   * Checks and encodes events within the work that raises them, for a transaction that `record`s those of several works.
+   * @throws EventTooLargeError, InvalidEventError
+   */
+  encode<T extends TopicDefinition>(topic: T, events: readonly EventOf<T>[]): EncodedEvent[] {
+    return events.map((event) => this.#encode(topic, event))
+  }
+
+  /** Records encoded events, of whatever topics, with one statement; they are published in this order. */
+  async record(tx: Tx, encoded: readonly EncodedEvent[]): Promise<void> {
+    if (encoded.length === 0) return
     await tx.query(
       INSERT,
-      rows.map((row) => row.event.id),
-      topic.name,
-      rows.map((row) => row.event.key),
-      rows.map((row) => row.event.type),
-      rows.map((row) => row.event.subject),
-      rows.map((row) => row.event.time.toISOString()),
-      rows.map((row) => row.headers),
-      rows.map((row) => row.payload),
+      encoded.map(({ event }) => event.id),
+      encoded.map(({ topic }) => topic),
+      encoded.map(({ event }) => event.key),
+      encoded.map(({ event }) => event.type),
+      encoded.map(({ event }) => event.subject),
+      encoded.map(({ event }) => event.time.toISOString()),
+      encoded.map(({ headers }) => headers),
+      encoded.map(({ payload }) => payload),
     )
     tx.afterCommit(this.#announcer.announce)
   }
@@ -98,7 +112,7 @@ export class Outbox {
     return this.#announcer.attach(ring)
   }
 
-  #row(topic: TopicDefinition, event: DomainEvent): Row {
+  #encode(topic: TopicDefinition, event: DomainEvent): EncodedEvent {
     if (topic.producer !== this.#service) {
       throw new InvalidEventError(`only ${topic.producer} publishes to ${topic.name}`)
     }
@@ -112,6 +126,6 @@ export class Outbox {
     const payload = JSON.stringify(parsed.data)
     const bytes = Buffer.byteLength(payload)
     if (bytes > MAX_EVENT_BYTES) throw new EventTooLargeError(topic.name, event.type, bytes)
-    return { event, payload, headers: JSON.stringify(encodeHeaders(this.#source, event)) }
+    return { topic: topic.name, event, payload, headers: JSON.stringify(encodeHeaders(this.#source, event)) }
   }
 }

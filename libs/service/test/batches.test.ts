@@ -1,0 +1,76 @@
+import { Batches, UpstreamError } from '@restante/service'
+
+/** Work that a test lets go on by hand, and the batches that it was given. */
+function controlled(atOnce = 1, most = 10) {
+  const begun: string[][] = []
+  const ends: (() => void)[] = []
+  const batches = new Batches<string, string>({
+    most,
+    atOnce,
+    async work(items) {
+      begun.push([...items])
+      await new Promise<void>((end) => ends.push(end))
+      if (items.includes('outage')) throw new UpstreamError('not now')
+      if (items.includes('bad')) throw new Error('no good')
+      return items.map((item) => item.toUpperCase())
+    },
+  })
+  /** Ends what is under way, until nothing begins any more. */
+  const goOn = async (): Promise<void> => {
+    for (let end = ends.shift(); end; end = ends.shift()) {
+      end()
+      await new Promise(setImmediate)
+    }
+  }
+  return { begun, batches, goOn }
+}
+const turn = () => new Promise(setImmediate)
+
+describe('batches', () => {
+  it('begin at once, and take together who came in the same turn or while one was under way', async () => {
+    const { begun, batches, goOn } = controlled()
+    const first = [batches.add('a'), batches.add('b')]
+    await turn()
+    expect(begun).toEqual([['a', 'b']])
+    const second = [batches.add('c')]
+    await turn()
+    second.push(batches.add('d'))
+    await turn()
+    expect(begun).toHaveLength(1)
+    await goOn()
+    expect(begun).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    expect(await Promise.all([...first, ...second])).toEqual(['A', 'B', 'C', 'D'])
+  })
+
+  it('are no larger than allowed, and as many as allowed run at once', async () => {
+    const { begun, batches, goOn } = controlled(2, 2)
+    const all = ['a', 'b', 'c', 'd', 'e'].map((item) => batches.add(item))
+    await turn()
+    expect(begun).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    await goOn()
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C', 'D', 'E'])
+  })
+
+  it('are done one by one when an item spoils them, so that it fails alone', async () => {
+    const { batches, goOn } = controlled()
+    const all = Promise.allSettled(['a', 'bad', 'c'].map((item) => batches.add(item)))
+    await turn()
+    await goOn()
+    expect((await all).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  it('fail as a whole in an outage, which trying one by one would only prolong', async () => {
+    const { begun, batches, goOn } = controlled()
+    const all = Promise.allSettled(['a', 'outage', 'c'].map((item) => batches.add(item)))
+    await turn()
+    await goOn()
+    expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(begun).toHaveLength(1)
+  })
+})
