@@ -27,6 +27,7 @@ import { inboundRoutes } from './inbound/routes.ts'
 import { mailboxRoutes } from './mailbox/routes.ts'
 import { DnsCache } from './pipeline/dns-resolver.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
+import { ReservedNames } from './raw/reserved-names.ts'
 import { RawMailSweeper } from './raw/sweeper.ts'
 import { deliveriesConsumer } from './sent/consumers.ts'
 import { LocalHandOver } from './sent/local-hand-over.ts'
@@ -53,7 +54,8 @@ export function create(config: Config, log: Logger): Service {
   const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
   const announcer = new Announcer(db, INBOUND)
-  const acceptance = new Acceptance({ db, outbox, announce: announcer.announce })
+  const names = service.use(new ReservedNames(db))
+  const acceptance = new Acceptance({ db, outbox, names, announce: announcer.announce })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
   const parser = createParserPool({ threads: reads ? config.pipeline.parseWorkers : 0 })
   const placement = new SentPlacement({ db, blobs, parser, outbox })

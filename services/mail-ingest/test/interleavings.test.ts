@@ -6,6 +6,8 @@ import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
 import { ByteBudget } from '../src/housekeeping/byte-budget.ts'
 import { buryInbox } from '../src/mailbox/lock.ts'
 import { queue } from '../src/pipeline/queue.ts'
+import { blobOf, ReservedNames } from '../src/raw/reserved-names.ts'
+import { rawMails } from '../src/raw/store.ts'
 import { InboxPurge } from '../src/tenancy/purge.ts'
 import { InboxReconciliation } from '../src/tenancy/reconciliation.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
@@ -51,23 +53,47 @@ select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"int
 
 describe('the bytes of a mail', () => {
   it('have no name before a row knows it, so that a crash leaves no bytes that nobody cleans up', async () => {
+    const { db } = stage
     const named = async () => {
       const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
-      return files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming').length
+      const blobs = files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming')
+      return blobs.map(({ name }) => `inbound/${name}`)
     }
     const before = await named()
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
-    const accepted = await stage.db.transaction(async (tx) => {
-      await tx.query(sql('lock table raw_mails in exclusive mode'))
+    const accepted = await db.transaction(async (tx) => {
+      await tx.query(sql('lock table inbound in exclusive mode'))
       const answer = smtp.data('Subject: early\r\n\r\nbody\r\n')
-      await waitFor(async () => (await blocked()) > 0, { what: 'the reservation to wait' })
-      const appears = waitFor(async () => (await named()) > before, { what: 'bytes with a name', timeout: 500 })
-      await expect(appears).rejects.toThrow()
+      await waitFor(async () => (await blocked()) > 0, { what: 'the acceptance to wait' })
+      const blob = (await named()).filter((name) => !before.includes(name))
+      expect(blob).toHaveLength(1)
+      expect(await db.orm.rawMail.findMany({ where: { blob: { in: blob } } })).toMatchObject([{ refs: 0 }])
       return { answer }
     })
     expect((await accepted.answer).code).toBe(250)
     await smtp.quit()
+  })
+
+  it('get no name before its reservation is committed, and names that nobody took are given back', async () => {
+    const { db } = stage
+    const reservations = () => db.orm.rawMail.count({ where: { refs: 0, size: 0 } })
+    const before = await reservations()
+    const names = new ReservedNames(db)
+    const taken = await db.transaction(async (tx) => {
+      await tx.query(sql('lock table raw_mails in exclusive mode'))
+      const asked = names.take()
+      await waitFor(async () => (await blocked()) > 0, { what: 'the reservation to wait' })
+      expect(await Promise.race([asked, 'nothing yet'])).toBe('nothing yet')
+      return { asked }
+    })
+    const others = await Promise.all(Array.from({ length: 120 }, () => names.take()))
+    const all = [await taken.asked, ...others]
+    expect(new Set(all).size).toBe(121)
+    expect(await db.orm.rawMail.count({ where: { blob: { in: all.map(blobOf) } } })).toBe(121)
+    await names.stop()
+    expect((await reservations()) - before).toBe(121)
+    await rawMails.forgetReserved(db, all.map(blobOf))
   })
 
   it('stay for the inbox that needs them when another is deleted while its mail is', async () => {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { StoredBlob } from '@restante/blobs'
 import { type DiscardReason, topics } from '@restante/contracts'
-import type { Outbox } from '@restante/messaging'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import { Batches } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
+import { blobOf, type ReservedNames } from '../raw/reserved-names.ts'
 import { rawMails } from '../raw/store.ts'
 import { currentTraceparent } from '../telemetry/spans.ts'
 import type { Envelope } from './envelope.ts'
@@ -11,6 +13,7 @@ import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } fr
 export interface AcceptanceOptions {
   readonly db: Db
   readonly outbox: Outbox
+  readonly names: ReservedNames
   /** Called after rows were committed. */
   readonly announce: () => void
 }
@@ -25,62 +28,85 @@ export interface Destinations {
 type Within = (tx: Tx) => Promise<boolean>
 const ALWAYS: Within = async () => true
 
+/** A mail whose bytes are durable, and all that is recorded of it. */
+interface Arrived {
+  readonly mail: AcceptedMail
+  readonly rows: readonly NewInbound[]
+  readonly events: readonly EncodedEvent[]
+}
+
+/** Mails of one transaction. */
+const MOST = 50
+
 /**
  * Takes responsibility for mails. When `accept` resolves, the raw bytes are durable and one transaction holds a row
  * per recipient, the use of the bytes and the facts for operators: the peer may be told 250. When it rejects there is
- * no trace but a reservation that the sweeper clears.
+ * no trace but a reservation that the sweeper clears. Mails that arrive together share that transaction.
  */
 export class Acceptance {
   readonly #options: AcceptanceOptions
+  readonly #arrivals: Batches<Arrived, Arrived>
 
   constructor(options: AcceptanceOptions) {
+    const { db } = options
     this.#options = options
+    this.#arrivals = new Batches({
+      most: MOST,
+      work: (arrived) => db.transaction((tx) => this.#record(tx, arrived)),
+    })
   }
 
   /**
-   * @param write makes the bytes durable under the given name, not before `reserved` resolved; it rejects when that does.
+   * @param write makes the bytes durable under the given name.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
     envelope: Envelope,
     to: Destinations,
-    write: (blob: string, reserved: Promise<void>) => Promise<Pick<StoredBlob, 'size'>>,
-    within = ALWAYS,
+    write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
+    within?: Within,
   ): Promise<string> {
-    const { db, announce } = this.#options
-    const id = randomUUID()
-    const blob = `inbound/${id}`
+    const { db, names, announce } = this.#options
+    const id = await names.take()
+    const blob = blobOf(id)
     const receivedAt = new Date()
-    const reserved = rawMails.reserve(db, blob)
-    // Whoever writes meets it; until then the failure has no handler.
-    reserved.catch(() => {})
-    const { size } = await write(blob, reserved)
+    const { size } = await write(blob)
     const traceparent = currentTraceparent()
     const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
     const mail = { blob, size, envelope: traced, receivedAt }
+    const events = [...this.#accepted(mail, to.rows), ...this.#discarded(size, to.paused, 'paused')]
+    const arrived = { mail, rows: to.rows, events }
     // When this rejects, the commit may still have happened: the bytes stay, and the sweeper finds out.
-    await db.transaction(async (tx) => {
-      if (await within(tx)) await this.#record(tx, mail, to)
-    })
+    if (within === undefined) await this.#arrivals.add(arrived)
+    else
+      await db.transaction(async (tx) => {
+        if (await within(tx)) await this.#record(tx, [arrived])
+      })
     announce()
     return id
   }
 
   /** Records for operators that paused inboxes swallowed a mail, whose bytes are kept nowhere. `within` as above. */
   async swallow(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
-    await this.#options.db.transaction(async (tx) => {
-      if (await within(tx)) await this.#recordDiscarded(tx, size, paused, 'paused')
+    const { db, outbox } = this.#options
+    const events = this.#discarded(size, paused, 'paused')
+    await db.transaction(async (tx) => {
+      if (await within(tx)) await outbox.record(tx, events)
     })
   }
 
-  async #record(tx: Tx, mail: AcceptedMail, { rows, paused }: Destinations): Promise<void> {
-    await rawMails.hold(tx, mail.blob, rows.length, mail.size)
-    await insertInbound(tx, mail, rows)
-    await this.#recordAccepted(tx, mail, rows)
-    await this.#recordDiscarded(tx, mail.size, paused, 'paused')
+  async #record(tx: Tx, arrived: readonly Arrived[]): Promise<readonly Arrived[]> {
+    const uses = arrived.map(({ mail: { blob, size }, rows }) => ({ blob, size, refs: rows.length }))
+    await rawMails.hold(tx, uses)
+    await insertInbound(tx, arrived)
+    await this.#options.outbox.record(
+      tx,
+      arrived.flatMap(({ events }) => events),
+    )
+    return arrived
   }
 
-  async #recordAccepted(tx: Tx, mail: AcceptedMail, rows: readonly NewInbound[]): Promise<void> {
+  #accepted(mail: AcceptedMail, rows: readonly NewInbound[]): EncodedEvent[] {
     const { envelope, receivedAt: time } = mail
     const how =
       envelope.via === 'smtp'
@@ -100,17 +126,17 @@ export class Acceptance {
       }
       return [{ type: 'mail.accepted' as const, subject: row.id, time, ...addressed(row.inbox), payload }]
     })
-    await this.#options.outbox.addAll(tx, topics['mail.inbound'], events)
+    return this.#options.outbox.encode(topics['mail.inbound'], events)
   }
 
-  async #recordDiscarded(tx: Tx, size: number, inboxes: readonly InboxScope[], reason: DiscardReason): Promise<void> {
+  #discarded(size: number, inboxes: readonly InboxScope[], reason: DiscardReason): EncodedEvent[] {
     const events = inboxes.map((inbox) => {
       const { address: _, ...scope } = inbox
       const inbound_id = randomUUID()
       const payload = { ...scope, inbound_id, reason, size }
       return { type: 'mail.discarded' as const, subject: inbound_id, time: new Date(), ...addressed(inbox), payload }
     })
-    await this.#options.outbox.addAll(tx, topics['mail.inbound'], events)
+    return this.#options.outbox.encode(topics['mail.inbound'], events)
   }
 }
 

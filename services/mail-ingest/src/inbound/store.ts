@@ -23,6 +23,7 @@ export interface AcceptedMail {
 
 type Column = readonly (string | null)[]
 
+// The organizations in one order, so that two transactions that are the first for several never wait for each other.
 const INSERT = sql<
   never,
   [
@@ -34,40 +35,50 @@ const INSERT = sql<
     inboxes: Column,
     addresses: Column,
     recipients: Column,
-    blob: string,
-    size: number,
-    envelope: string,
-    receivedAt: string,
+    blobs: Column,
+    sizes: readonly number[],
+    envelopes: Column,
+    receivedAt: Column,
   ]
 >(`
 with added as (
   insert into inbound (id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope, received_at)
-  select id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, $9, $10, $11::jsonb, $12::timestamptz
-    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[])
-         as row(id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient)
-  returning organization_id
+  select id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope::jsonb, received_at
+    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[],
+                $10::int[], $11::text[], $12::timestamptz[])
+         with ordinality as row(id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
+                                envelope, received_at, ordinal)
+   order by ordinal
+  returning organization_id, received_at
 )
 insert into receiving_organizations (organization_id, since)
-select distinct organization_id, $12::timestamptz from added where organization_id is not null
+select organization_id, min(received_at) from added where organization_id is not null
+ group by organization_id order by organization_id
 on conflict do nothing`)
 
-/** Puts the recipients of one accepted mail into the queue. */
-export async function insertInbound(tx: Queryable, mail: AcceptedMail, rows: readonly NewInbound[]): Promise<void> {
-  const inbox = (row: NewInbound): InboxScope | undefined => (row.kind === 'mail' ? row.inbox : undefined)
+/** Puts the recipients of accepted mails into the queue, in this order. */
+export async function insertInbound(
+  tx: Queryable,
+  mails: readonly { readonly mail: AcceptedMail; readonly rows: readonly NewInbound[] }[],
+): Promise<void> {
+  const rows = mails.flatMap(({ mail, rows }) => {
+    const envelope = JSON.stringify(mail.envelope)
+    return rows.map((row) => ({ ...row, mail, envelope, scope: row.kind === 'mail' ? row.inbox : undefined }))
+  })
   await tx.query(
     INSERT,
     rows.map((row) => row.id),
     rows.map((row) => (row.kind === 'mail' ? row.inbox.inbox_uid : row.deliveryId)),
     rows.map((row) => row.kind),
-    rows.map((row) => inbox(row)?.organization_id ?? null),
-    rows.map((row) => inbox(row)?.pod_id ?? null),
-    rows.map((row) => inbox(row)?.inbox_uid ?? null),
-    rows.map((row) => inbox(row)?.address ?? null),
+    rows.map(({ scope }) => scope?.organization_id ?? null),
+    rows.map(({ scope }) => scope?.pod_id ?? null),
+    rows.map(({ scope }) => scope?.inbox_uid ?? null),
+    rows.map(({ scope }) => scope?.address ?? null),
     rows.map((row) => row.recipient),
-    mail.blob,
-    mail.size,
-    JSON.stringify(mail.envelope),
-    mail.receivedAt.toISOString(),
+    rows.map(({ mail }) => mail.blob),
+    rows.map(({ mail }) => mail.size),
+    rows.map(({ envelope }) => envelope),
+    rows.map(({ mail }) => mail.receivedAt.toISOString()),
   )
 }
 

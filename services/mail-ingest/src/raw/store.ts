@@ -1,10 +1,25 @@
 import { type Queryable, sql } from '@restante/service'
 
-const RESERVE = sql<never, [blob: string]>('insert into raw_mails (blob, refs, size) values ($1, 0, 0)')
+/** How many rows use a raw mail of `size` bytes from now on. */
+export interface RawMailUse {
+  readonly blob: string
+  readonly refs: number
+  readonly size: number
+}
 
-const HOLD = sql<{ blob: string }, [blob: string, refs: number, size: number]>(
-  'update raw_mails set refs = refs + $2, size = $3, updated_at = now() where blob = $1 returning blob',
+const RESERVE = sql<never, [blobs: readonly string[]]>(
+  'insert into raw_mails (blob, refs, size) select blob, 0, 0 from unnest($1::text[]) as reserved(blob)',
 )
+
+const FORGET_RESERVED = sql<never, [blobs: readonly string[]]>(
+  'delete from raw_mails where blob = any($1) and refs = 0 and size = 0',
+)
+
+const HOLD = sql<{ blob: string }, [blobs: readonly string[], refs: readonly number[], sizes: readonly number[]]>(`
+update raw_mails set refs = raw_mails.refs + used.refs, size = used.size, updated_at = now()
+  from unnest($1::text[], $2::int[], $3::int[]) as used(blob, refs, size)
+ where raw_mails.blob = used.blob
+returning raw_mails.blob`)
 
 const RELEASE = sql<never, [blobs: readonly string[]]>(`
 update raw_mails set refs = refs - uses.count, updated_at = now()
@@ -17,15 +32,25 @@ update raw_mails set refs = refs - uses.count, updated_at = now()
  * row that names what to clean up, never a blob that nobody knows.
  */
 export const rawMails = {
-  /** Announces a blob that is about to be written; commits by itself. */
-  async reserve(db: Queryable, blob: string): Promise<void> {
-    await db.query(RESERVE, blob)
+  /** Announces blobs that are about to be written; commits by itself. */
+  async reserve(db: Queryable, blobs: readonly string[]): Promise<void> {
+    await db.query(RESERVE, blobs)
   },
 
-  /** Adds `refs` uses of a reserved blob of `size` bytes, in the transaction of the rows that use it. */
-  async hold(tx: Queryable, blob: string, refs: number, size: number): Promise<void> {
-    const held = await tx.query(HOLD, blob, refs, size)
-    if (held.length === 0) throw new Error(`the raw mail ${blob} was not reserved`)
+  /** Takes reservations back under which nothing was written. */
+  async forgetReserved(db: Queryable, blobs: readonly string[]): Promise<void> {
+    if (blobs.length > 0) await db.query(FORGET_RESERVED, blobs)
+  },
+
+  /** Adds uses of reserved blobs, each named once, in the transaction of the rows that use them. */
+  async hold(tx: Queryable, uses: readonly RawMailUse[]): Promise<void> {
+    const held = await tx.query(
+      HOLD,
+      uses.map(({ blob }) => blob),
+      uses.map(({ refs }) => refs),
+      uses.map(({ size }) => size),
+    )
+    if (held.length < uses.length) throw new Error('a raw mail was not reserved')
   },
 
   /** Gives up one use for each time a blob is named. */

@@ -51,8 +51,7 @@ export class LocalHandOver {
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
-    const copy = async (blob: string, reserved: Promise<void>): Promise<{ size: number }> => {
-      await reserved
+    const copy = async (blob: string): Promise<{ size: number }> => {
       await blobs.copy(request.blob.name, blob)
       return { size: request.blob.size }
     }

@@ -52,7 +52,7 @@ export class SentPlacement {
     const blob = `mailbox/${inbox_uid}/${id}`
     const [content] = await Promise.all([
       readContent(raw, bareAddress(copy.from), parser),
-      rawMails.reserve(db, blob).then(() => blobs.copy(copy.blob.name, blob)),
+      rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
     ])
     return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
   }
@@ -64,7 +64,7 @@ export class SentPlacement {
     if (await deletedInbox(tx, inbox_uid)) return
     if (await store.message(tx, inbox_uid, message_id)) return
     if (await tombstones.has(tx, inbox_uid, message_id)) return
-    await rawMails.hold(tx, message.blob, 1, message.size)
+    await rawMails.hold(tx, [{ blob: message.blob, refs: 1, size: message.size }])
     await insertIntoThread(tx, message, body)
     await logFirstLabels(tx, outbox, message)
     for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)

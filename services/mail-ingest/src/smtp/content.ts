@@ -9,14 +9,9 @@ export class MailTooLarge extends Error {
 /**
  * What DATA carries, checked while it flows by: at most `limit` bytes, strict line endings. The stream is left open
  * when a check fails, so that the rest can be read up to its end and the answer comes where the peer expects it.
- * @param permit must resolve before the content ends; what rejects it ends the content, too.
  * @throws SmugglingAttempt, MailTooLarge
  */
-export async function* checkedContent(
-  stream: Readable,
-  limit: number,
-  permit: Promise<void> = Promise.resolve(),
-): AsyncGenerator<Buffer, void> {
+export async function* checkedContent(stream: Readable, limit: number): AsyncGenerator<Buffer, void> {
   const guard = new LineGuard()
   let size = 0
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
@@ -27,7 +22,6 @@ export async function* checkedContent(
     yield bytes
   }
   guard.end()
-  await permit
 }
 
 /** Reads a stream to its end and forgets it. @returns false when there is more than `limit`; it is left unread. */

@@ -1,7 +1,7 @@
 import type { RecipientAnswer } from '@restante/contracts'
 import { LIMITS } from '@restante/contracts'
 import type { ReturnPath } from '@restante/mime'
-import type { ServiceClient } from '@restante/service'
+import { Batches, type ServiceClient } from '@restante/service'
 
 /** What an envelope recipient stands for here. */
 export type Recipient =
@@ -11,23 +11,23 @@ export type Recipient =
   | { readonly kind: 'report'; readonly given: string; readonly deliveryId: string }
   | { readonly kind: 'unknown'; readonly given: string }
 
-type Waiting = { readonly address: string; resolve(answer: RecipientAnswer): void; reject(error: unknown): void }
-
-const BATCH = 100
+/** Most addresses of one question. */
+const MOST = 100
+/** Questions under way at once: more would be smaller ones, and with a single one a lost answer would hold up everybody. */
+const AT_ONCE = 2
 
 /**
  * Tells what recipients stand for. Inboxes are asked of their owner each time, so that a deleted one bounces and a
- * paused one swallows from the moment its owner said so; questions of one moment, from however many sessions, go out
- * in one call.
+ * paused one swallows from the moment its owner said so; addresses that wait at one moment, from however many sessions, go
+ * out in one call.
  */
 export class RecipientLookup {
-  readonly #gateway: ServiceClient
   readonly #returnPath: ReturnPath
-  #waiting: Waiting[] = []
+  readonly #questions: Batches<string, RecipientAnswer>
 
-  constructor(options: { gateway: ServiceClient; returnPath: ReturnPath }) {
-    this.#gateway = options.gateway
-    this.#returnPath = options.returnPath
+  constructor({ gateway, returnPath }: { gateway: ServiceClient; returnPath: ReturnPath }) {
+    this.#returnPath = returnPath
+    this.#questions = new Batches({ most: MOST, atOnce: AT_ONCE, work: (addresses) => askOwner(gateway, addresses) })
   }
 
   /** @throws UpstreamError when the owner does not answer within 2 s. */
@@ -38,32 +38,14 @@ export class RecipientLookup {
     return answer.status === 'unknown' ? { kind: 'unknown', given } : { kind: 'inbox', given, answer }
   }
 
-  /** Asks about one address together with whatever else is asked in this turn of the event loop. */
+  /** Asks about one address, which is read from its owner's row after this call. */
   ask(address: string): Promise<RecipientAnswer> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#askAll())
-      this.#waiting.push({ address, resolve, reject })
-    })
+    return this.#questions.add(address)
   }
+}
 
-  #askAll(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (let from = 0; from < waiting.length; from += BATCH) void this.#askBatch(waiting.slice(from, from + BATCH))
-  }
-
-  async #askBatch(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const { recipients } = await this.#gateway.call(
-        'gateway.resolveRecipients',
-        { addresses: batch.map(({ address }) => address) },
-        LIMITS.inbound.recipientLookup,
-      )
-      for (const [index, { address, resolve }] of batch.entries()) {
-        resolve(recipients[index] ?? { status: 'unknown', given: address })
-      }
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-  }
+async function askOwner(gateway: ServiceClient, addresses: readonly string[]): Promise<RecipientAnswer[]> {
+  const question = { addresses: [...addresses] }
+  const { recipients } = await gateway.call('gateway.resolveRecipients', question, LIMITS.inbound.recipientLookup)
+  return addresses.map((given, index) => recipients[index] ?? { status: 'unknown', given })
 }

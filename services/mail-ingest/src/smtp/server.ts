@@ -212,13 +212,13 @@ export class SmtpEdge implements Part {
     to: ReturnType<typeof destinationsOf>,
   ): Promise<string> {
     const { acceptance, blobs } = this.#options
-    const content = (reserved?: Promise<void>) => checkedContent(stream, LIMITS.inbound.bytes, reserved)
+    const content = checkedContent(stream, LIMITS.inbound.bytes)
     if (to.rows.length > 0) {
-      return acceptance.accept(envelopeOf(smtp), to, (blob, reserved) =>
-        blobs.put(blob, Readable.from(content(reserved), { objectMode: false })),
+      return acceptance.accept(envelopeOf(smtp), to, (blob) =>
+        blobs.put(blob, Readable.from(content, { objectMode: false })),
       )
     }
-    for await (const _ of content());
+    for await (const _ of content);
     await acceptance.swallow(stream.byteLength, to.paused)
     return smtp.id
   }
