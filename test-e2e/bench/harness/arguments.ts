@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts'
 
 /** What one call of `npm run bench` asks for. */
 export interface Wishes {
@@ -7,9 +7,12 @@ export interface Wishes {
   readonly benches: readonly string[]
   /** A tenth of the load: to see that a change works, not how much it gains. */
   readonly quick: boolean
-  /** Services that run under `--cpu-prof`. */
-  readonly profiled: ReadonlySet<ServiceName>
+  /** What runs under `--cpu-prof`. */
+  readonly profiled: ReadonlySet<string>
 }
+
+/** Processes of which a CPU profile can be taken: `messaging` are the programs of the bench `consumer`. */
+const PROFILABLE: readonly string[] = [...SERVICES, 'messaging']
 
 /** An argument that means nothing; its message says what there is. */
 export class WrongArgument extends Error {
@@ -46,14 +49,9 @@ function parse(args: readonly string[]) {
   }
 }
 
-function profiled(list: string | undefined): ReadonlySet<ServiceName> {
-  if (list === undefined) return new Set()
-  if (list === 'all') return new Set(SERVICES)
-  return new Set(list.split(',').map(serviceNamed))
-}
-
-function serviceNamed(word: string): ServiceName {
-  const service = SERVICES.find((name) => name === word)
-  if (service === undefined) throw new WrongArgument(`There is no service '${word}', but: ${SERVICES.join(', ')}`)
-  return service
+function profiled(list: string | undefined): ReadonlySet<string> {
+  const names = list === undefined ? [] : list === 'all' ? PROFILABLE : list.split(',')
+  const unknown = names.find((name) => !PROFILABLE.includes(name))
+  if (unknown !== undefined) throw new WrongArgument(`'${unknown}' cannot be profiled, but: ${PROFILABLE.join(', ')}`)
+  return new Set(names)
 }

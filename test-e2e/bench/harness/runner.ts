@@ -36,7 +36,7 @@ export async function runBench(
 
 function contextOf(bench: Bench, { quick, profiled }: Wishes, folder: string, endings: Ending[]): BenchContext {
   const nodeArguments = (service: string) => {
-    if (![...profiled].some((name) => name === service)) return []
+    if (!profiled.has(service)) return []
     return ['--cpu-prof', `--cpu-prof-dir=${path.join(folder, 'profiles', service)}`]
   }
   const cleanUp: BenchContext['cleanUp'] = (thing) => {

@@ -1,0 +1,51 @@
+/**
+ * Reads a topic to its end in a group of its own: with the consumer that our services use, whose effect here is nothing
+ * but the mark that an event was done; or with kafkajs as it comes, which looks at no record.
+ */
+import { topics } from '@restante/contracts'
+import { Consumer } from '@restante/messaging'
+import { testKafka, waitFor } from '@restante/testkit'
+import { z } from 'zod'
+import { openBareDatabase } from './bare-database.ts'
+import { inputOf, startClock, tell } from './parent.ts'
+
+const { prefix, database, events, way } = inputOf(
+  z.object({ prefix: z.string(), database: z.url(), events: z.int(), way: z.enum(['marks', 'batches', 'bare']) }),
+)
+const topic = topics['mail.messages']
+const kafka = testKafka(prefix)
+let seen = 0
+const done = Promise.withResolvers<void>()
+
+function count(more: number): void {
+  seen += more
+  if (seen >= events) done.resolve()
+}
+
+/** Resolves when the group is joined, which is not to be measured. */
+async function readBare(): Promise<void> {
+  const consumer = kafka.consumer({ groupId: `${prefix}bare` })
+  const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()))
+  await consumer.connect()
+  await consumer.subscribe({ topic: kafka.physical(topic.name), fromBeginning: true })
+  await consumer.run({ eachBatch: async ({ batch }) => count(batch.messages.length) })
+  await joined
+}
+
+async function readOurs(): Promise<void> {
+  const common = { kafka, db: openBareDatabase(database), topic }
+  const effect = async () => count(1)
+  const effectMany = async (_tx: object, { length }: { length: number }) => count(length)
+  const consumer =
+    way === 'batches'
+      ? new Consumer({ ...common, service: 'websocket-fanout', batch: { effectMany } })
+      : new Consumer({ ...common, service: 'mail-ingest', handlers: { 'message.received': { effect } } })
+  await consumer.start()
+  const joined = () => consumer.working().then(() => true)
+  await waitFor(joined, { what: 'the group', timeout: 60_000, interval: 5 })
+}
+
+await (way === 'bare' ? readBare() : readOurs())
+const clock = startClock()
+await done.promise
+tell(clock())
