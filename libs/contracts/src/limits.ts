@@ -104,7 +104,7 @@ export const LIMITS = {
     fetchTimeout: 10 * SECOND,
   },
   /** `Idempotency-Key` (identity 1.8). */
-  idempotency: { key: 256, kept: 1 * DAY, unknownOutcome: 15 * MINUTE },
+  idempotency: { key: 256, kept: 1 * DAY },
   /** Outbound delivery (mail 15.1). */
   delivery: { retriedFor: 72 * HOUR },
   /** Inbound mail (mail 13). */

@@ -1,4 +1,4 @@
-import type { Logger, Tx } from '@restante/service'
+import { type Logger, outlast, type Tx } from '@restante/service'
 import { AttemptsExhausted, LeaseLost } from './errors.ts'
 import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
@@ -7,13 +7,13 @@ import type { Timer, TimerDatabase } from './timer.ts'
 export interface WorkOptions<Payload, Orm = unknown> {
   /** Attempts of this kind at once, in this process. */
   readonly concurrency: number
-  /** How long an attempt may take. After it another begins; this one's effect is refused from then on. */
-  readonly leaseMs: number
   /**
-   * For attempts that may take long: they get this much instead, and the lease is renewed meanwhile, so that what a dead
-   * process held is still made again after `leaseMs`. Default: `leaseMs`, never renewed.
+   * How long an attempt may take; its lease is renewed meanwhile, however slow it is. After it another begins, and this
+   * one's effect is refused from then on.
    */
-  readonly attemptMs?: number
+  readonly attemptMs: number
+  /** What a process held that died is made again after this. Default 10 s. */
+  readonly leaseMs?: number
   /** When a failed attempt (1, 2, ...) is made again, or null to give the timer up. */
   readonly retry: (attempt: number, error: unknown) => Date | null
   /** More attempts than this are not begun: it bounds those that die with their process and never fail. */
@@ -29,7 +29,8 @@ export interface AttemptContext<Payload, Orm = unknown> {
   readonly signal: AbortSignal
   /**
    * The effect, once per attempt: a transaction that holds the timer, and in which the timer is deleted unless `effect`
-   * postponed or scheduled it. A handler that never calls it has no effect; its timer is deleted when it returns.
+   * postponed or scheduled it. A handler that never calls it has no effect; its timer is deleted when it returns. An
+   * outage of the database is waited out as long as the attempt has time, so `effect` may be called more than once.
    * @throws LeaseLost before `effect` runs, when the timer is no longer this attempt's.
    */
   run<T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T>
@@ -39,6 +40,8 @@ export interface AttemptContext<Payload, Orm = unknown> {
 
 export type Handler<Payload, Orm> = (attempt: AttemptContext<Payload, Orm>) => Promise<void>
 
+const LEASE_MS = 10_000
+
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
 /** Makes the attempts of one kind of timer. */
@@ -47,12 +50,14 @@ export class Attempts<Payload, Orm> {
   readonly #log: Logger
   readonly #options: WorkOptions<Payload, Orm>
   readonly #handler: Handler<Payload, Orm>
+  readonly #leaseMs: number
   readonly #claim = claimTimer<Payload>()
 
   constructor(db: TimerDatabase<Orm>, log: Logger, options: WorkOptions<Payload, Orm>, handler: Handler<Payload, Orm>) {
     this.#db = db
     this.#log = log
     this.#options = options
+    this.#leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
     this.#handler = handler
   }
 
@@ -63,7 +68,7 @@ export class Attempts<Payload, Orm> {
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
     const { id, kind } = job
     try {
-      const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#options.leaseMs)
+      const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#leaseMs)
       if (!timer) {
         this.#log.debug({ timer: id, kind }, 'job of a timer that was cancelled, replaced or leased anew')
         return
@@ -80,24 +85,26 @@ export class Attempts<Payload, Orm> {
   }
 
   async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
-    const { maxAttempts, leaseMs, attemptMs = leaseMs } = this.#options
+    const { maxAttempts, attemptMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
       return this.#giveUp(timer, new AttemptsExhausted(maxAttempts))
-    const lease = this.#keepLease(timer, attemptMs, stopping)
+    const lease = this.#keepLease(timer, stopping)
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
+    const conclude = <T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> =>
+      outlast(signal, () => this.#conclude(timer, effect))
     let concluded = false
     try {
       await this.#handler({
         timer,
         signal,
         run: async (effect) => {
-          const result = await this.#conclude(timer, effect)
+          const result = await conclude(effect)
           concluded = true
           return result
         },
         postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
       })
-      if (!concluded) await this.#conclude(timer, async () => {})
+      if (!concluded) await conclude(async () => {})
       return 'completed'
     } catch (error) {
       if (error instanceof LeaseLost) return this.#lost(timer)
@@ -114,10 +121,10 @@ export class Attempts<Payload, Orm> {
   /** Renews the lease while an attempt takes longer than it. A database that is away for a moment costs nothing. */
   #keepLease(
     { id, kind, lease }: ClaimedTimer<Payload>,
-    attemptMs: number,
     stopping: AbortSignal,
   ): { lost: AbortSignal; stop: () => void } {
-    const { leaseMs } = this.#options
+    const { attemptMs } = this.#options
+    const leaseMs = this.#leaseMs
     const lost = new AbortController()
     if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
     const end = Date.now() + attemptMs

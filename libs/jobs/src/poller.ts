@@ -1,6 +1,6 @@
 import type { Logger, Queryable } from '@restante/service'
-import { type Queues, QueueUnavailable } from './queues.ts'
-import { type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
+import { jobId, type Queues, QueueUnavailable } from './queues.ts'
+import { keepLeases, type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
 import { timerLag, timersLeased } from './telemetry.ts'
 
 export interface PollerOptions {
@@ -8,7 +8,7 @@ export interface PollerOptions {
   readonly queues: Queues
   readonly log: Logger
   readonly pollMs: number
-  /** How long a timer may wait in the queue before it is leased again. */
+  /** How long the lease of a timer lasts whose job is not in the queue any more; it is kept for those that wait there. */
   readonly queueLeaseMs: number
   /** Jobs of each kind that may wait in the queue; the rest waits in PostgreSQL. */
   readonly backlog: ReadonlyMap<string, number>
@@ -20,6 +20,8 @@ const FASTER_WHEN_FULL = 10
 const MEASURE_EVERY_MS = 10_000
 /** The loop is taken for dead after this long without a tick; each part of a tick is bounded well below. */
 const SILENCE_MS = 15_000
+/** After an outage of the database, in which leases ran out, who lives gets this long to renew his own. */
+const GRACE_MS = 5_000
 
 /** Moves due timers from the table to the queues, over and over. Any number of processes may do so at once. */
 export class Poller {
@@ -31,9 +33,14 @@ export class Poller {
   #failing = false
   #lastTick = Date.now()
   #measured = 0
+  #troubledAt = Number.NEGATIVE_INFINITY
+  #keptAt = Date.now()
+  /** Timers that this process has put into the queue and not yet seen leave it, by kind. */
+  readonly #queued: Map<string, LeasedTimer[]>
 
   constructor(options: PollerOptions) {
     this.#options = options
+    this.#queued = new Map([...options.backlog.keys()].map((kind) => [kind, []]))
   }
 
   start(): void {
@@ -81,6 +88,7 @@ export class Poller {
   /** @returns whether a queue is full, so that more timers may be due than it could take. */
   async #tick(): Promise<boolean> {
     try {
+      await this.#keep()
       const full = await this.#move()
       await this.#measure()
       this.#lastTick = Date.now()
@@ -88,9 +96,14 @@ export class Poller {
       return full
     } catch (error) {
       // Redis's own outages are told by the queues, once; the loop is alive all the same.
-      if (error instanceof QueueUnavailable) this.#lastTick = Date.now()
-      else if (!this.#failing) this.#options.log.error({ err: error }, 'could not look for due timers')
-      this.#failing = !(error instanceof QueueUnavailable)
+      if (error instanceof QueueUnavailable) {
+        this.#lastTick = Date.now()
+        this.#failing = false
+        return false
+      }
+      if (!this.#failing) this.#options.log.error({ err: error }, 'could not look for due timers')
+      this.#failing = true
+      this.#troubledAt = Date.now()
       return false
     }
   }
@@ -99,13 +112,15 @@ export class Poller {
     const { db, queues, queueLeaseMs, backlog } = this.#options
     const room = await this.#room()
     if (room.size === 0) return true
-    const leased = await db.query(leaseDue, [...room.keys()], [...room.values()], queueLeaseMs)
+    const takeOver = Date.now() - this.#troubledAt > GRACE_MS
+    const leased = await db.query(leaseDue, [...room.keys()], [...room.values()], queueLeaseMs, takeOver)
     const byKind = Map.groupBy(leased, ({ kind }) => kind)
     const taken = new Map([...byKind].map(([kind, timers]) => [kind, timers.length]))
     try {
       for (const [kind, timers] of byKind) {
         await queues.add(kind, timers.sort(byDueTime))
         timersLeased.inc({ kind }, timers.length)
+        this.#queued.get(kind)?.push(...timers)
         byKind.delete(kind)
       }
     } catch (error) {
@@ -113,6 +128,29 @@ export class Poller {
       throw error
     }
     return [...backlog.keys()].some((kind) => (room.get(kind) ?? 0) === (taken.get(kind) ?? 0))
+  }
+
+  /**
+   * Renews the leases of timers that wait in the queue, so that however long it is, each is in it once and in its place.
+   * Those that left it are with a worker, or lost; only these run out.
+   */
+  async #keep(): Promise<void> {
+    const { db, queues, queueLeaseMs } = this.#options
+    if (Date.now() - this.#keptAt < queueLeaseMs / 3) return
+    this.#keptAt = Date.now()
+    for (const [kind, queued] of this.#queued) {
+      if (queued.length === 0) continue
+      const waiting = await queues.waitingJobs(kind)
+      const kept = queued.filter((timer) => waiting.has(jobId(timer)))
+      this.#queued.set(kind, kept)
+      if (kept.length === 0) continue
+      await db.query(
+        keepLeases,
+        kept.map(({ id }) => id),
+        kept.map(({ lease }) => lease),
+        queueLeaseMs,
+      )
+    }
   }
 
   /** How many timers of each kind the queues can take now. */

@@ -31,6 +31,11 @@ const ANSWER_WITHIN_MS = 5_000
 /** Finished jobs are of no use: the timer's row tells what became of it. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true }
 
+/** Names a job after its timer, attempt and lease, so that the same lease never makes two. */
+export function jobId({ id, attempt, lease }: Pick<LeasedTimer, 'id' | 'attempt' | 'lease'>): string {
+  return `${id}-${attempt}-${lease}`
+}
+
 /** Remembers the blocking connections that BullMQ makes from it, which would outlive a shutdown during an outage. */
 class OwnedRedis extends Redis {
   readonly #copies: { readonly status: string; disconnect(): void }[] = []
@@ -95,13 +100,19 @@ export class Queues {
     return this.#answer(() => queue.getWaitingCount())
   }
 
+  /** The ids of the jobs of a kind that wait for a worker; see `jobId`. @throws QueueUnavailable */
+  async waitingJobs(kind: string): Promise<ReadonlySet<string>> {
+    const queue = this.#queue(kind)
+    return new Set(await this.#answer(() => queue.getRanges(['wait'], 0, -1)))
+  }
+
   /** Adds a job for each leased timer, in the order given. @throws QueueUnavailable: some may have been added. */
   async add(kind: string, timers: readonly LeasedTimer[]): Promise<void> {
     const queue = this.#queue(kind)
     const jobs = timers.map(({ id, attempt, lease }) => ({
       name: kind,
       data: { id, lease },
-      opts: { ...JOB_OPTIONS, jobId: `${id}-${attempt}-${lease}` },
+      opts: { ...JOB_OPTIONS, jobId: jobId({ id, attempt, lease }) },
     }))
     await this.#answer(() => queue.addBulk(jobs))
   }
@@ -134,7 +145,11 @@ export class Queues {
   async #answer<T>(command: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new QueueUnavailable(this.#redis.status)
     const { promise: expired, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new QueueUnavailable(`nothing for ${ANSWER_WITHIN_MS} ms`)), ANSWER_WITHIN_MS)
+    const timer = setTimeout(() => {
+      reject(new QueueUnavailable(`nothing for ${ANSWER_WITHIN_MS} ms`))
+      // A connection that leads nowhere would only be noticed by TCP, after a quarter of an hour.
+      this.#redis.disconnect(true)
+    }, ANSWER_WITHIN_MS)
     try {
       return await Promise.race([command(), expired])
     } finally {

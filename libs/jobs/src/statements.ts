@@ -29,14 +29,17 @@ export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
   'delete from timers where kind = $1 and key = any($2::text[]) returning id',
 )
 
-/** Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows. */
-export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number]>(`
+/**
+ * Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows.
+ * `takeOver` says whether leases that have run out are taken from their holders.
+ */
+export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number, takeOver: boolean]>(`
   with due as (
     select found.id
     from unnest($1::text[], $2::int[]) as wanted (kind, room)
     cross join lateral (
       select id from timers
-      where kind = wanted.kind and due_at <= now() and (leased_until is null or leased_until <= now())
+      where kind = wanted.kind and due_at <= now() and (leased_until is null or ($4::boolean and leased_until <= now()))
       order by due_at
       limit wanted.room
       for update skip locked
@@ -47,6 +50,12 @@ export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], lease
   from due
   where timers.id = due.id
   returning timers.id, kind, attempt, lease_id as lease, due_at as "dueAt"`)
+
+/** Keeps the leases of timers that wait in the queue; those whose attempt has begun have another lease by now. */
+export const keepLeases = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
+  update timers set leased_until = now() + $3::int * interval '1 millisecond'
+  from unnest($1::uuid[], $2::uuid[]) as waiting (id, lease)
+  where timers.id = waiting.id and timers.lease_id = waiting.lease`)
 
 /** Gives leases back that no job was made for. */
 export const releaseLeases = sql<{ id: string }, [leases: string[]]>(

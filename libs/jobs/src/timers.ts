@@ -12,7 +12,7 @@ export interface TimersOptions<Orm> {
   readonly log: Logger
   /** How often due timers are looked for. Default 250. */
   readonly pollMs?: number
-  /** How long a timer may wait in the queue: what a flushed Redis costs. Default 30,000. */
+  /** How long a timer that the queue has lost is waited for: what a flushed Redis costs. Default 10,000. */
   readonly queueLeaseMs?: number
   /** How long a shutdown waits for attempts that run. Default 10,000. */
   readonly drainMs?: number
@@ -104,7 +104,7 @@ export class Timers<Kinds extends object, Orm = unknown> implements Part {
     for (const [kind, { concurrency, make }] of this.#works)
       queues.open(kind, concurrency, (job) => make(job, this.#stopping.signal))
     const backlog = new Map([...this.#works].map(([kind, { concurrency }]) => [kind, Math.max(50, concurrency * 10)]))
-    const { pollMs = 250, queueLeaseMs = 30_000 } = this.#options
+    const { pollMs = 250, queueLeaseMs = 10_000 } = this.#options
     this.#queues = queues
     this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog })
     this.#poller.start()

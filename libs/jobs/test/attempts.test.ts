@@ -16,7 +16,7 @@ describe('an attempt', () => {
       failures.push([attempt, error])
       return ahead(30)
     }
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry }, async ({ timer, run }) => {
       attempts.push(timer.attempt)
       if (timer.attempt < 3) throw new Error(`failure ${timer.attempt}`)
       await run((tx) => effect(tx, timer.key))
@@ -33,7 +33,7 @@ describe('an attempt', () => {
 
   it('leaves nothing behind when its effect fails half way', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry: () => ahead(20) }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: () => ahead(20) }, async ({ timer, run }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `attempt ${timer.attempt}`)
         if (timer.attempt === 1) throw new Error('half way')
@@ -50,7 +50,7 @@ describe('an attempt', () => {
     const retry = (attempt: number) => (attempt < 2 ? ago(0) : null)
     const work = {
       concurrency: 1,
-      leaseMs: 5_000,
+      attemptMs: 5_000,
       retry,
       givenUp: async (tx: Parameters<typeof effect>[0], timer: { key: string; attempt: number }, error: unknown) => {
         await effect(tx, timer.key, `given up after ${timer.attempt}: ${error instanceof Error ? error.message : ''}`)
@@ -68,7 +68,7 @@ describe('an attempt', () => {
 
   it('may postpone its timer together with its effect, counted on', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry: never }, async ({ timer, run, postpone }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run, postpone }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `${timer.attempt} ${timer.payload.text}`)
         if (timer.attempt < 3) await postpone(tx, ahead(20), { text: `${timer.payload.text}!` })
@@ -82,7 +82,7 @@ describe('an attempt', () => {
 
   it('may schedule its own timer anew, from the first attempt', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry: never }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `${timer.attempt} ${timer.payload.text}`)
         if (timer.payload.text === 'first')
@@ -97,7 +97,7 @@ describe('an attempt', () => {
 
   it('without an effect completes its timer when the handler returns', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry: never }, async () => {})
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async () => {})
     await timers.start()
     await at(stack.db, timers, 'k')
     await until(async () => (await stack.rows()).length === 0)
@@ -108,7 +108,7 @@ describe('an attempt', () => {
     const second = signal()
     const refused = Promise.withResolvers<unknown>()
     const aborted: boolean[] = []
-    timers.work('note', { concurrency: 2, leaseMs: 200, retry: never }, async ({ timer, run, signal: limit }) => {
+    timers.work('note', { concurrency: 2, attemptMs: 200, retry: never }, async ({ timer, run, signal: limit }) => {
       if (timer.attempt === 1) {
         await second.happened
         aborted.push(limit.aborted)
@@ -129,7 +129,7 @@ describe('an attempt', () => {
 
   it('still counts when its lease ran out but nobody else was given the timer', async () => {
     const timers = stack.timers({ pollMs: 60_000 })
-    timers.work('note', { concurrency: 1, leaseMs: 50, retry: never }, async ({ timer, run, signal: limit }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 50, retry: never }, async ({ timer, run, signal: limit }) => {
       await until(() => limit.aborted)
       await run((tx) => effect(tx, timer.key, `attempt ${timer.attempt}`))
     })
@@ -167,7 +167,7 @@ describe('an attempt', () => {
     const reasons: unknown[] = []
     const work = {
       concurrency: 4,
-      leaseMs: 50,
+      attemptMs: 50,
       retry: () => ahead(0),
       maxAttempts: 2,
       givenUp: async (_tx: unknown, _timer: unknown, error: unknown) => void reasons.push(error),
@@ -184,7 +184,7 @@ describe('an attempt', () => {
   it('that a shutdown cuts off is told, and made again at once by the next process', async () => {
     const dying = stack.timers({ drainMs: 50 })
     const begun = signal()
-    const work = { concurrency: 1, leaseMs: 60_000, retry: never }
+    const work = { concurrency: 1, attemptMs: 60_000, retry: never }
     dying.work('note', work, async ({ signal: limit }) => {
       begun.happen()
       await new Promise((_resolve, reject) => limit.addEventListener('abort', () => reject(limit.reason)))
@@ -204,7 +204,7 @@ describe('an attempt', () => {
     const timers = stack.timers()
     const begun = signal()
     const stopping = signal()
-    timers.work('note', { concurrency: 1, leaseMs: 5_000, retry: never }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run }) => {
       begun.happen()
       await stopping.happened
       await run((tx) => effect(tx, timer.key))

@@ -1,44 +1,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
-import { createLogger } from '@restante/service'
+import { createLogger, type Logger, sql, Wire } from '@restante/service'
+import { OwnRedis } from './own-redis.ts'
 import { ago, at, effect, never, openDatabase, REDIS_URL, Stack, signal, until } from './stack.ts'
 
+const CLOCK = sql<{ ms: number }>('select extract(epoch from clock_timestamp())::float8 * 1000 as ms')
+const EXPIRED = sql<{ count: number }>('select count(*)::int as count from timers where leased_until < now()')
 const FIXTURE = path.join(import.meta.dirname, 'fixtures', 'hanging-worker.ts')
 
-/** The wire to Redis, which can be cut. */
-class Wire {
-  readonly #sockets = new Set<Socket>()
-  #server: Server | undefined
-  port = 0
-
-  async mend(): Promise<void> {
-    const { hostname, port } = new URL(REDIS_URL)
-    const server = createServer((near) => {
-      const far = connect(Number(port), hostname)
-      for (const socket of [near, far]) {
-        this.#sockets.add(socket)
-        socket.on('error', () => {}).on('close', () => [near, far].map((end) => end.destroy()))
-      }
-      near.pipe(far).pipe(near)
-    })
-    this.#server = server.listen(this.port, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    if (address !== null && typeof address === 'object') this.port = address.port
-  }
-
-  cut(): void {
-    this.#server?.close()
-    for (const socket of this.#sockets) socket.destroy()
-    this.#sockets.clear()
-  }
+/** A log, and the warnings that are written to it. */
+function warnings(): { log: Logger; lines: string[] } {
+  const lines: string[] = []
+  const log = createLogger({ service: 'jobs-test', level: 'silent' }).child({}, { level: 'warn' })
+  log.warn = (...args: unknown[]) => void lines.push(String(args.at(-1)))
+  return { log, lines }
 }
 
 describe('timers', () => {
   const stack = new Stack()
-  const work = { concurrency: 5, leaseMs: 5_000, retry: never }
+  const work = { concurrency: 5, attemptMs: 5_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())
@@ -104,12 +85,9 @@ describe('timers', () => {
   })
 
   it('wait in PostgreSQL while Redis is away, stay ready, say so once, and go on when it is back', async () => {
-    const lines: string[] = []
-    const log = createLogger({ service: 'jobs-test', level: 'silent' }).child({}, { level: 'warn' })
-    log.warn = (...args: unknown[]) => void lines.push(String(args.at(-1)))
-    const wire = new Wire()
-    await wire.mend()
-    const timers = stack.timers({ redis: { url: `redis://127.0.0.1:${wire.port}`, prefix: stack.prefix }, log })
+    const { log, lines } = warnings()
+    const wire = await Wire.to(REDIS_URL)
+    const timers = stack.timers({ redis: { url: wire.through(REDIS_URL), prefix: stack.prefix }, log })
     timers.work('note', work, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
     await timers.start()
     await at(stack.db, timers, 'before')
@@ -136,5 +114,98 @@ describe('timers', () => {
     await at(stack.db, timers, 'waiting')
     await timers.stop()
     expect(await stack.rows()).toMatchObject([{ key: 'waiting', lease: null }])
+  })
+
+  it('go on when Redis is killed and starts empty, however often, with one effect each', async () => {
+    const redis = await OwnRedis.start()
+    const timers = stack.timers({ redis: { url: redis.url, prefix: stack.prefix }, queueLeaseMs: 500 })
+    timers.work('note', work, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
+    await timers.start()
+    const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`)
+    for (const [index, key] of keys.entries()) {
+      await at(stack.db, timers, key)
+      if (index % 20 !== 10) continue
+      await redis.kill()
+      await redis.start()
+    }
+    await until(async () => (await stack.rows()).length === 0)
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys.sort())
+    await timers.stop()
+    await redis.stop()
+  })
+
+  it('cost no attempt while Redis hangs, and go on when it answers again', async () => {
+    const redis = await OwnRedis.start()
+    const { log, lines } = warnings()
+    const timers = stack.timers({ redis: { url: redis.url, prefix: stack.prefix }, queueLeaseMs: 500, log })
+    timers.work('note', work, async ({ timer, run }) => void (await run((tx) => effect(tx, `${timer.attempt}`))))
+    await timers.start()
+    await at(stack.db, timers, 'before')
+    await until(async () => (await stack.effects()).length === 1)
+    redis.freeze()
+    await at(stack.db, timers, 'during')
+    await until(() => lines.length > 0)
+    await until(async () => (await stack.rows()).every(({ attempt, lease }) => attempt === 0 && lease === null))
+    await expect(timers.ready()).resolves.toBeUndefined()
+    redis.thaw()
+    await until(async () => (await stack.effects()).length === 2)
+    expect((await stack.effects()).map(({ key }) => key)).toEqual(['1', '1'])
+    await timers.stop()
+    await redis.stop()
+  })
+
+  it('keep their place in a queue that is slower than a lease', async () => {
+    const timers = stack.timers({ queueLeaseMs: 100 })
+    const [begun, goOn] = [signal(), signal()]
+    const order: string[] = []
+    timers.work('note', { ...work, concurrency: 1 }, async ({ timer, run }) => {
+      begun.happen()
+      await goOn.happened
+      await run(async () => void order.push(timer.key))
+    })
+    await timers.start()
+    await at(stack.db, timers, 'first')
+    await begun.happened
+    for (const key of ['second', 'third', 'fourth']) {
+      await at(stack.db, timers, key)
+      await until(async () => (await stack.rows()).every(({ lease }) => lease !== null))
+    }
+    const leases = async () => (await stack.rows()).map(({ key, lease }) => `${key} ${lease}`).sort()
+    const before = await leases()
+    // Three leases' worth of waiting, told by the database's clock.
+    const [start] = await stack.db.query(CLOCK)
+    await until(async () => ((await stack.db.query(CLOCK))[0]?.ms ?? 0) - (start?.ms ?? 0) > 300)
+    expect(await leases()).toEqual(before)
+    goOn.happen()
+    await until(async () => (await stack.rows()).length === 0)
+    expect(order).toEqual(['first', 'second', 'third', 'fourth'])
+  })
+
+  it('keep an effect whose attempt is made while PostgreSQL is away, without a second attempt', async () => {
+    const wire = await Wire.to(stack.url)
+    const far = openDatabase(wire.through(stack.url))
+    const timers = stack.timers({}, far)
+    const [begun, goOn] = [signal(), signal()]
+    const attempts: number[] = []
+    timers.work('note', { ...work, leaseMs: 300, attemptMs: 30_000 }, async ({ timer, run }) => {
+      attempts.push(timer.attempt)
+      begun.happen()
+      await goOn.happened
+      await run((tx) => effect(tx, timer.key))
+    })
+    await timers.start()
+    await at(stack.db, timers, 'k')
+    await begun.happened
+    wire.cut()
+    // The outage lasts longer than the lease.
+    await until(async () => (await stack.db.query(EXPIRED))[0]?.count === 1)
+    goOn.happen()
+    await wire.mend()
+    await until(async () => (await stack.rows()).length === 0)
+    expect(await stack.effects()).toEqual([{ key: 'k', text: '' }])
+    expect(attempts).toEqual([1])
+    await timers.stop()
+    await far.stop()
+    wire.cut()
   })
 })

@@ -2,7 +2,7 @@ import { ago, ahead, at, effect, never, Stack, signal, until } from './stack.ts'
 
 describe('a timer', () => {
   const stack = new Stack()
-  const once = { concurrency: 1, leaseMs: 5_000, retry: never }
+  const once = { concurrency: 1, attemptMs: 5_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 /** Removes what has served its time: keys 30 days after their expiry, expired codes, throttle marks, freed addresses. */
 export function sweepHourly(timers: GatewayTimers, deps: { db: Db; events: TenancyEvents }): void {
   const retry = (): Date => new Date(Date.now() + EVERY_MS)
-  timers.work('sweep', { concurrency: 1, leaseMs: 60_000, retry }, async ({ run, postpone }) => {
+  timers.work('sweep', { concurrency: 1, attemptMs: 60_000, retry }, async ({ run, postpone }) => {
     await run(async (tx) => {
       await sweep(tx, deps.events, new Date())
       await postpone(tx, new Date(Date.now() + EVERY_MS), {})

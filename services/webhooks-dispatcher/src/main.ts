@@ -22,10 +22,10 @@ import { webhookRoutes } from './webhooks/routes.ts'
 
 const name = 'webhooks-dispatcher'
 
-/** An attempt takes at most the delivery timeout; the rest of the lease is for the database. */
-const LEASE_MS = 60_000
+/** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
+const ATTEMPT_MS = 120_000
 /** Our own trouble, not the receiver's: the attempt is made again, counts for nothing, and waits longer each time. */
-const OWN_FAILURE_MS = { first: 5_000, most: 60_000 }
+const OWN_FAILURE_MS = { first: 2_000, most: 10_000 }
 
 /** Webhook subscriptions, and the signed delivery of every event that one of them matches. */
 export function create(config: Config, log: Logger): Service {
@@ -44,7 +44,7 @@ export function create(config: Config, log: Logger): Service {
     'webhook-delivery',
     {
       concurrency: config.deliveryConcurrency,
-      leaseMs: LEASE_MS,
+      attemptMs: ATTEMPT_MS,
       retry: (attempt) => new Date(Date.now() + Math.min(OWN_FAILURE_MS.first * attempt, OWN_FAILURE_MS.most)),
     },
     deliverer.attempt,

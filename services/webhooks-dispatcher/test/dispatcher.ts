@@ -120,7 +120,8 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
       return made
     },
     async clear() {
-      await db.query(deleteAll)
+      // Attempts that still run lock the same rows: a deadlock with them is tried again.
+      await db.transaction((tx) => tx.query(deleteAll))
     },
     async hurry() {
       await db.query(makeDue)

@@ -10,8 +10,8 @@ export interface CodeMailDependencies {
   readonly mailSend: ServiceClient<'gateway'>
 }
 
-const LEASE_MS = 30_000
-const RETRY_CAP_MS = 60_000
+const ATTEMPT_MS = 60_000
+const RETRY_CAP_MS = 10_000
 
 /**
  * Mails verification codes: a timer of the transaction that made the code. The digits are derived anew for each attempt
@@ -19,7 +19,7 @@ const RETRY_CAP_MS = 60_000
  */
 export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
   const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
-  timers.work('code-mail', { concurrency: 4, leaseMs: LEASE_MS, retry }, async ({ timer, run }) => {
+  timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer, run }) => {
     const { code_id: id, mail_id: mailId } = timer.payload
     const code = await db.orm.verificationCode.findUnique({ where: { id } })
     if (code === null || code.expiresAt <= new Date()) return

@@ -1,5 +1,5 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
-import { isInfrastructureError, type Logger } from '@restante/service'
+import { isInfrastructureError, type Logger, outlast } from '@restante/service'
 import type { Db, Orm, Tx } from '../database.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { type BegunDelivery, settle } from './delivery.ts'
@@ -36,8 +36,6 @@ export interface AttemptsOptions {
   readonly log: Logger
 }
 
-/** What a process held that died is tried again after this. */
-const LEASE_MS = 30_000
 /** Servers may take their time with each recipient of a message (RFC 5321 4.5.3.2). */
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for its turn at a busy destination before it does something else. */
@@ -45,7 +43,7 @@ const PATIENCE_MS = 2_000
 const BUSY_MS = 5_000
 /** Waits for our own infrastructure. */
 const SOON_MS = 1_000
-const MOST_MS = 60_000
+const MOST_MS = 10_000
 
 /**
  * Makes the attempts. Each outcome is committed before the next recipient's server hears of the message; the timer is
@@ -69,7 +67,6 @@ export class Attempts {
     for (const kind of ['delivery-local', 'delivery-outside'] as const) {
       const work: WorkOptions<DeliveryTarget, Orm> = {
         concurrency: this.#options.concurrency,
-        leaseMs: LEASE_MS,
         attemptMs: ATTEMPT_MS,
         // Reached only when something of our own is out of order, so there is no end to it.
         retry: (attempt) => soon(Math.min(SOON_MS * 2 ** (attempt - 1), MOST_MS)),
@@ -158,11 +155,15 @@ class Attempt {
     this.#pending.push(item)
   }
 
-  /** Rows are guarded by their attempt's number, so this is right even when the timer has become another attempt's. */
+  /**
+   * Rows are guarded by their attempt's number, so this is right even when the timer has become another attempt's. An
+   * outage of the database is waited out: what a server has taken would be sent again if nobody wrote it down.
+   */
   async #commitPending(): Promise<void> {
     const pending = this.#pending
     if (pending.length === 0) return
-    await this.#options.db.transaction((tx) => this.#options.settlements.record(tx, this.#send, pending))
+    const { db, settlements } = this.#options
+    await outlast(this.#context.signal, () => db.transaction((tx) => settlements.record(tx, this.#send, pending)))
     this.#pending = []
   }
 

@@ -10,7 +10,7 @@ export interface KeyUse {
   readonly fingerprint: string
 }
 
-/** The right to complete a key, until the lease is over. */
+/** The right to complete a key, until somebody else claims it because the lease is over. */
 export interface Claim {
   readonly organizationId: string
   readonly key: string
@@ -22,7 +22,7 @@ export type ClaimResult =
   /** Done before: this was the answer. */
   | { readonly kind: 'replay'; readonly response: SentMessage }
 
-/** The work may have been done or not: its key stays taken until the lease is over. */
+/** The work may have been done or not: its key stays taken until the lease is over, and then tells which. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
   constructor(cause: unknown) {
@@ -30,7 +30,12 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-const LEASE_SECONDS = LIMITS.idempotency.unknownOutcome / 1_000
+/**
+ * What a process held that died is free after this. Identity 1.8 would hold it for 15 minutes, for servers that cannot
+ * know what became of the work; here a key that is not completed says that nothing did.
+ */
+const LEASE_SECONDS = 15
+const RENEW_MS = 5_000
 const KEPT_SECONDS = LIMITS.idempotency.kept / 1_000
 /** A key that is released between two statements is claimed by the next try. */
 const TRIES = 3
@@ -56,8 +61,13 @@ const FIND = sql<{ fingerprint: string; response: unknown }, [organizationId: st
 const COMPLETE = sql<{ key: string }, [organizationId: string, key: string, leaseId: string, response: string]>(`
 update idempotency_keys
    set completed_at = now(), response = $4::jsonb
- where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null and leased_until > now()
+ where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null
 returning key`)
+
+const RENEW = sql<never, [organizationId: string, key: string, leaseId: string]>(`
+update idempotency_keys
+   set leased_until = now() + interval '${LEASE_SECONDS} seconds'
+ where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null`)
 
 const RELEASE = sql<never, [organizationId: string, key: string, leaseId: string]>(
   'delete from idempotency_keys where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null',
@@ -102,9 +112,18 @@ export async function claimKey(on: Queryable, use: KeyUse): Promise<ClaimResult>
   throw inProgress()
 }
 
+/** Renews the lease while the work takes its time. @returns how to end that. */
+export function keepKey(on: Queryable, { organizationId, key, leaseId }: Claim): () => void {
+  const renewing = setInterval(() => {
+    // One that fails is made up for by the next; what decides is who completes the key.
+    on.query(RENEW, organizationId, key, leaseId).catch(() => {})
+  }, RENEW_MS)
+  return () => clearInterval(renewing)
+}
+
 /**
  * Keeps the answer, in the transaction of the work.
- * @throws ApiError 409 when the lease is over: somebody else may be doing the work, so this must not commit.
+ * @throws ApiError 409 when somebody else has claimed the key since, and does the work: this must not commit.
  */
 export async function completeKey(on: Queryable, claim: Claim, response: SentMessage): Promise<void> {
   const { organizationId, key, leaseId } = claim

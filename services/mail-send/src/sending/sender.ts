@@ -15,7 +15,7 @@ import type { Db } from '../database.ts'
 import { findSuppressed } from '../suppression/store.ts'
 import type { Acceptance } from './acceptance.ts'
 import { loadAttachments } from './attachments.ts'
-import { type Claim, claimKey, fingerprint, OutcomeUnknown, releaseKey } from './idempotency.ts'
+import { type Claim, claimKey, fingerprint, keepKey, OutcomeUnknown, releaseKey } from './idempotency.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './message.ts'
 import { countToday } from './quota.ts'
 import { answerRecipients, type GivenAddresses, type Recipients, readAddresses, uniqueAddresses } from './recipients.ts'
@@ -87,11 +87,14 @@ export class Sender {
     }
     const result = await claimKey(db, use)
     if (result.kind === 'replay') return result.response
+    const letGo = keepKey(db, result.claim)
     try {
       return await this.#work(command, given, request, result.claim)
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) await this.#release(result.claim, request.log)
       throw error
+    } finally {
+      letGo()
     }
   }
 

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts'
 import type { AttemptContext } from '@restante/jobs'
 import {
   type GuardedFetch,
-  isInfrastructureError,
   type Logger,
   OutboundNetworkError,
   OutboundRefused,
@@ -47,9 +45,6 @@ type Outcome =
 /** What was decided about the delivery after a failure. */
 type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
 
-/** Between two tries to write down what a receiver has answered. */
-const WRITE_AGAIN_MS = 250
-
 const attemptsTotal = new Counter({
   name: 'webhook_attempts_total',
   help: 'Webhook requests by decision',
@@ -72,8 +67,8 @@ export class Deliverer {
 
   /**
    * One attempt. A crash between the answer and the commit means that the receiver gets the same event again under the
-   * same id, which is what at least once means. A database that is away for a moment means nothing: while the lease
-   * lasts, what was answered is written down as soon as that can be done.
+   * same id, which is what at least once means. A database that is away for a moment means nothing: as long as the
+   * attempt has time, what was answered is written down as soon as that can be done.
    */
   readonly attempt = async (attempt: Attempt): Promise<void> => {
     const delivery = await findPending(this.#deps.db, attempt.timer.key)
@@ -91,9 +86,7 @@ export class Deliverer {
       this.#inFlight.leave(delivery.webhook_id, performance.now() - begun),
     )
     const seconds = (performance.now() - begun) / 1000
-    const decision = await insist(attempt.signal, () =>
-      attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome)),
-    )
+    const decision = await attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome))
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
@@ -160,18 +153,6 @@ export class Deliverer {
     }
     if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled: nothing but failures for days')
     else this.#deps.log.info(facts, 'webhook attempt')
-  }
-}
-
-/** Repeats what fails on the infrastructure until it succeeds or the time is over. */
-async function insist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted || !isInfrastructureError(error)) throw error
-      await sleep(WRITE_AGAIN_MS, undefined, { signal }).catch(() => {})
-    }
   }
 }
 
