@@ -1,4 +1,14 @@
-import { extractReply, extractReplyHtml, htmlToText, parse, parseHeadersOnly, preview, readMail } from '../src/index.ts'
+import {
+  extractReply,
+  extractReplyHtml,
+  htmlToText,
+  parse,
+  parseHeadersOnly,
+  preview,
+  readMail,
+  replyHtml,
+  replyText,
+} from '../src/index.ts'
 import { fixture, mailOf } from './fixture.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -154,6 +164,24 @@ describe('a megabyte of', () => {
     ['preformatted text', '<pre>\n x'],
   ])('%s does not stall the html rules', (_, unit) => {
     inTime(() => [extractReplyHtml(filled(unit)), htmlToText(filled(unit))])
+  })
+
+  it.each([
+    ['line breaks', '\n'],
+    ['returns', '\r'],
+    ['quotes', '> '],
+    ['open tags', '<'],
+    ['bodies', '<body '],
+    ['ends of bodies', '</body '],
+    ['blanks', ' '],
+  ])('%s does not stall the quote in an answer', (_, unit) => {
+    const hostile = `${filled(unit)}x`
+    const source = { from: filled('"<(a@'), timestamp: new Date(0) }
+    inTime(() => [
+      replyText(hostile, { ...source, text: hostile }),
+      replyText('', { ...source, html: filled(unit, 5 * MEGABYTE) }),
+      replyHtml(hostile, { ...source, html: hostile }),
+    ])
   })
 
   it.each([

@@ -4,29 +4,30 @@ import { SPAM_THRESHOLD, spamScore } from '../src/pipeline/spam-rules.ts'
 import { traceLines } from '../src/pipeline/trace.ts'
 import { PeerLimit } from '../src/smtp/peer-limit.ts'
 
+const mail = (more: Partial<MailContent>): MailContent => ({
+  from: 'Ann <a@x.test>',
+  to: [],
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  subject: 'Hello',
+  messageId: '<m@x>',
+  inReplyTo: null,
+  references: [],
+  date: new Date(),
+  headers: {},
+  text: 'Hi',
+  html: null,
+  extractedText: 'Hi',
+  extractedHtml: null,
+  preview: 'Hi',
+  attachments: [],
+  digest: 'd',
+  parsed: true,
+  ...more,
+})
+
 describe('spam rules', () => {
-  const mail = (more: Partial<MailContent>): MailContent => ({
-    from: 'Ann <a@x.test>',
-    to: [],
-    cc: [],
-    bcc: [],
-    replyTo: [],
-    subject: 'Hello',
-    messageId: '<m@x>',
-    inReplyTo: null,
-    references: [],
-    date: new Date(),
-    headers: {},
-    text: 'Hi',
-    html: null,
-    extractedText: 'Hi',
-    extractedHtml: null,
-    preview: 'Hi',
-    attachments: [],
-    digest: 'd',
-    parsed: true,
-    ...more,
-  })
   const attachment = (filename: string) => ({ attachment_id: 'a', part: 1, size: 1, filename, content_type: 'x/y' })
 
   it.each([
@@ -47,6 +48,33 @@ describe('spam rules', () => {
     ],
   ])('catch %s', (_name, content) => {
     expect(spamScore(content, false).score).toBeGreaterThanOrEqual(SPAM_THRESHOLD)
+  })
+})
+
+describe('spam rules', () => {
+  it.each(['<style>', '<', '<img ', '<style', '&nbsp;', '</script', '@', 'a@'])(
+    'are not held up by fifty kilobytes of %j',
+    (unit) => {
+      const hostile = unit.repeat(50_000 / unit.length - 10)
+      const content = mail({
+        html: `<img>${hostile}`,
+        text: null,
+        from: hostile.slice(0, 500),
+        subject: hostile.slice(0, 4_000),
+      })
+      // Time of the processor; what was quadratic took seconds.
+      const begun = process.cpuUsage()
+      spamScore(content, false)
+      expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(1_000)
+    },
+  )
+
+  it('notice a mail that is an image and nothing else', () => {
+    const only = (html: string) => spamScore(mail({ html, text: null }), true).rules.includes('image_only')
+    expect(
+      only('<html><style>p { color: red; margin: 0 }</style><a href="http://x.test"><img src="x.png"></a>&nbsp;'),
+    ).toBe(true)
+    expect(only('<p>Here is the picture that you asked for.</p><img src="x.png">')).toBe(false)
   })
 })
 

@@ -1,3 +1,4 @@
+import { LIMITS } from '@restante/contracts'
 import { bareAddress } from '../addresses/mailboxes.ts'
 import { escapeHtml } from '../html/escape.ts'
 import { htmlToText } from '../html/render.ts'
@@ -34,10 +35,10 @@ export function replyBodies(own: { text?: string; html?: string }, source: Quote
 
 /** The caller's text, the attribution line, and the source with `> ` on each line, a blank line between them. */
 export function replyText(text: string, source: Quoted): string {
-  const words = source.text ?? (source.html === undefined ? '' : htmlToText(source.html))
-  const lines = words.replace(/\r\n?/g, '\n').replace(/\n+$/, '').split('\n')
+  const words = source.text ?? htmlToText((source.html ?? '').slice(0, LIMITS.mime.extractedHtml))
+  const lines = withoutLastBreaks(words.replace(/\r\n?/g, '\n')).split('\n')
   const quote = lines.map((line) => `> ${line}`).join('\n')
-  return `${text.replace(/\n+$/, '')}\n\n${attribution(source)}\n\n${quote}`
+  return `${withoutLastBreaks(text)}\n\n${attribution(source)}\n\n${quote}`
 }
 
 /** The caller's html with the source in the quote container that every reply extractor knows. */
@@ -76,4 +77,11 @@ function bodyContent(html: string): string {
   const open = html.search(/<body[\s>]/i)
   const start = open < 0 ? 0 : html.indexOf('>', open) + 1
   return html.slice(start, Math.max(start, closingTag(html)))
+}
+
+/** By hand: `/\n+$/` takes time quadratic to the longest run of empty lines, and a sender chose it. */
+function withoutLastBreaks(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '\n') end--
+  return text.slice(0, end)
 }

@@ -5,6 +5,7 @@ import { type ARCResult, type AuthenticateResult, authenticate } from 'mailauth'
 import { getDomain } from 'tldts'
 import type { Envelope, SmtpEnvelope } from '../inbound/envelope.ts'
 import { type DnsCache, withDeadline } from './dns-resolver.ts'
+import { judgedMail } from './judged-mail.ts'
 import { isLoopback } from './loopback.ts'
 
 /** What is known of the sender of a mail, in the words of `mail.inbound`. */
@@ -64,7 +65,7 @@ async function judge(
   const deadline = withDeadline(options.dns.resolve, LIMITS.inbound.senderAuthentication)
   warmUp(envelope, deadline.resolve)
   try {
-    const result = await authenticate(raw, {
+    const result = await authenticate(judgedMail(raw), {
       ip: envelope.peer,
       helo: envelope.helo,
       sender: envelope.mail_from,

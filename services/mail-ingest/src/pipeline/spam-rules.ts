@@ -1,4 +1,4 @@
-import { bareAddress } from '@restante/mime'
+import { bareAddress, htmlToText } from '@restante/mime'
 import type { MailContent } from '../content/mail-content.ts'
 
 /** One reason to think that a mail is spam, and how much it counts. */
@@ -62,5 +62,5 @@ function namesOtherAddress(from: string): boolean {
 
 function isImageOnly(html: string): boolean {
   if (html.length > 50_000 || !/<img\b/i.test(html)) return false
-  return html.replace(/<(?:style|script)[\s\S]{0,50000}?<\/(?:style|script)>|<[^>]*>|&nbsp;|\s/gi, '').length < 20
+  return htmlToText(html).replace(/\s/g, '').length < 20
 }
