@@ -176,6 +176,14 @@ describe('the payload of a received event', () => {
     const thread = { attachments, senders: many(1_000, 500), recipients: many(1_000, 500) }
     const fitted = fitContent(content(lists, thread))
     expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(900 * 1024)
+    const names = Array.from({ length: 1_000 }, () => '漢'.repeat(500))
+    const control = '\x01'.repeat(32 * 1024)
+    const worst = { to: names, cc: names, bcc: names, reply_to: names, text: control, html: control, attachments }
+    const most = content(
+      { ...worst, extracted_text: control, extracted_html: control, references: names },
+      { attachments, senders: names, recipients: names },
+    )
+    expect(Buffer.byteLength(JSON.stringify(fitContent(most)))).toBeLessThan(900 * 1024)
   })
 })
 

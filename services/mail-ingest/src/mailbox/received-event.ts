@@ -63,22 +63,34 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
   // A single message may be as large as its header allows; REST has all of it.
   ({ message, thread }) => ({ message: { ...message, ...newest({ attachments: message.attachments }) }, thread }),
   ({ message, thread }) => ({
-    message: { ...message, to: newestOf(message.to), ...newest({ cc: message.cc, bcc: message.bcc }) },
+    message: {
+      ...message,
+      to: newestOf(message.to),
+      ...newest({ cc: message.cc, bcc: message.bcc, reply_to: message.reply_to }),
+    },
     thread,
   }),
   ({ message: { attachments: _, ...message }, thread: { attachments: __, ...thread } }) => ({ message, thread }),
+  // Control characters in a body take six times their bytes.
+  ({ message, thread }) => ({ message: withoutBodies(message), thread }),
+  ({ message: { cc: _, bcc: __, reply_to: ___, ...message }, thread }) => ({ message, thread }),
 ]
 
 /** Leaves out bodies above 64 KB, then whatever the size rule names, until the payload is below 900 KB (events 3.1). */
 export function fitContent(content: ReceivedContent): ReceivedContent {
-  const { text, html, extracted_text, extracted_html, ...rest } = content.message
-  const bodies = Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '')
-  let fitted = bodies > LIMITS.event.bodies ? { ...content, message: rest } : content
+  const { message } = content
+  const bodies = Buffer.byteLength(message.text ?? '') + Buffer.byteLength(message.html ?? '')
+  let fitted = bodies > LIMITS.event.bodies ? { ...content, message: withoutBodies(message) } : content
   for (const reduce of REDUCTIONS) {
     if (bytesOf(fitted) + ENVELOPE_BYTES < LIMITS.event.payload) break
     fitted = reduce(fitted)
   }
   return fitted
+}
+
+function withoutBodies(message: ReceivedMessage): ReceivedMessage {
+  const { text: _, html: __, extracted_text: ___, extracted_html: ____, ...rest } = message
+  return rest
 }
 
 function newestOf<T>(list: readonly T[]): T[] {

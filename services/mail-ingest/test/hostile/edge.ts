@@ -9,6 +9,7 @@ import { createLogger, ServiceClient, sql } from '@restante/service'
 import { createDatabase } from '@restante/testkit'
 import { openDatabase } from '../../src/database.ts'
 import { Acceptance } from '../../src/inbound/acceptance.ts'
+import { ReservedNames } from '../../src/raw/reserved-names.ts'
 import { RecipientLookup } from '../../src/smtp/recipients.ts'
 import { SmtpEdge } from '../../src/smtp/server.ts'
 import { BOUNCE_DOMAIN, configOf } from '../stage.ts'
@@ -49,7 +50,9 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.gateway })
   const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
-  const acceptance = new Acceptance({ db, outbox: new Outbox({ db, service: 'mail-ingest' }), announce: () => {} })
+  const names = new ReservedNames(db)
+  const outbox = new Outbox({ db, service: 'mail-ingest' })
+  const acceptance = new Acceptance({ db, outbox, names, announce: () => {} })
   const edge = new SmtpEdge({ ...config.smtp, hostname: config.hostname, recipients, acceptance, blobs, log })
   await edge.start()
   return {
@@ -66,6 +69,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
     },
     async stop() {
       await edge.stop()
+      await names.stop()
       await Promise.all([db.stop(), gateway.stop()])
       await Promise.all([database.drop(), rm(blobFolder, { recursive: true, force: true })])
     },
