@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import { root } from '@restante/local/settings.ts'
+import { serviceCommand } from '@restante/service'
 
 /** Runs a service with nothing but these variables, until it ends. */
 function run(
@@ -9,7 +10,8 @@ function run(
   environment: Record<string, string>,
 ): Promise<{ code: number | null; printed: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(root, 'services', service, 'src/main.ts')], {
+    const [program, ...args] = serviceCommand(path.join(root, 'services', service, 'src/main.ts'))
+    const child = spawn(program, args, {
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

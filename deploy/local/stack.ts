@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { serviceCommand } from '@restante/service'
 import { prepareDatabases } from './databases.ts'
 import { leaveEngines, useEngines } from './engines/engines.ts'
 import { serviceEnvironment } from './environment.ts'
@@ -73,7 +74,7 @@ export class Stack {
     const main = join(root, 'services', name, 'src/main.ts')
     return {
       ...this.#place(name),
-      command: [process.execPath, '--enable-source-maps', main],
+      command: serviceCommand(main),
       env: { ...process.env, ...environment },
       readyUrl: `http://127.0.0.1:${this.#settings.port(listenerOf(name))}/readyz`,
     }

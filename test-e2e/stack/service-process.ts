@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServiceName } from '@restante/contracts'
 import { root } from '@restante/local/settings.ts'
+import { serviceCommand } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 
 export interface ServiceProcessOptions {
@@ -32,8 +33,8 @@ export class ServiceProcess {
   start(): void {
     const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')
-    const main = path.join(root, 'services', name, 'src/main.ts')
-    this.#child = spawn(process.execPath, ['--enable-source-maps', ...nodeArguments, main], {
+    const [program, ...args] = serviceCommand(path.join(root, 'services', name, 'src/main.ts'), nodeArguments)
+    this.#child = spawn(program, args, {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
       stdio: ['ignore', output, output],
     })

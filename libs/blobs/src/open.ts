@@ -1,5 +1,5 @@
 import { DirectoryBlobStore } from './directory.ts'
-import { S3BlobStore, type S3Config } from './s3.ts'
+import type { S3Config } from './s3.ts'
 import type { BlobStore } from './store.ts'
 
 export type BlobStoreConfig = { readonly kind: 'directory'; readonly root: string } | S3Config
@@ -32,13 +32,18 @@ export function parseBlobStore(text: string): BlobStoreConfig {
   }
 }
 
-/** Makes the store that a configuration, or the text of `BLOB_STORE`, describes. `start()` makes it ready for use. */
-export function openBlobStore(config: BlobStoreConfig | string): BlobStore {
+/**
+ * Makes the store that a configuration, or the text of `BLOB_STORE`, describes. `start()` makes it ready for use.
+ * The SDK of buckets is loaded only for a bucket.
+ */
+export async function openBlobStore(config: BlobStoreConfig | string): Promise<BlobStore> {
   if (typeof config === 'string') return openBlobStore(parseBlobStore(config))
   switch (config.kind) {
     case 'directory':
       return new DirectoryBlobStore(config.root)
-    case 's3':
+    case 's3': {
+      const { S3BlobStore } = await import('./s3.ts')
       return new S3BlobStore(config)
+    }
   }
 }

@@ -11,7 +11,7 @@ describe('a directory', () => {
 
   beforeAll(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'restante-blobs-'))
-    store = openBlobStore(`directory:${root}`)
+    store = await openBlobStore(`directory:${root}`)
     await store.start()
   })
   afterAll(async () => {
@@ -34,12 +34,12 @@ describe('a directory', () => {
     await Promise.all([crashed, running].map((file) => writeFile(file ?? '', 'half')))
     const hoursAgo = Date.now() / 1000 - 2 * 3600
     await utimes(crashed ?? '', hoursAgo, hoursAgo)
-    await openBlobStore(`directory:${root}`).start()
+    await (await openBlobStore(`directory:${root}`)).start()
     expect(await readdir(path.join(root, '.incoming'))).toEqual(['running'])
   })
 
   it('stores what is put while another process deletes around it', async () => {
-    const other = openBlobStore(`directory:${root}`)
+    const other = await openBlobStore(`directory:${root}`)
     for (let round = 0; round < 20; round++) {
       const puts = Array.from({ length: 10 }, (_, index) => store.put(`race/box/${round}-${index}`, Buffer.from('x')))
       await Promise.all([...puts, other.deletePrefix('race/box/')])
@@ -49,7 +49,7 @@ describe('a directory', () => {
   })
 
   it('is not ready when its directory is gone', async () => {
-    const lost = openBlobStore(`directory:${root}/lost`)
+    const lost = await openBlobStore(`directory:${root}/lost`)
     await lost.start()
     await rm(path.join(root, 'lost'), { recursive: true })
     await expect(lost.ready()).rejects.toThrow('ENOENT')

@@ -31,6 +31,16 @@ describe('the parser pool', () => {
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
+  it('keeps one thread when there is nothing to do, and has as many as it may when there is', async () => {
+    pool = createParserPool({ threads: 3, idleMs: 20 })
+    expect(pool.threads).toBe(1)
+    const mails = Array.from({ length: 5 }, () => pool.read(fixture('plain')))
+    expect(pool.threads).toBe(3)
+    await Promise.all(mails)
+    while (pool.threads > 1) await new Promise(setImmediate)
+    await expect(pool.read(fixture('plain'))).resolves.toMatchObject({ subject: 'Order 1182' })
+  })
+
   it('rejects what is unfinished when it closes', async () => {
     pool = createParserPool({ threads: 1 })
     const unfinished = [pool.read(fixture('plain')), pool.read(fixture('plain'))]

@@ -47,6 +47,7 @@ export {
 export * from './outbound/index.ts'
 export { Batches, type BatchesOptions } from './process/batches.ts'
 export { Bell } from './process/bell.ts'
+export { serviceCommand } from './process/command.ts'
 export type { Part } from './process/part.ts'
 export { Periodic, type PeriodicOptions } from './process/periodic.ts'
 export { type Deployable, run } from './process/run.ts'

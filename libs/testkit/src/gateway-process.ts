@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { ServiceClient } from '@restante/service'
+import { ServiceClient, serviceCommand } from '@restante/service'
 import pg from 'pg'
 import { createDatabase } from './database.ts'
 import { engines } from './engines.ts'
@@ -59,8 +59,8 @@ export class GatewayProcess {
     const database = options.databaseUrl === undefined ? await createDatabase(GATEWAY) : undefined
     const databaseUrl = database?.url ?? options.databaseUrl ?? ''
     const environment = { ...process.env, ...environmentOf(options, databaseUrl, port) }
-    const main = path.join(GATEWAY, 'src/main.ts')
-    const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [program, ...args] = serviceCommand(path.join(GATEWAY, 'src/main.ts'))
+    const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     const output: string[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)))
     const gateway = new GatewayProcess(

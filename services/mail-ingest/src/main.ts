@@ -44,10 +44,10 @@ const name = 'mail-ingest'
 const INBOUND = 'restante_inbound'
 
 /** SMTP in, and the mailbox. Each role can be a process of its own; together they share what they hold. */
-export function create(config: Config, log: Logger): Service {
+export async function create(config: Config, log: Logger): Promise<Service> {
   const service = new Service({ name, log })
   const db = service.use(openDatabase(config))
-  const blobs = service.use(openBlobStore(config.blobStore))
+  const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const outbox = new Outbox({ db, service: name })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { serviceCommand } from '@restante/service'
 import { createDatabase, engines, freePort, openRedis, waitFor } from '@restante/testkit'
 
 const folder = path.resolve(import.meta.dirname, '../../gateway')
@@ -36,7 +37,8 @@ export async function startGateway(options: {
     ...process.env,
     ...environmentOf({ ...options, port, database: database.url, redisUrl: redis.url, redisPrefix: redis.prefix }),
   }
-  const child = spawn(process.execPath, [path.join(folder, 'src/main.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program, ...args] = serviceCommand(path.join(folder, 'src/main.ts'))
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => output.push(String(text)))
   const url = `http://127.0.0.1:${port}`

@@ -35,7 +35,7 @@ export async function sentCopy(stage: Stage, inbox: TestInbox, overrides: Partia
     `From: ${inbox.address}\r\nTo: bo@customer.test\r\nSubject: Offer\r\nMessage-ID: ${message_id}\r\n` +
       'Content-Type: text/plain\r\n\r\nOur offer.\r\n\r\n> your question\r\n',
   )
-  const blobs = openBlobStore(`directory:${stage.blobs}`)
+  const blobs = await openBlobStore(`directory:${stage.blobs}`)
   const name = `outbound/${randomUUID()}`
   const { size, sha256 } = await blobs.put(name, raw)
   return {

@@ -71,7 +71,7 @@ describe('while the blob store cannot be read', () => {
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await orm.$executeRawUnsafe('alter table inbound alter column due_at set default now()')
     const row = await orm.inbound.findFirstOrThrow({ where })
-    const blobs = openBlobStore(`directory:${stage.blobs}`)
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
     await blobs.copy(row.blob, 'elsewhere/mail')
     await blobs.delete(row.blob)
     const isPutOff = async () => {

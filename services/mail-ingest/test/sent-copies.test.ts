@@ -24,7 +24,7 @@ beforeAll(async () => {
   parser = createParserPool({ threads: 1 })
   const { db } = stage
   const outbox = new Outbox({ db, service: 'mail-ingest' })
-  const blobs = openBlobStore(`directory:${stage.blobs}`)
+  const blobs = await openBlobStore(`directory:${stage.blobs}`)
   const placement = new SentPlacement({ db, blobs, parser, outbox })
   consumer = deliveriesConsumer({ kafka: stage.topics.kafka, db, outbox, placement })
 }, 60_000)
@@ -116,7 +116,8 @@ describe('a sent copy', () => {
   it('keeps its bytes when mail-send drops its own', async () => {
     const { copy, accepted } = await story()
     await deliver(accepted)
-    await openBlobStore(`directory:${stage.blobs}`).delete(copy.blob.name)
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    await blobs.delete(copy.blob.name)
     const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
     const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
     expect(await file.text()).toContain('Our offer.')

@@ -33,7 +33,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const dkim = await readDkimKey(config)
   const service = new Service({ name, log })
   const db = service.use(openDatabase(config))
-  const blobs = service.use(openBlobStore(config.blobStore))
+  const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   service.use(new TopicsCheck(kafka, [topics.tenancy, topics['mail.feedback'], topics['mail.deliveries']]))
   const gateway = service.use(

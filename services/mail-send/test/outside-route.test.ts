@@ -17,7 +17,7 @@ const sendId = randomUUID()
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'outside-route-'))
-  blobs = openBlobStore(parseBlobStore(`directory:${directory}`))
+  blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
   await blobs.put(outboundBlob(sendId), Buffer.from('Subject: x\r\n\r\nplain words\r\n'), {
     contentType: 'message/rfc822',
   })

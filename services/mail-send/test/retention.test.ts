@@ -13,7 +13,7 @@ let sweeper: Sweeper
 beforeAll(async () => {
   world = await startWorld()
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-  blobs = openBlobStore(world.config.blobStore)
+  blobs = await openBlobStore(world.config.blobStore)
   const log = createLogger({ service: 'test', level: 'silent' })
   sweeper = new Sweeper({ db: world.db, blobs, log })
 }, 60_000)

@@ -87,7 +87,8 @@ describe('200', () => {
     })
     const accepted = await factOf(world, answer.body['message_id'], 'message.accepted')
     expect(sentCopy.parse(accepted.payload)).toEqual(placed)
-    const raw = (await openBlobStore(world.config.blobStore).buffer(placed?.blob.name ?? '')).toString()
+    const blobs = await openBlobStore(world.config.blobStore)
+    const raw = (await blobs.buffer(placed?.blob.name ?? '')).toString()
     expect(raw).not.toMatch(/^(bcc|list-unsubscribe):/im)
     expect(raw).toMatch(/^X-Campaign: spring\r$/m)
     for (const recipient of [to, cc, bcc]) {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { topics, type Webhook } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { serviceCommand, sql } from '@restante/service'
 import {
   callerOf,
   freePort,
@@ -15,7 +15,7 @@ import {
 } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 
-const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
+const [PROGRAM, ...ARGUMENTS] = serviceCommand(path.resolve(import.meta.dirname, '../src/main.ts'))
 const HEADER_VALUE = 'a value that no log may hold'
 const TEXT = 'a text that no log may hold'
 
@@ -82,7 +82,7 @@ async function withoutBookkeeping(work: (blocked: () => Promise<number>) => Prom
 /** The dispatcher as a process of its own, on the same database, topics and queue; it works when this resolves. */
 async function spawnDispatcher(): Promise<{ child: ChildProcess; output: () => string }> {
   const env = { ...dispatcher.env, PORT: String(await freePort()), PATH: process.env['PATH'] ?? '' }
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(PROGRAM, ARGUMENTS, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { LIMITS } from '@restante/contracts'
+import { serviceCommand } from '@restante/service'
 import {
   callerHeaders,
   createDatabase,
@@ -14,7 +15,7 @@ import {
 import { WebSocket } from 'ws'
 import { callerWith, startFanout, type Tenant, type TestFanout } from './fanout.ts'
 
-const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
+const [PROGRAM, ...ARGUMENTS] = serviceCommand(path.resolve(import.meta.dirname, '../src/main.ts'))
 
 let fanout: TestFanout
 let tenant: Tenant
@@ -187,7 +188,7 @@ describe('a shutdown', () => {
     const { port, service } = await fanout.another()
     await service.stop()
     const env = { ...fanout.env, PORT: String(port), LOG_LEVEL: 'trace', PATH: process.env['PATH'] ?? '' }
-    const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(PROGRAM, ARGUMENTS, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {

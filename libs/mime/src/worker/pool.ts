@@ -1,16 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import { withDefaults } from '../parse/default-limits.ts'
 import type { ParseLimits } from '../parse/limits.ts'
-import { type ParserRequest, READY } from './protocol.ts'
+import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
 
 export interface ParserPoolOptions {
-  /** How many mails are parsed at the same time. */
+  /** How many mails are parsed at the same time. One thread always stands ready, the others only while they are needed. */
   readonly threads: number
   /** Heap of one thread; a thread that needs more dies. Default 256. */
   readonly memoryMb?: number
   /** Time for one mail, counted from when its thread begins. Default 5000. */
   readonly timeoutMs?: number
+  /** A thread that had nothing to do for this long ends, unless it is the last. Default 30,000. */
+  readonly idleMs?: number
   readonly limits?: Partial<ParseLimits>
 }
 
@@ -39,6 +41,8 @@ export interface ParserPool {
   read(raw: Uint8Array): Promise<ReadMail>
   /** Mails that wait for a thread. */
   readonly waiting: number
+  /** Threads that there are now. */
+  readonly threads: number
   /** Ends all threads; mails still being read are rejected with ParserDied. */
   close(): Promise<void>
 }
@@ -53,46 +57,66 @@ interface Thread {
   readonly worker: Worker
   ready: boolean
   task: Task | undefined
+  /** Ends the thread: when its mail takes too long, or when no mail comes. */
   timer: NodeJS.Timeout | undefined
 }
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
+const IDLE_MS = 30_000
+/** A heap never shrinks by itself while its thread idles, so a thread that a mail made this large gives way to a new one. */
+const LARGE_HEAP = 64 * 1024 * 1024
 
-/** Starts the threads at once, so that the first mail does not wait for them. They hold the process until `close`. */
+/** Starts the first thread at once, so that the first mail does not wait for it. Threads hold the process until `close`. */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const { memoryMb = 256, timeoutMs = 5_000 } = options
+  const { memoryMb = 256, timeoutMs = 5_000, idleMs = IDLE_MS } = options
   const limits = withDefaults(options.limits)
   const threads = new Set<Thread>()
   const queue: Task[] = []
   let closed = false
 
   const start = (): void => {
-    // No preloads of the main thread (telemetry), and none of its environment: a parser needs neither.
-    const resourceLimits = { maxOldGenerationSizeMb: memoryMb }
-    const worker = new Worker(THREAD_FILE, { resourceLimits, env: {}, execArgv: [] })
+    const worker = new Worker(THREAD_FILE, {
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      env: threadEnvironment(),
+      execArgv: [],
+    })
     const thread: Thread = { worker, ready: false, task: undefined, timer: undefined }
     threads.add(thread)
-    worker.on('message', (message: ReadMail | typeof READY) => {
-      if (message === READY) thread.ready = true
-      else finish(thread)?.resolve(message)
+    worker.on('message', (answer: ParserAnswer) => {
+      const task = release(thread)
+      if (answer.mail === undefined) thread.ready = true
+      else task?.resolve(answer.mail)
+      if (answer.heap > LARGE_HEAP) discard(thread)
       next()
     })
     worker.on('error', (error) => replace(thread, new ParserDied(error)))
     worker.on('exit', (code) => replace(thread, new ParserDied(new Error(`exit code ${code}`))))
   }
+  /** As many threads as there are mails, one at least, and never more than were asked for. */
   const startMissing = (): void => {
-    while (threads.size < options.threads) start()
+    const busy = [...threads].filter(({ task }) => task !== undefined).length
+    const wanted = Math.min(options.threads, Math.max(1, busy + queue.length))
+    while (threads.size < wanted) start()
   }
-  const finish = (thread: Thread): Task | undefined => {
+  /** Lets a thread wait for its next mail. @returns what it was busy with. */
+  const release = (thread: Thread): Task | undefined => {
     const { task } = thread
     clearTimeout(thread.timer)
     thread.task = undefined
+    thread.timer = setTimeout(() => {
+      if (threads.size > 1) discard(thread)
+    }, idleMs)
     return task
   }
+  const discard = (thread: Thread): boolean => {
+    const known = threads.delete(thread)
+    clearTimeout(thread.timer)
+    if (known) void thread.worker.terminate()
+    return known
+  }
   const replace = (thread: Thread, reason: Error): void => {
-    if (!threads.delete(thread)) return
-    finish(thread)?.reject(reason)
-    void thread.worker.terminate()
+    if (!discard(thread)) return
+    thread.task?.reject(reason)
     if (closed) return
     if (thread.ready) {
       startMissing()
@@ -105,7 +129,8 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     for (const thread of threads) {
       if (!thread.ready || thread.task !== undefined) continue
       const task = queue.shift()
-      if (task === undefined) return
+      if (task === undefined) break
+      clearTimeout(thread.timer)
       thread.task = task
       // An exact copy: cloning a view would take along whatever else its buffer holds.
       const raw = new Uint8Array(task.raw)
@@ -113,6 +138,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       thread.worker.postMessage(request, [raw.buffer])
       thread.timer = setTimeout(() => replace(thread, new ParserTimedOut(timeoutMs)), timeoutMs)
     }
+    startMissing()
   }
 
   startMissing()
@@ -124,11 +150,13 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
           return
         }
         queue.push({ raw, resolve, reject })
-        startMissing()
         next()
       }),
     get waiting() {
       return queue.length
+    },
+    get threads() {
+      return threads.size
     },
     async close() {
       closed = true
@@ -138,4 +166,10 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       await Promise.all(running.map(({ worker }) => worker.terminate()))
     },
   }
+}
+
+/** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */
+function threadEnvironment(): Record<string, string> {
+  const compiled = process.env['NODE_COMPILE_CACHE']
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }
 }

@@ -1,10 +1,15 @@
 import type { ParseLimits } from '../parse/limits.ts'
-
-/** The first message of a thread: everything is loaded, mails may come. Each later one is a `ReadMail`. */
-export const READY = 'ready'
+import type { ReadMail } from './read-mail.ts'
 
 /** One mail for a parser thread; its bytes are moved, not copied. */
 export interface ParserRequest {
-  readonly raw: Uint8Array
+  readonly raw: Uint8Array<ArrayBuffer>
   readonly limits: ParseLimits
+}
+
+/** What a thread says: first that everything is loaded and mails may come, then what is in each of them. */
+export interface ParserAnswer {
+  readonly mail?: ReadMail
+  /** Bytes of its heap, garbage included. */
+  readonly heap: number
 }

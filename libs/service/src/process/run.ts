@@ -28,7 +28,7 @@ const READINESS_LEAD_MS = 2_000
  * process at once with one message that names every wrong variable.
  */
 export async function run<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): Promise<void> {
-  const stopTelemetry = startTelemetry(deployable.name, process.env)
+  const stopTelemetry = await startTelemetry(deployable.name, process.env)
   const config = configureOrExit(deployable)
   const log = createLogger({ service: deployable.name, level: config.log.level })
   const service = await deployable.create(config, log)

@@ -1,37 +1,14 @@
-import { createRequire } from 'node:module'
-import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
-import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
-import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
-import { NodeSDK } from '@opentelemetry/sdk-node'
-
-/** Names under which a client may send a key in the query of the stream's address (events 6.1). */
-const KEYS_IN_QUERIES = ['api_key', 'auth_token']
-
 /**
  * Turns OpenTelemetry on when the standard variables name an OTLP endpoint, and leaves it out of the process
  * otherwise. Must be called before the instrumented modules are first used.
  * @returns a function that flushes what is buffered.
  */
-export function startTelemetry(
+export async function startTelemetry(
   service: string,
   environment: Readonly<Record<string, string | undefined>>,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
   if (endpoint === undefined || environment['OTEL_SDK_DISABLED'] === 'true') return async () => {}
-  const sdk = new NodeSDK({
-    serviceName: service,
-    instrumentations: [
-      new HttpInstrumentation({
-        ignoreIncomingRequestHook: (request) => /^\/(healthz|readyz|metrics)/.test(request.url ?? ''),
-        redactedQueryParamsServer: KEYS_IN_QUERIES,
-      }),
-      new UndiciInstrumentation(),
-      new PgInstrumentation(),
-    ],
-  })
-  sdk.start()
-  // What was loaded before is instrumented when it is next required; an `import` of it does not count.
-  const require = createRequire(import.meta.url)
-  for (const name of ['node:http', 'pg']) require(name)
-  return () => sdk.shutdown()
+  const { startSdk } = await import('./sdk.ts')
+  return startSdk(service)
 }

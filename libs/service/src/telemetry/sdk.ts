@@ -1,0 +1,28 @@
+import { createRequire } from 'node:module'
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
+import { NodeSDK } from '@opentelemetry/sdk-node'
+
+/** Names under which a client may send a key in the query of the stream's address (events 6.1). */
+const KEYS_IN_QUERIES = ['api_key', 'auth_token']
+
+/** Starts the SDK as its standard variables say. @returns a function that flushes what is buffered. */
+export function startSdk(serviceName: string): () => Promise<void> {
+  const sdk = new NodeSDK({
+    serviceName,
+    instrumentations: [
+      new HttpInstrumentation({
+        ignoreIncomingRequestHook: (request) => /^\/(healthz|readyz|metrics)/.test(request.url ?? ''),
+        redactedQueryParamsServer: KEYS_IN_QUERIES,
+      }),
+      new UndiciInstrumentation(),
+      new PgInstrumentation(),
+    ],
+  })
+  sdk.start()
+  // What was loaded before is instrumented when it is next required; an `import` of it does not count.
+  const require = createRequire(import.meta.url)
+  for (const name of ['node:http', 'pg']) require(name)
+  return () => sdk.shutdown()
+}
