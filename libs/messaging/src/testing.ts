@@ -12,6 +12,36 @@ export function recordOf(event: DomainEvent): { key: Buffer; value: Buffer; head
 }
 
 /**
+ * For tests of handlers: hands events over in an order that the seed decides, each of them one to three times. Whatever
+ * the seed, the service must hold the same afterwards. The consumer need not be started.
+ */
+export async function deliverShuffled<T extends TopicDefinition, Orm>(
+  consumer: Consumer<T, Orm>,
+  seed: number,
+  ...events: readonly EventOf<T>[]
+): Promise<void> {
+  const random = randomFrom(seed)
+  const copies = events.flatMap((event) => Array.from({ length: 1 + Math.floor(random() * 3) }, () => event))
+  const drawn = copies.map((event) => ({ event, at: random() }))
+  for (const { event } of drawn.sort((a, b) => a.at - b.at)) await deliverOne(consumer, event)
+}
+
+/** Numbers from [0, 1) that depend on the seed alone (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function deliverOne<T extends TopicDefinition, Orm>(consumer: Consumer<T, Orm>, event: EventOf<T>): Promise<void> {
+  return consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
+}
+
+/**
  * For tests of handlers: hands events to a consumer as Kafka may, at its worst. Every event comes twice, and each pair
  * also in the wrong order: the last one first back to the first, then all of them again as they were raised. What the
  * service holds afterwards must be the same as after one delivery in order. The consumer need not be started.
@@ -20,7 +50,5 @@ export async function deliverTwiceAndSwapped<T extends TopicDefinition, Orm>(
   consumer: Consumer<T, Orm>,
   ...events: readonly EventOf<T>[]
 ): Promise<void> {
-  for (const event of [...events.toReversed(), ...events]) {
-    await consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
-  }
+  for (const event of [...events.toReversed(), ...events]) await deliverOne(consumer, event)
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { type EventOf, topics } from '@restante/contracts'
-import { deliverTwiceAndSwapped, Outbox, recordOf } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped, Outbox, recordOf } from '@restante/messaging'
 import { createParserPool, type ParserPool } from '@restante/mime'
+import { sql } from '@restante/service'
 import { type CollectedRecord, type TopicCollection, waitFor } from '@restante/testkit'
 import { deliveriesConsumer } from '../src/sent/consumers.ts'
 import type { DeliveryFact } from '../src/sent/facts.ts'
@@ -45,6 +46,8 @@ async function deliver(...delivered: DeliveryEvent[]): Promise<void> {
 
 const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
 const RECIPIENTS = ['bo@customer.test']
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
+type Story = Awaited<ReturnType<typeof story>>
 
 async function story(minutes: { delayed?: number; delivered?: number } = {}) {
   const copy = await sentCopy(stage, inbox)
@@ -69,9 +72,33 @@ async function story(minutes: { delayed?: number; delivered?: number } = {}) {
     handedOver: fact('delivery.handed_over', 1),
     delayed: fact('delivery.delayed', minutes.delayed ?? 2),
     delivered: fact('delivery.delivered', minutes.delivered ?? 3),
+    delayedAgain: fact('delivery.delayed', 4),
     bounced: fact('delivery.bounced', 4, { type: 'Permanent', sub_type: 'NoEmail' }),
     complained: fact('delivery.complained', 5, { type: 'abuse', sub_type: 'spam' }),
     rejected: fact('delivery.rejected', 1, { reason: 'Bad content' }),
+  }
+}
+
+/** A message to three: one delayed and then delivered, one delayed after that, one who complains. */
+function eventsOf({ accepted, handedOver, delayed, delivered, delayedAgain, complained }: Story): DeliveryEvent[] {
+  return [accepted, handedOver, delayed, delivered, delayedAgain, complained]
+}
+
+const PUBLISHED = sql<{ type: string }, [messageId: string]>(
+  `select type from outbox where subject = $1 and type like 'message.%' order by type`,
+)
+
+/** All that the facts of a message leave behind. */
+async function stateOf(messageId: string) {
+  const { db } = stage
+  const rows = await db.orm.message.findMany({ where: { messageId } })
+  return {
+    messages: rows.length,
+    labels: rows.flatMap((row) => row.labels).toSorted(),
+    times: rows.map(({ handedOverAt, settledAt, delayedAt }) => [handedOverAt, settledAt, delayedAt]),
+    threads: await db.orm.thread.count({ where: { lastMessageId: messageId } }),
+    pending: await db.orm.pendingFact.count({ where: { messageId } }),
+    published: (await db.query(PUBLISHED, messageId)).map(({ type }) => type),
   }
 }
 
@@ -188,6 +215,16 @@ describe('facts about a delivery', () => {
         complaint: { ...about, timestamp: T(5), type: 'abuse', sub_type: 'spam', recipients: RECIPIENTS },
       },
     ])
+  })
+
+  it.each(SEEDS)('have the same effect in any order and however often (seed %i)', async (seed) => {
+    const inOrder = await story()
+    await deliver(...eventsOf(inOrder))
+    const expected = await stateOf(inOrder.copy.message_id)
+    expect(expected).toMatchObject({ labels: ['campaign', 'complained', 'delayed', 'delivered', 'sent'], pending: 0 })
+    const shuffled = await story()
+    await deliverShuffled(consumer, seed, ...eventsOf(shuffled))
+    expect(await stateOf(shuffled.copy.message_id)).toEqual(expected)
   })
 
   it('have the same effect twice and in swapped order', async () => {

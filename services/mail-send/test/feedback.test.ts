@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { EventOf, topics } from '@restante/contracts'
-import { deliverTwiceAndSwapped, Outbox } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped, Outbox } from '@restante/messaging'
 import { ReturnPath } from '@restante/mime'
+import { sql } from '@restante/service'
 import { feedbackConsumer } from '../src/feedback/consumers.ts'
 import { Reports } from '../src/feedback/reports.ts'
 import { factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
@@ -57,11 +58,38 @@ function complaint(sent: Sent, feedback_type: string): FeedbackEvent {
   return { ...head(sent), type: 'complaint.reported', payload }
 }
 
-function deliver(...events: FeedbackEvent[]): Promise<void> {
+function consumer() {
   const { db } = world
   const { kafka } = world.topics
-  const reports = new Reports(new Outbox({ db, service: 'mail-send' }))
-  return deliverTwiceAndSwapped(feedbackConsumer({ kafka, db, reports }), ...events)
+  return feedbackConsumer({ kafka, db, reports: new Reports(new Outbox({ db, service: 'mail-send' })) })
+}
+
+function deliver(...events: FeedbackEvent[]): Promise<void> {
+  return deliverTwiceAndSwapped(consumer(), ...events)
+}
+
+/** Two hops that gave up for different reasons, one that only tells of a delay, and a complaint. */
+function reportsOn(sent: Sent): FeedbackEvent[] {
+  return [
+    bounce(sent, { action: 'delayed', status: '4.4.1' }),
+    bounce(sent, { action: 'failed', status: '5.2.2', diagnostic: '552 5.2.2 full' }),
+    bounce(sent, { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' }),
+    complaint(sent, 'abuse'),
+  ]
+}
+
+const PUBLISHED = sql<{ type: string }, [messageId: string]>('select type from outbox where subject = $1 order by type')
+
+/** All that reports leave behind. */
+async function stateOf(sent: Sent) {
+  const { state, status, diagnostic, complainedAt } = await world.db.orm.delivery.findUniqueOrThrow({
+    where: { id: sent.deliveryId },
+  })
+  return {
+    delivery: { state, status, diagnostic, complained: complainedAt !== null },
+    suppressed: (await suppressions(sent)).map(({ reason }) => reason),
+    published: (await world.db.query(PUBLISHED, sent.messageId)).map(({ type }) => type),
+  }
 }
 
 const later = (sent: Sent) => factsAbout(world, sent.messageId).slice(3)
@@ -80,6 +108,18 @@ describe('reports that come later', () => {
     expect(await world.db.orm.delivery.findUnique({ where: { id: sent.deliveryId } })).toMatchObject({
       state: 'bounced',
     })
+  })
+
+  it('leave the same behind in any order and however often', async () => {
+    const inOrder = await delivered()
+    for (const event of reportsOn(inOrder)) await deliver(event)
+    const expected = await stateOf(inOrder)
+    expect(expected.published).toEqual(expect.arrayContaining(['delivery.bounced', 'delivery.complained']))
+    for (let seed = 1; seed <= 12; seed++) {
+      const sent = await delivered()
+      await deliverShuffled(consumer(), seed, ...reportsOn(sent))
+      expect({ seed, ...(await stateOf(sent)) }).toEqual({ seed, ...expected })
+    }
   })
 
   it.each([

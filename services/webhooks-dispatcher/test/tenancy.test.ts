@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { EventOf, Topic } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
-import { deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
 import { createLogger, SecretBox, sql } from '@restante/service'
 import {
   createDatabase,
@@ -97,6 +97,8 @@ async function rowOf(id: string): Promise<Row | undefined> {
 }
 
 /** Two inboxes of one pod, and a pod beside it. */
+const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)
+
 function neighbours() {
   const organizationId = randomUUID()
   const podId = randomUUID()
@@ -149,8 +151,8 @@ describe('a deleted inbox, told twice', () => {
   })
 })
 
-describe('a deleted pod, told twice and in any order with its inboxes', () => {
-  it('takes webhooks of the pod and its inboxes with it, and leaves the filters of others', async () => {
+describe('a deleted pod, told often and in any order with its inboxes', () => {
+  it.each(SEEDS)('takes its webhooks with it, and leaves the filters of others (seed %i)', async (seed) => {
     const { inbox, other, otherPod } = neighbours()
     const gone = [
       await insert(inbox, { home: 'pod', pods: [inbox.podId] }),
@@ -164,7 +166,7 @@ describe('a deleted pod, told twice and in any order with its inboxes', () => {
       inboxDeletedEvent(other),
       podDeletedEvent(inbox.organizationId, inbox.podId),
     ]
-    await deliverTwiceAndSwapped(tenancy, ...events)
+    await deliverShuffled(tenancy, seed, ...events)
     for (const id of gone) expect(await rowOf(id)).toBeUndefined()
     expect(await rowOf(wide)).toMatchObject({ enabled: true })
     expect(await rowOf(both)).toEqual({ enabled: true, pod_ids: [otherPod], inbox_ids: [], inbox_uids: [] })
@@ -183,13 +185,17 @@ describe('a deleted organization', () => {
   })
 })
 
-describe('an event, told twice and swapped with another', () => {
-  it('makes one delivery for each webhook that matches, however many of its filters do', async () => {
-    const { inbox } = neighbours()
+describe('events, told often and in any order', () => {
+  it.each(SEEDS)('make one delivery for each webhook that matches (seed %i)', async (seed) => {
+    const { inbox, other } = neighbours()
     const both = await insert(inbox, { pods: [inbox.podId], inboxes: [inbox] })
     const all = await insert(inbox)
-    await deliverTwiceAndSwapped(messages, receivedEvent(inbox), receivedEvent(inbox))
-    for (const id of [both, all]) expect((await db.query(countOf, id))[0]?.deliveries).toBe(2)
+    const narrow = await insert(inbox, { inboxes: [inbox] })
+    const events = [inbox, inbox, other].map((scope) => receivedEvent(scope))
+    await deliverShuffled(messages, seed, ...events)
+    for (const id of [both, all]) expect((await db.query(countOf, id))[0]?.deliveries).toBe(3)
+    expect((await db.query(countOf, narrow))[0]?.deliveries).toBe(2)
+    expect(await db.orm.payload.count({ where: { eventId: { in: events.map(({ id }) => id) } } })).toBe(3)
   })
 
   it('makes none for a webhook that is disabled', async () => {

@@ -13,6 +13,7 @@ export type MessageItemRow = Omit<
   | 'digest'
   | 'handed_over_at'
   | 'settled_at'
+  | 'delayed_at'
   | 'reply_to'
 >
 

@@ -44,6 +44,7 @@ export interface MessageRow extends ScopeColumns {
   readonly digest: string
   readonly handed_over_at: Date | null
   readonly settled_at: Date | null
+  readonly delayed_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }

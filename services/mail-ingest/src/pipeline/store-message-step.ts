@@ -143,6 +143,7 @@ function messageRow(
     digest: content.digest,
     handed_over_at: null,
     settled_at: null,
+    delayed_at: null,
     created_at: now,
     updated_at: now,
   }

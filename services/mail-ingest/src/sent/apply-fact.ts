@@ -11,10 +11,15 @@ import { store } from '../mailbox/store.ts'
 import { type DeliveryFact, labelChangeOf, publicEventOf, sentEvent, settles, tellsHandOver } from './facts.ts'
 import { pendingFacts, tombstones } from './store.ts'
 
-const PROGRESS = sql<never, [id: string, handedOverAt: string | null, settledAt: string | null]>(`
+// The same whatever the order: the first hand-over, the newest end, the newest delay. None of them is moved by null.
+const PROGRESS = sql<
+  never,
+  [id: string, handedOverAt: string | null, settledAt: string | null, delayedAt: string | null]
+>(`
 update messages
-   set handed_over_at = coalesce(handed_over_at, $2::timestamptz),
-       settled_at = greatest(settled_at, $3::timestamptz)
+   set handed_over_at = least(handed_over_at, $2::timestamptz),
+       settled_at = greatest(settled_at, $3::timestamptz),
+       delayed_at = greatest(delayed_at, $4::timestamptz)
  where id = $1`)
 
 /**
@@ -35,9 +40,9 @@ export async function applyFact(tx: Tx, outbox: Outbox, fact: DeliveryFact): Pro
 
 async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: DeliveryFact): Promise<void> {
   const now = new Date()
-  const { labels, change } = changedLabels(message.labels, labelChangeOf(fact, message.settled_at))
+  const { labels, change } = changedLabels(message.labels, labelChangeOf(fact, message))
   const hasLeft = message.handed_over_at === null && tellsHandOver(fact)
-  await progress(tx, message.id, fact, hasLeft)
+  await progress(tx, message.id, fact)
   if (change.added.length + change.removed.length > 0) await store.setLabels(tx, message, labels, now)
 
   const changed = { ...message, labels }
@@ -56,10 +61,10 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: Delive
   await logLabels(tx, outbox, changed, change, now)
 }
 
-async function progress(tx: Queryable, id: string, fact: DeliveryFact, hasLeft: boolean): Promise<void> {
+async function progress(tx: Queryable, id: string, fact: DeliveryFact): Promise<void> {
   const { timestamp } = fact.payload
-  if (hasLeft || settles(fact))
-    await tx.query(PROGRESS, id, hasLeft ? timestamp : null, settles(fact) ? timestamp : null)
+  const at = (tells: boolean) => (tells ? timestamp : null)
+  await tx.query(PROGRESS, id, at(tellsHandOver(fact)), at(settles(fact)), at(fact.type === 'delivery.delayed'))
 }
 
 /** The fact of the hand-over lends its id; where the hand-over is only implied, the event has one of its own. */

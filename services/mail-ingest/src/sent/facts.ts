@@ -6,22 +6,27 @@ type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
 export type DeliveryFact = Exclude<DeliveryEvent, { readonly type: 'message.accepted' }>
 
 const NO_CHANGE: LabelChange = { added: [], removed: [] }
-const settledAs = (label: string): LabelChange => ({ added: [label], removed: ['delayed'] })
+
+/** What is known of a sent message: the times of its newest delivery or bounce, and of its newest delay. */
+export interface Progress {
+  readonly settled_at: Date | null
+  readonly delayed_at: Date | null
+}
 
 /**
- * Labels that a fact changes (mail 15.1). A delay that was over before it became known changes nothing.
- * @param settledAt time of the newest delivery or bounce that is known.
+ * Labels that a fact changes (mail 15.1). Whether a message is delayed is decided by what happened last, in whatever
+ * order it becomes known.
  */
-export function labelChangeOf(fact: DeliveryFact, settledAt: Date | null): LabelChange {
+export function labelChangeOf(fact: DeliveryFact, { settled_at, delayed_at }: Progress): LabelChange {
   switch (fact.type) {
     case 'delivery.handed_over':
       return NO_CHANGE
     case 'delivery.delivered':
-      return settledAs('delivered')
+      return settledAs('delivered', fact, delayed_at)
     case 'delivery.bounced':
-      return settledAs('bounced')
+      return settledAs('bounced', fact, delayed_at)
     case 'delivery.delayed':
-      return isOver(fact, settledAt) ? NO_CHANGE : { added: ['delayed'], removed: [] }
+      return settled_at !== null && settled_at >= timeOf(fact) ? NO_CHANGE : { added: ['delayed'], removed: [] }
     case 'delivery.complained':
       return { added: ['complained'], removed: [] }
     case 'delivery.rejected':
@@ -29,8 +34,13 @@ export function labelChangeOf(fact: DeliveryFact, settledAt: Date | null): Label
   }
 }
 
-function isOver(fact: DeliveryFact, settledAt: Date | null): boolean {
-  return settledAt !== null && settledAt >= new Date(fact.payload.timestamp)
+function settledAs(label: string, fact: DeliveryFact, delayedAt: Date | null): LabelChange {
+  const endsDelay = delayedAt === null || delayedAt <= timeOf(fact)
+  return { added: [label], removed: endsDelay ? ['delayed'] : [] }
+}
+
+function timeOf({ payload }: DeliveryFact): Date {
+  return new Date(payload.timestamp)
 }
 
 /** Whether a fact is the end of some recipient's delivery. */

@@ -114,6 +114,7 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
     digest: content.digest,
     handed_over_at: null,
     settled_at: null,
+    delayed_at: null,
     created_at: now,
     updated_at: now,
   }

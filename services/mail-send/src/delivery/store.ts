@@ -109,11 +109,11 @@ select ${SEND_COLUMNS}, d.recipient, d.state, d.complained_at is not null as com
  where d.id = $1
    for update of d`)
 
-const REPORT_BOUNCE = sql<{ id: string }, [id: string, status: string | null, diagnostic: string | null]>(`
+// Of several reports the one with the worst status stays, whichever came first.
+const REPORT_BOUNCE = sql<never, [id: string, status: string, diagnostic: string]>(`
 update deliveries
-   set state = 'bounced', status = coalesce($2, status), diagnostic = coalesce($3, diagnostic), updated_at = now()
- where id = $1 and state <> 'bounced'
-returning id`)
+   set state = 'bounced', status = $2, diagnostic = $3, updated_at = now()
+ where id = $1 and (state <> 'bounced' or (status, diagnostic) < ($2, $3))`)
 
 const REPORT_COMPLAINT = sql<{ id: string }, [id: string]>(
   'update deliveries set complained_at = now(), updated_at = now() where id = $1 and complained_at is null returning id',
@@ -187,14 +187,12 @@ export async function findReported(on: Queryable, deliveryId: string): Promise<R
   )
 }
 
-/** @returns whether it had not bounced before. */
 export async function saveReportedBounce(
   on: Queryable,
   deliveryId: string,
   report: { readonly status?: string | undefined; readonly diagnostic?: string | undefined },
-): Promise<boolean> {
-  const rows = await on.query(REPORT_BOUNCE, deliveryId, report.status ?? null, report.diagnostic ?? null)
-  return rows.length > 0
+): Promise<void> {
+  await on.query(REPORT_BOUNCE, deliveryId, report.status ?? '5.0.0', report.diagnostic ?? '')
 }
 
 /** @returns whether nobody had complained before. */

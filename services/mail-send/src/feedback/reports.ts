@@ -35,8 +35,10 @@ export class Reports {
     const { diagnostic } = failure
     const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
     const bounce = classifyBounce(status, codeIn(diagnostic), true)
-    if (!bounce || !(await saveReportedBounce(tx, delivery.id, { status, diagnostic }))) return
-    await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
+    if (!bounce) return
+    await saveReportedBounce(tx, delivery.id, { status, diagnostic })
+    if (delivery.state !== 'bounced')
+      await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
     if (bounce.suppress) await suppressRecipient(tx, delivery, 'bounced')
   }
 

@@ -5,15 +5,17 @@ export const SUPPRESSION_REASONS = ['bounced', 'complained'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
 const ADD = sql<never, [organizationId: string, address: string, reason: string]>(`
-insert into suppressions (organization_id, address, reason) values ($1, $2, $3) on conflict do nothing`)
+insert into suppressions as held (organization_id, address, reason) values ($1, $2, $3)
+on conflict (organization_id, address) do update set reason = excluded.reason
+ where excluded.reason = 'complained' and held.reason <> excluded.reason`)
 
 const FIND = sql<{ address: string; reason: string }, [organizationId: string, addresses: readonly string[]]>(
   'select address, reason from suppressions where organization_id = $1 and address = any($2::text[])',
 )
 
 /**
- * Blocks an address for an organization, for good: a read-only entry of its `send`/`block` list (mail 12.3). The first
- * reason stays.
+ * Blocks an address for an organization, for good: a read-only entry of its `send`/`block` list (mail 12.3). A
+ * complaint says more than a bounce, whichever came first.
  * @param address in normalized form.
  */
 export async function suppress(

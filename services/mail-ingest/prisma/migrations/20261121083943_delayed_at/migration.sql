@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "messages" ADD COLUMN     "delayed_at" TIMESTAMPTZ(3);
