@@ -20,21 +20,21 @@ export function callerOf(overrides: Partial<Caller> = {}): Caller {
 }
 
 /** Headers with which the gateway forwards one operation of a service for a caller. */
-export async function callerHeaders(
+export function callerHeaders(
   service: ServiceName,
   callerKey: string,
   operation: OperationId,
   caller: Caller,
-): Promise<Record<string, string>> {
-  return { [CALLER_HEADER]: await new TokenMint(service, callerKey).caller(operation, caller) }
+): Record<string, string> {
+  return { [CALLER_HEADER]: new TokenMint(service, callerKey).caller(operation, caller) }
 }
 
 /** Headers with which one service calls an internal operation of another. */
-export async function peerHeaders(
+export function peerHeaders(
   from: ServiceName,
   to: ServiceName,
   peerKey: string,
   operation: InternalOperationId,
-): Promise<Record<string, string>> {
-  return { [SERVICE_HEADER]: await new TokenMint(to, peerKey).service(operation, from) }
+): Record<string, string> {
+  return { [SERVICE_HEADER]: new TokenMint(to, peerKey).service(operation, from) }
 }

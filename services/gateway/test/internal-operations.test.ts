@@ -150,13 +150,13 @@ describe('what other services ask', () => {
       const refused = [
         {},
         { authorization: `Bearer ${organization.key}` },
-        await peerHeaders('websocket-fanout', 'gateway', PEER_KEY, 'gateway.snapshotTenancy'),
-        await peerHeaders('websocket-fanout', 'gateway', 'some other key, as long', id),
-        await peerHeaders('mail-ingest', 'gateway', PEER_KEY, id),
-        await peerHeaders('websocket-fanout', 'mail-ingest', PEER_KEY, id),
+        peerHeaders('websocket-fanout', 'gateway', PEER_KEY, 'gateway.snapshotTenancy'),
+        peerHeaders('websocket-fanout', 'gateway', 'some other key, as long', id),
+        peerHeaders('mail-ingest', 'gateway', PEER_KEY, id),
+        peerHeaders('websocket-fanout', 'mail-ingest', PEER_KEY, id),
       ]
       for (const headers of refused) expect((await post(id, headers)).status).toBe(404)
-      const admitted = await post(id, await peerHeaders('websocket-fanout', 'gateway', PEER_KEY, id))
+      const admitted = await post(id, peerHeaders('websocket-fanout', 'gateway', PEER_KEY, id))
       expect(admitted.status).toBe(200)
     })
   })

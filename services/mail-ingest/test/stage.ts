@@ -167,7 +167,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
       await gateway.request(key, 'DELETE', `/v0/inboxes/${encodeURIComponent(address)}`)
     },
     async call(caller, operation, method, place, body) {
-      const headers = await callerHeaders('mail-ingest', SECRET, operation, caller)
+      const headers = callerHeaders('mail-ingest', SECRET, operation, caller)
       const response = await fetch(url + place, {
         method,
         headers: { ...headers, 'content-type': 'application/json' },

@@ -90,7 +90,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
   const events = new EventPublisher(kafka.kafka)
 
   async function request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown) {
-    const headers = await callerHeaders('webhooks-dispatcher', GATEWAY_KEYS.caller, operation, caller)
+    const headers = callerHeaders('webhooks-dispatcher', GATEWAY_KEYS.caller, operation, caller)
     const response = await fetch(`http://127.0.0.1:${port}${target}`, {
       method,
       headers,

@@ -114,7 +114,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     connect: (secret) =>
       StreamClient.open(`${gateway.url.replace('http', 'ws')}/v0`, { headers: { authorization: `Bearer ${secret}` } }),
     async connectAs(caller, at = port) {
-      const headers = await callerHeaders('websocket-fanout', GATEWAY_KEYS.caller, 'stream.connect', caller)
+      const headers = callerHeaders('websocket-fanout', GATEWAY_KEYS.caller, 'stream.connect', caller)
       return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers })
     },
     publish: (...given) => events.publish(topics['mail.messages'], ...given),

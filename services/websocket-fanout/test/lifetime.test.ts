@@ -61,7 +61,7 @@ describe('what a client may send', () => {
   })
 
   it('pings count too, so that nobody fills our memory with answers', async () => {
-    const headers = await callerHeaders(
+    const headers = callerHeaders(
       'websocket-fanout',
       GATEWAY_KEYS.caller,
       'stream.connect',
@@ -78,7 +78,7 @@ describe('what a client may send', () => {
 describe('a reader that is too slow', () => {
   /** A client of the fan-out that stops reading after its subscription. */
   async function slowReader(): Promise<WebSocket> {
-    const headers = await callerHeaders(
+    const headers = callerHeaders(
       'websocket-fanout',
       GATEWAY_KEYS.caller,
       'stream.connect',

@@ -276,12 +276,13 @@ function asApiError(error: unknown): ApiError {
 
 /** Sends one JSON document; `no-store`, because every answer depends on who asks. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  const bytes = Buffer.from(JSON.stringify(body))
+  // As text it leaves in one write together with the head; bytes would be a second part, and cost half as much again.
+  const text = JSON.stringify(body)
   response.statusCode = status
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('cache-control', 'no-store')
-  response.setHeader('content-length', bytes.length)
-  response.end(bytes)
+  response.setHeader('content-length', Buffer.byteLength(text))
+  response.end(text)
 }
 
 function acceptRequestId(given: string | string[] | undefined): string {

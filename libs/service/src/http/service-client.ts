@@ -64,7 +64,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     const operation: InternalOperationDefinition = internalOperations[id]
     const headers: Record<string, string> = {
       'content-type': 'application/json',
-      [SERVICE_HEADER]: await this.#mint.service(id, this.#options.from),
+      [SERVICE_HEADER]: this.#mint.service(id, this.#options.from),
     }
     propagation.inject(context.active(), headers)
     const answer = await this.#send(operation, headers, JSON.stringify(request), timeoutMs)

@@ -1,5 +1,6 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { type Caller, caller, SERVICES, type ServiceName } from '@restante/contracts'
-import { errors, jwtVerify, SignJWT } from 'jose'
+import { errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 
 /** How long a token may be on its way between two processes. */
@@ -18,44 +19,46 @@ export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 }
 
-function keyOf(secret: string): Uint8Array {
-  return new TextEncoder().encode(secret)
-}
+const HEADER = base64url({ alg: 'HS256' })
 
-/** Mints tokens with one service's key. Held by the gateway only (caller tokens), or by one peer (service tokens). */
+/**
+ * Mints tokens with one service's key. Held by the gateway only (caller tokens), or by one peer (service tokens).
+ * Signed here, a JWT (RFC 7519, RFC 7515 3.1) costs a quarter of what it costs through WebCrypto, which was a third of
+ * the work of forwarding a request; whoever gets one reads it with jose.
+ */
 export class TokenMint {
   readonly #audience: ServiceName
-  readonly #key: Uint8Array
+  readonly #key: KeyObject
 
   constructor(audience: ServiceName, secret: string) {
     this.#audience = audience
-    this.#key = keyOf(secret)
+    this.#key = createSecretKey(secret, 'utf8')
   }
 
   /** A token for exactly one operation of the audience, saying who is asking. */
-  async caller(operation: string, claims: Caller): Promise<string> {
-    return this.#sign(operation, { caller: claims }, 'gateway')
+  caller(operation: string, claims: Caller): string {
+    return this.#sign(operation, 'gateway', { caller: claims })
   }
 
   /** A token for one internal operation of the audience, saying which service is asking. */
-  async service(operation: string, from: ServiceName): Promise<string> {
-    return this.#sign(operation, {}, from)
+  service(operation: string, from: ServiceName): string {
+    return this.#sign(operation, from, {})
   }
 
-  #sign(operation: string, claims: Record<string, unknown>, issuer: ServiceName): Promise<string> {
-    return new SignJWT(claims)
-      .setProtectedHeader({ alg: 'HS256' })
-      .setIssuer(issuer)
-      .setAudience(this.#audience)
-      .setSubject(operation)
-      .setExpirationTime(`${LIFETIME_SECONDS}s`)
-      .sign(this.#key)
+  #sign(operation: string, issuer: ServiceName, claims: Record<string, unknown>): string {
+    const exp = Math.floor(Date.now() / 1000) + LIFETIME_SECONDS
+    const signed = `${HEADER}.${base64url({ ...claims, iss: issuer, aud: this.#audience, sub: operation, exp })}`
+    return `${signed}.${createHmac('sha256', this.#key).update(signed).digest('base64url')}`
   }
+}
+
+function base64url(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
 async function verify(token: string, secret: string, audience: ServiceName, operation: string): Promise<unknown> {
   try {
-    const { payload } = await jwtVerify(token, keyOf(secret), {
+    const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],
       audience,
       subject: operation,

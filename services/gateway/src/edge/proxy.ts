@@ -59,7 +59,7 @@ export async function forward(
   const options = {
     method,
     path: search === '' ? path : `${path}?${search}`,
-    headers: await requestHeaders(upstream, route, exchange, caller),
+    headers: requestHeaders(upstream, route, exchange, caller),
     body: hasBody(request) ? request : null,
     signal,
   }
@@ -77,16 +77,11 @@ export async function forward(
   }
 }
 
-async function requestHeaders(
-  upstream: Upstream,
-  route: Route,
-  exchange: Exchange,
-  caller: Caller | undefined,
-): Promise<string[]> {
+function requestHeaders(upstream: Upstream, route: Route, exchange: Exchange, caller: Caller | undefined): string[] {
   const { request, requestId } = exchange
   const headers = passedOn(request)
   headers.push('x-request-id', requestId, 'x-restante-peer', request.socket.remoteAddress ?? '')
-  if (caller !== undefined) headers.push(CALLER_HEADER, await upstream.mint.caller(route.operation.id, caller))
+  if (caller !== undefined) headers.push(CALLER_HEADER, upstream.mint.caller(route.operation.id, caller))
   return headers
 }
 

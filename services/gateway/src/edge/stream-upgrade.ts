@@ -112,7 +112,7 @@ export class StreamUpgrade implements Part {
         { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id },
         'stream requested',
       )
-      return await upstreams.of(STREAM.service).mint.caller(STREAM.id, caller)
+      return upstreams.of(STREAM.service).mint.caller(STREAM.id, caller)
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return undefined
       throw error

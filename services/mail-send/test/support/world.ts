@@ -128,11 +128,11 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     blobs,
     wire,
     async call(operation, caller, request) {
-      const headers = await callerHeaders('mail-send', CALLER_KEY, operation, caller)
+      const headers = callerHeaders('mail-send', CALLER_KEY, operation, caller)
       return post(`${url}${request.path}`, request, headers)
     },
     async internal(operation, from, body) {
-      const headers = await peerHeaders(from, 'mail-send', PEER_KEYS[from], operation)
+      const headers = peerHeaders(from, 'mail-send', PEER_KEYS[from], operation)
       const paths = {
         'mail-send.sendSystemMail': '/internal/system-mail/send',
         'mail-send.getSentCopy': '/internal/sent-copies/get',
