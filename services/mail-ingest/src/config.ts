@@ -69,6 +69,10 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   RSPAMD_URL: env.url().optional().describe('rspamd worker; a small built-in rule set judges without it'),
   PIPELINE_CONCURRENCY: env.integer(4, 64).describe('Mails processed at once'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
+  PARSE_MEMORY_MB: env.integer(256, 4_096).describe('Heap of one of them; a mail that needs more is stored unparsed'),
+  PARSE_TIMEOUT: env
+    .duration('5s')
+    .describe('What one mail may take to parse; one that takes longer is stored unparsed'),
 })
 
 /** First step of configuration: every variable of the service, typed. */
@@ -110,7 +114,7 @@ export function configure(given: Environment) {
     },
     pipeline: {
       concurrency: given.PIPELINE_CONCURRENCY,
-      parseWorkers: given.PARSE_WORKERS,
+      parser: { threads: given.PARSE_WORKERS, memoryMb: given.PARSE_MEMORY_MB, timeoutMs: given.PARSE_TIMEOUT },
       trustLoopback: given.SENDER_AUTH === 'trust-loopback',
       dnsServers: given.DNS_SERVERS,
       arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),

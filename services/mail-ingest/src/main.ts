@@ -57,7 +57,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const names = service.use(new ReservedNames(db))
   const acceptance = new Acceptance({ db, outbox, names, announce: announcer.announce })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
-  const parser = createParserPool({ threads: reads ? config.pipeline.parseWorkers : 0 })
+  const parser = createParserPool({ ...config.pipeline.parser, ...(!reads && { threads: 0 }) })
   const placement = new SentPlacement({ db, blobs, parser, outbox })
   const sweeper = new RawMailSweeper({ db, blobs, log })
 

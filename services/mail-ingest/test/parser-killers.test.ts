@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { sql } from '@restante/service'
+import { freePort, sendMail, waitFor } from '@restante/testkit'
+import { pathOf, receiveMail } from './mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
+
+const PROCESS = path.join(import.meta.dirname, 'fixtures', 'pipeline-process.ts')
+
+const EVENTS = sql<{ type: string }, [messageId: string]>(
+  `select type from outbox where subject = $1 and type like 'message.%'`,
+)
+
+/** Trailing blanks of quoted-printable lines, a piece of work per pair of them. */
+const slowBody = (lines: number) =>
+  `Content-Transfer-Encoding: quoted-printable\r\n\r\n${`${' '.repeat(900)}x\r\n`.repeat(lines)}`
+/** Elements that each need many times the bytes they are written in. */
+const greedyBody = () => `Content-Type: text/html\r\n\r\n${`${'x<br>'.repeat(100)}\r\n`.repeat(2_000)}`
+
+async function send(stage: Stage, inbox: TestInbox, name: string, body: string): Promise<string> {
+  const id = `<${name}-${inbox.inbox_uid}@x.test>`
+  const raw = `From: Ada <ada@customer.test>\r\nTo: ${inbox.address}\r\nSubject: ${name}\r\nMessage-ID: ${id}\r\n${body}`
+  await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
+  return id
+}
+
+const count = async (stage: Stage, inbox: TestInbox) =>
+  (await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count
+
+async function failedAttempts(stage: Stage): Promise<number> {
+  const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+  return Number(/^restante_mail_attempts_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+}
+
+/** Stored from its headers, readable, whole in its raw form, and told once. */
+async function expectUnparsed(stage: Stage, inbox: TestInbox, id: string, subject: string, body: string) {
+  await waitFor(async () => (await count(stage, inbox)) === 1, { what: 'the mail', timeout: 60_000 })
+  const message = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+  expect(message.body).toMatchObject({ subject, from: 'Ada <ada@customer.test>', to: [inbox.address] })
+  for (const member of ['text', 'html', 'attachments']) expect(message.body).not.toHaveProperty(member)
+  const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+  const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+  expect((await file.text()).endsWith(body)).toBe(true)
+  expect(await stage.db.query(EVENTS, id)).toEqual([{ type: 'message.received' }])
+  expect(await stage.db.orm.inbound.count()).toBe(0)
+}
+
+describe.each([
+  ['needs more memory than a thread may have', greedyBody(), { PARSE_MEMORY_MB: '32', PARSE_TIMEOUT: '60s' }],
+  ['takes longer than a thread may take', slowBody(2_000), { PARSE_TIMEOUT: '500ms' }],
+])('a mail that %s', (_, body, variables) => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage(variables)
+  }, 60_000)
+  afterAll(() => stage.stop(), 30_000)
+
+  it('is stored unparsed after exactly three attempts, and holds up no other inbox', async () => {
+    const [victim, other] = [await stage.inbox(), await stage.inbox()]
+    const failedBefore = await failedAttempts(stage)
+    const id = await send(stage, victim, 'killer', body)
+    const later = await receiveMail(stage, other)
+    await expectUnparsed(stage, victim, id, 'killer', body)
+    expect((await failedAttempts(stage)) - failedBefore).toBe(3)
+    const stored = await stage.db.orm.message.findMany({ orderBy: { createdAt: 'asc' } })
+    expect(stored.map(({ messageId }) => messageId)).toEqual([later, id])
+  }, 90_000)
+})
+
+describe('a mail that takes the process with it', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage({ ROLES: 'smtp,api' })
+  }, 60_000)
+  afterAll(() => stage.stop(), 30_000)
+
+  /** Another mail-ingest on the same state: it alone works on the queue. */
+  async function startPipeline(): Promise<ChildProcess> {
+    const variables = {
+      ROLES: 'pipeline',
+      PORT: String(await freePort()),
+      DATABASE_URL: stage.databaseUrl,
+      TOPIC_PREFIX: stage.topics.prefix,
+      BLOB_STORE: `directory:${stage.blobs}`,
+      GATEWAY_URL: stage.gatewayUrl,
+      PARSE_TIMEOUT: '60s',
+    }
+    return spawn(process.execPath, [PROCESS, JSON.stringify(variables)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+
+  it('is stored unparsed after three deaths, because an attempt is counted before it starts', async () => {
+    const inbox = await stage.inbox()
+    const body = slowBody(4_000)
+    const id = await send(stage, inbox, 'deadly', body)
+    for (const attempts of [1, 2, 3]) {
+      const pipeline = await startPipeline()
+      await waitFor(async () => (await stage.db.orm.inbound.count({ where: { attempts } })) === 1, {
+        what: `attempt ${attempts}`,
+        timeout: 30_000,
+      })
+      pipeline.kill('SIGKILL')
+      await once(pipeline, 'exit')
+      // The end of the dead process's lease, which nobody needs to wait for here.
+      await stage.db.orm.inbound.updateMany({ data: { leasedUntil: new Date() } })
+    }
+    const pipeline = await startPipeline()
+    await expectUnparsed(stage, inbox, id, 'deadly', body)
+    pipeline.kill('SIGKILL')
+    await once(pipeline, 'exit')
+  }, 180_000)
+})
