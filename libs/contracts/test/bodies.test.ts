@@ -150,6 +150,24 @@ describe('an inbox', () => {
     })
   })
 
+  it('does not lose the one name that objects keep for themselves: it is refused', () => {
+    const given: unknown = JSON.parse('{"__proto__":"a","constructor":"b"}')
+    const refused = { 'metadata.__proto__': 'This key cannot be used' }
+    expect(body('inboxes.create', { metadata: given })).toEqual(refused)
+    expect(body('inboxes.update', { metadata: given })).toEqual(refused)
+    expect(body('messages.send', { headers: given })).toEqual({ 'headers.__proto__': 'Not a valid header name' })
+  })
+
+  it('is an object', () => {
+    for (const [given, message] of [
+      [[], 'Must be an object'],
+      ['a', 'Must be an object'],
+      [null, 'Must not be null'],
+    ]) {
+      expect(body('inboxes.create', { metadata: given })).toEqual({ metadata: message })
+    }
+  })
+
   it('is updated by at least one member; null removes metadata, or one key of it', () => {
     expect(body('inboxes.update', { username: 'other' })).toEqual({
       '': 'Give at least one of display_name, status, metadata',

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { jsonObject, PROTOTYPE } from './json-object.ts'
 import { isSingleLine } from './text.ts'
 import { onWire } from './wire.ts'
 
@@ -18,7 +18,7 @@ interface HeaderRules {
 /** A map of header names to values. Names compare without case; anything but a string value is refused (mail 8.2). */
 export function headerMap(rules: HeaderRules) {
   return onWire(
-    z.record(z.string(), z.unknown()).transform((given, context): Record<string, string> => {
+    jsonObject.transform((given, context): Record<string, string> => {
       const accepted = new Map<string, string>()
       const seen = new Set<string>()
       for (const [name, value] of Object.entries(given)) {
@@ -36,7 +36,7 @@ export function headerMap(rules: HeaderRules) {
 }
 
 function problemOf(name: string, value: unknown, rules: HeaderRules, seen: ReadonlySet<string>): string | undefined {
-  if (!rules.name.test(name) || name.length > rules.nameLength) return 'Not a valid header name'
+  if (!rules.name.test(name) || name.length > rules.nameLength || name === PROTOTYPE) return 'Not a valid header name'
   if (seen.has(name.toLowerCase())) return 'Given twice; header names compare without case'
   const refusal = rules.refuse?.(name)
   if (refusal !== undefined) return refusal

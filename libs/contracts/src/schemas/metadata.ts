@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
+import { jsonObject, PROTOTYPE } from './json-object.ts'
 import { prose } from './text.ts'
 import { onWire } from './wire.ts'
 
@@ -11,7 +12,7 @@ const key = prose().min(1).max(LIMITS.inbox.metadataKey)
 
 /** Metadata of a new inbox: flat, without nulls; `{}` is none (identity 8.4). */
 export const metadata = onWire(
-  z.record(z.string(), z.unknown()).transform((given, context): Record<string, MetadataValue> => {
+  jsonObject.transform((given, context): Record<string, MetadataValue> => {
     const accepted: Record<string, MetadataValue> = {}
     for (const [name, candidate] of entries(given, context)) {
       const parsed = value.safeParse(candidate)
@@ -25,7 +26,7 @@ export const metadata = onWire(
 
 /** Changes to the metadata of an inbox: `null` removes a key; the empty object changes nothing and is refused (identity 8.5). */
 export const metadataChange = onWire(
-  z.record(z.string(), z.unknown()).transform((given, context): Record<string, MetadataValue | null> => {
+  jsonObject.transform((given, context): Record<string, MetadataValue | null> => {
     const accepted: Record<string, MetadataValue | null> = {}
     if (Object.keys(given).length === 0) context.addIssue({ code: 'custom', message: 'Must have at least one key' })
     for (const [name, candidate] of entries(given, context)) {
@@ -41,17 +42,22 @@ export const metadataChange = onWire(
   },
 )
 
-function entries(given: Record<string, unknown>, context: z.RefinementCtx): [string, unknown][] {
+function entries(given: Readonly<Record<string, unknown>>, context: z.RefinementCtx): [string, unknown][] {
   const all = Object.entries(given)
   if (all.length > LIMITS.inbox.metadataKeys) {
     context.addIssue({ code: 'custom', message: `Must have at most ${LIMITS.inbox.metadataKeys} keys` })
     return []
   }
   return all.filter(([name]) => {
-    const valid = key.safeParse(name).success
-    if (!valid) context.addIssue({ code: 'custom', path: [name], message: 'Keys must be 1 to 256 characters' })
-    return valid
+    const problem = keyProblem(name)
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem })
+    return problem === undefined
   })
+}
+
+function keyProblem(name: string): string | undefined {
+  if (name === PROTOTYPE) return 'This key cannot be used'
+  return key.safeParse(name).success ? undefined : 'Keys must be 1 to 256 characters'
 }
 
 function valueMessage(candidate: unknown): string {
