@@ -5,6 +5,7 @@ export {
   commonEnvironment,
 } from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
+export { PeerLimit } from './connections/peer-limit.ts'
 export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {
@@ -20,9 +21,12 @@ export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { outlast } from './database/outlast.ts'
 export { type Queryable, type Statement, sql } from './database/statement.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
+export { BareRefusal } from './http/bare-refusal.ts'
+export { askForBody, demandDeclaredLength } from './http/body.ts'
+export type { ConnectionLimits } from './http/connection-limits.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
-export { bodyTooLarge } from './http/decode.ts'
-export { type Exchange, HttpListener, type ListenerOptions, sendJson } from './http/listener.ts'
+export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'
+export { HttpListener, type ListenerOptions } from './http/listener.ts'
 export {
   type AnyHandler,
   answer,
@@ -36,6 +40,7 @@ export {
 export { type Match, Router } from './http/router.ts'
 export { PeerRefused, ServiceClient, type ServiceClientOptions } from './http/service-client.ts'
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/service-server.ts'
+export { answerOnSocket, hangUp, type SocketAnswer } from './http/socket-answer.ts'
 export {
   CALLER_HEADER,
   SERVICE_HEADER,

@@ -3,9 +3,9 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { LIMITS, operations } from '@restante/contracts'
 import { ApiError } from '../src/http/api-error.ts'
-import { RequestTooLarge } from '../src/http/decode.ts'
 import {
   answer,
+  BareRefusal,
   createLogger,
   type Exchange,
   HttpListener,
@@ -90,7 +90,7 @@ describe('HttpListener answers', () => {
   it('refusals with the envelope, and never what is behind a fault', async () => {
     const errors: Record<string, Error> = {
       '/refused': new ApiError('conflict', { message: 'Taken', fix: 'Choose another', retryAfter: 3 }),
-      '/large': new RequestTooLarge(),
+      '/large': new BareRefusal(413, 'Request Too Long'),
       '/peer': new UpstreamError('the secret host did not answer'),
       '/defect': new TypeError('secret detail'),
     }

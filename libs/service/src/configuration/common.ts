@@ -5,6 +5,21 @@ import { env } from './environment.ts'
 export const commonEnvironment = z.object({
   PORT: env.port().describe('HTTP port of this service'),
   HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
+  HTTP_HEADERS_TIMEOUT: env
+    .duration('10s')
+    .describe('How long a peer may take for the head of a request, and for the first one to begin; then 408'),
+  HTTP_REQUEST_TIMEOUT: env.duration('60s').describe('How long it may take for a whole request; then 408'),
+  HTTP_KEEP_ALIVE_TIMEOUT: env
+    .duration('65s')
+    .describe('How long a connection may stay without a request; longer than any load balancer in front keeps it'),
+  HTTP_UNREAD_TIMEOUT: env
+    .duration('30s')
+    .describe('How long a peer may take nothing of an answer that waits; then its connection is cut'),
+  HTTP_CONNECTIONS: env.integer(10_000).describe('Connections at once; more are closed as they come'),
+  HTTP_PEER_CONNECTIONS: env
+    .integer()
+    .optional()
+    .describe('The same for one peer; default: no limit, for behind a load balancer all are one peer'),
   LOG_LEVEL: env
     .choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info')
     .describe('Least severe lines that are written'),
@@ -28,7 +43,18 @@ export type CommonEnvironment = z.output<typeof commonEnvironment>
 /** Second step for the common part: nested and named as the code uses it. */
 export function commonConfiguration(environment: CommonEnvironment) {
   return {
-    http: { port: environment.PORT, host: environment.HOST },
+    http: {
+      port: environment.PORT,
+      host: environment.HOST,
+      limits: {
+        headersMs: environment.HTTP_HEADERS_TIMEOUT,
+        requestMs: environment.HTTP_REQUEST_TIMEOUT,
+        keepAliveMs: environment.HTTP_KEEP_ALIVE_TIMEOUT,
+        unreadMs: environment.HTTP_UNREAD_TIMEOUT,
+        connections: environment.HTTP_CONNECTIONS,
+        peerConnections: environment.HTTP_PEER_CONNECTIONS,
+      },
+    },
     log: { level: environment.LOG_LEVEL },
     database: {
       url: environment.DATABASE_URL,

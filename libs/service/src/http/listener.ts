@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import express from 'express'
 import { Counter, Histogram, register } from 'prom-client'
-import { isInfrastructureError } from '../database/errors.ts'
 import type { Part } from '../process/part.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { ApiError } from './api-error.ts'
-import { RequestTooLarge } from './decode.ts'
-
-/** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
-export interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly requestId: string
-  readonly log: Logger
-  /** Raw path without the query. */
-  readonly path: string
-  readonly search: string
-  /** Aborted when the peer goes away before the answer is complete. */
-  readonly signal: AbortSignal
-  /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
-  readonly facts: Record<string, string | number | boolean>
-}
+import { notFound } from './api-error.ts'
+import {
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  demandReading,
+  dropRest,
+  limitConnections,
+  serverLimits,
+} from './connection-limits.ts'
+import { type Exchange, openExchange, sendJson } from './exchange.ts'
+import { faultOfForm, originForm, unreadable } from './message-form.ts'
+import { refusalOf } from './refusal.ts'
+import { answerOnSocket } from './socket-answer.ts'
 
 /** What `/readyz` asks: names of parts with reasons, empty when there are none (`Service`). */
 export interface Health {
@@ -50,6 +45,8 @@ export interface ListenerOptions {
   readonly headerBytes?: number
   /** How long `stop` waits for requests that run, in milliseconds. Default 10,000. */
   readonly drainMs?: number
+  /** What peers may keep; those that are left out have the defaults of the configuration. */
+  readonly limits?: Partial<ConnectionLimits>
 }
 
 const HEADER_BYTES = 48 * 1024
@@ -72,14 +69,18 @@ const requestSeconds = new Histogram({
 export class HttpListener implements Part {
   readonly name = 'http'
   readonly #options: ListenerOptions
+  readonly #limits: ConnectionLimits
   readonly #server: Server
   readonly #answering = new Set<ServerResponse>()
   /** Sockets that were handed over and that the server closes no more by itself, though it waits for their end. */
   readonly #upgraded = new Set<Socket>()
+  /** Sockets that were told that they sent no request. */
+  readonly #refused = new WeakSet<Duplex>()
   #draining = false
 
   constructor(options: ListenerOptions) {
     this.#options = options
+    this.#limits = { ...CONNECTION_LIMITS, ...options.limits }
     const app = express()
     app.disable('x-powered-by')
     app.disable('etag')
@@ -92,29 +93,36 @@ export class HttpListener implements Part {
       )
     }
     app.use((request, response) => this.#serve(request, response))
-    this.#server = createServer(
-      {
-        maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
-        requestTimeout: 120_000,
-        headersTimeout: 20_000,
-        keepAliveTimeout: 65_000,
-        // Clients that offer HTTP/2 this way (`h2c`) are to be answered as if they did not (RFC 9110 7.8).
-        shouldUpgradeCallback: (request) =>
-          options.upgrade !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket',
-      },
-      app,
-    )
+    this.#server = createServer({
+      ...serverLimits(this.#limits),
+      maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
+      // Refused with the others that are malformed, as JSON.
+      requireHostHeader: false,
+      // Clients that offer HTTP/2 this way (`h2c`) are to be answered as if they did not (RFC 9110 7.8).
+      shouldUpgradeCallback: (request) =>
+        options.upgrade !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket',
+    })
+    limitConnections(this.#server, this.#limits)
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
+      request.url = originForm(request.url ?? '/')
+      dropRest(request, response)
+      demandReading(response, this.#limits)
+      const fault = faultOfForm(request)
+      if (fault === undefined) app(request, response)
+      else void this.#serve(request, response, fault)
+    }
+    this.#server.on('request', take)
+    // A body that is held back is asked for by whoever reads it: most refusals need none.
+    this.#server.on('checkContinue', take)
+    this.#server.on('checkExpectation', (_request, response) => {
+      response.setHeader('x-request-id', randomUUID())
+      sendJson(response, 417, { message: 'Expectation Failed' })
+    })
     // A connection that could not be accepted (too many open files) must not end the process.
     this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
     this.#server.on('clientError', (error, socket) => this.#refuseUnreadable(error, socket))
-    const { upgrade } = options
-    if (upgrade) {
-      this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-        this.#upgraded.add(socket)
-        socket.once('close', () => this.#upgraded.delete(socket))
-        upgrade(request, socket, head)
-      })
-    }
+    this.#server.on('connect', (_request, socket) => this.#refuseOnSocket(socket, notFound('Route')))
+    this.#server.on('upgrade', (request, socket: Socket, head) => this.#upgrade(request, socket, head))
   }
 
   /** The port it listens on; differs from the configured one when that was 0. */
@@ -150,26 +158,35 @@ export class HttpListener implements Part {
   }
 
   /**
-   * What no request could be made of: there is no handler to answer it, so the answer has the infrastructure's form
-   * (identity 1.10). The connection ends, for nobody knows where the next request would begin.
+   * What no request could be made of: there is no handler to answer it. After an answer that has begun, anything more
+   * would be taken for a part of it.
    */
   #refuseUnreadable(error: Error, socket: Duplex): void {
+    if (this.#refused.has(socket)) return
     const answering = [...this.#answering].some((response) => response.socket === socket && response.headersSent)
-    if (answering || !socket.writable) {
+    if (answering) {
       socket.destroy()
       return
     }
-    const code = 'code' in error ? error.code : undefined
-    const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    const body = JSON.stringify({ message: STATUS_CODES[status] })
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${body.length}`,
-      `x-request-id: ${randomUUID()}`,
-      'connection: close',
-    ]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+    this.#refused.add(socket)
+    this.#refuseOnSocket(socket, unreadable(error))
+  }
+
+  #refuseOnSocket(socket: Duplex, error: unknown): void {
+    socket.on('error', () => socket.destroy())
+    answerOnSocket(socket, refusalOf(error, this.#options.docsUrl))
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#upgraded.add(socket)
+    socket.once('close', () => this.#upgraded.delete(socket))
+    request.url = originForm(request.url ?? '/')
+    const fault = faultOfForm(request)
+    if (fault !== undefined) {
+      this.#refuseOnSocket(socket, fault)
+      return
+    }
+    this.#options.upgrade?.(request, socket, head)
   }
 
   #cut(): void {
@@ -190,12 +207,13 @@ export class HttpListener implements Part {
     })
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** @param fault what is wrong with the message itself. */
+  async #serve(request: IncomingMessage, response: ServerResponse, fault?: Error): Promise<void> {
     const begun = performance.now()
-    const exchange = this.#exchange(request, response)
+    const exchange = openExchange(request, response, this.#options.log)
     const { facts, log } = exchange
     response.setHeader('x-request-id', exchange.requestId)
-    if (this.#draining) closeAfter(response)
+    if (this.#draining || fault !== undefined) closeAfter(response)
     this.#answering.add(response)
     response.once('close', () => {
       this.#answering.delete(response)
@@ -215,29 +233,10 @@ export class HttpListener implements Part {
       )
     })
     try {
+      if (fault !== undefined) throw fault
       await this.#options.handle(exchange)
     } catch (error) {
       this.#refuse(exchange, error)
-    }
-  }
-
-  #exchange(request: IncomingMessage, response: ServerResponse): Exchange {
-    const url = request.url ?? '/'
-    const mark = url.indexOf('?')
-    const requestId = acceptRequestId(request.headers['x-request-id'])
-    const abort = new AbortController()
-    response.once('close', () => {
-      if (!response.writableFinished) abort.abort()
-    })
-    return {
-      request,
-      response,
-      requestId,
-      log: this.#options.log.child({ request_id: requestId }),
-      path: mark < 0 ? url : url.slice(0, mark),
-      search: mark < 0 ? '' : url.slice(mark + 1),
-      signal: abort.signal,
-      facts: {},
     }
   }
 
@@ -250,43 +249,17 @@ export class HttpListener implements Part {
       response.destroy()
       return
     }
-    if (error instanceof RequestTooLarge) {
-      sendJson(response, 413, { message: error.message })
-      return
-    }
-    const refusal = asApiError(error)
+    const refusal = refusalOf(error, this.#options.docsUrl)
     if (refusal.status >= 500) log.error({ err: error, ...facts }, 'request failed')
-    facts['code'] = refusal.code
-    for (const [name, value] of Object.entries(refusal.headers())) response.setHeader(name, value)
-    sendJson(response, refusal.status, refusal.body(this.#options.docsUrl))
+    if (refusal.code !== undefined) facts['code'] = refusal.code
+    for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value)
+    sendJson(response, refusal.status, refusal.body)
   }
 }
 
 /** Tells the peer that this is the last answer on its connection, so that it sends no request into the closing. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
-}
-
-/** 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
-  if (isInfrastructureError(error)) return new ApiError('service_unavailable', { retryAfter: 1, cause: error })
-  return new ApiError('internal_error', { cause: error })
-}
-
-/** Sends one JSON document; `no-store`, because every answer depends on who asks. */
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  // As text it leaves in one write together with the head; bytes would be a second part, and cost half as much again.
-  const text = JSON.stringify(body)
-  response.statusCode = status
-  response.setHeader('content-type', 'application/json; charset=utf-8')
-  response.setHeader('cache-control', 'no-store')
-  response.setHeader('content-length', Buffer.byteLength(text))
-  response.end(text)
-}
-
-function acceptRequestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()
 }
 
 function addressOf(server: Server): AddressInfo {

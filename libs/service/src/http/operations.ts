@@ -21,9 +21,10 @@ import {
 } from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ApiError } from './api-error.ts'
-import { check, parseJsonObject, readBody } from './decode.ts'
+import { readBody } from './body.ts'
+import { check, parseJsonObject } from './decode.ts'
+import { type Exchange, sendJson } from './exchange.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
-import { type Exchange, sendJson } from './listener.ts'
 
 /** What every handler gets besides its typed request. */
 export interface RequestContext {

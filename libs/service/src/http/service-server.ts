@@ -8,7 +8,7 @@ import {
 } from '@restante/contracts'
 import { CALLER_HEADER, SERVICE_HEADER, TokenRefused, verifyCaller, verifyService } from '../identity/tokens.ts'
 import { ApiError } from './api-error.ts'
-import type { Exchange } from './listener.ts'
+import type { Exchange } from './exchange.ts'
 import { type AnyHandler, answer, type Handlers, type InternalHandlers } from './operations.ts'
 import { Router } from './router.ts'
 

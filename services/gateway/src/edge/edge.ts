@@ -1,5 +1,14 @@
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts'
-import { ApiError, answer, type Exchange, type Match, type Queryable, type Router, sendJson } from '@restante/service'
+import {
+  ApiError,
+  answer,
+  BareRefusal,
+  type Exchange,
+  type Match,
+  type Queryable,
+  type Router,
+  sendJson,
+} from '@restante/service'
 import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
@@ -32,7 +41,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
-    if ((request.url?.length ?? 0) > LIMITS.request.url) return sendJson(response, 414, { message: 'URI Too Long' })
+    if ((request.url?.length ?? 0) > LIMITS.request.url) throw new BareRefusal(414, 'URI Too Long')
     compressFor(request, response)
     if (await deps.documents.serve(exchange)) return
     await serveOperation(deps, exchange, matchRoute(deps.routes, exchange))

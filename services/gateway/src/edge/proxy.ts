@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '@restante/contracts'
-import { ApiError, bodyTooLarge, CALLER_HEADER, type Exchange } from '@restante/service'
+import { ApiError, askForBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
 import type { Dispatcher } from 'undici'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
@@ -51,9 +51,8 @@ export async function forward(
   caller: Caller | undefined,
 ): Promise<void> {
   const { request, response, signal, search } = exchange
-  const { bodyLimit } = route.operation
   // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
-  if (Number(request.headers['content-length']) > bodyLimit.bytes) throw bodyTooLarge(bodyLimit)
+  demandDeclaredLength(request, route.operation.bodyLimit)
   const method = request.method ?? 'GET'
   const path = pathBelow(route, exchange.path)
   const options = {
@@ -63,6 +62,7 @@ export async function forward(
     body: hasBody(request) ? request : null,
     signal,
   }
+  if (options.body !== null) askForBody(request, response)
   for (let attempt = 0; ; attempt++) {
     try {
       await upstream.pool.stream(options, ({ statusCode, headers }) => begin(response, statusCode, headers))

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { type ClientRequest, type IncomingMessage, request as open, STATUS_CODES } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as open } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { operations, REQUEST_ID, ROUTE_NOT_FOUND } from '@restante/contracts'
+import { LIMITS, operations, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
+  answerOnSocket,
   CALLER_HEADER,
+  hangUp,
   isInfrastructureError,
   type Logger,
   type Part,
   type Queryable,
+  requestIdOf,
   type ServiceClient,
 } from '@restante/service'
 import { Gauge } from 'prom-client'
@@ -30,8 +33,6 @@ const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
 /** Names in one request: with ids of any client's making, they stay below the limit of a body. */
 const DRAIN_BATCH = 5_000
-/** How long a client that was refused may take to hang up. */
-const LINGER_MS = 1_000
 const UNAVAILABLE = 'Service temporarily unavailable'
 
 export interface StreamUpgradeOptions {
@@ -82,6 +83,7 @@ export class StreamUpgrade implements Part {
 
   async #accept(request: IncomingMessage, socket: Socket, head: Buffer, requestId: string): Promise<void> {
     const { log } = this.#options
+    if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
     if (carriesBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
@@ -202,11 +204,6 @@ function carriesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
-function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
-}
-
 /** Status line and headers of an answer as the service sent them, and `more`. */
 function headOf(answer: IncomingMessage, more: string, passes: (name: string) => boolean = () => true): string {
   const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
@@ -222,16 +219,6 @@ function headOfRefusal(answer: IncomingMessage, requestId: string): string {
   return headOf(answer, `X-Request-Id: ${requestId}\r\nConnection: close`, passesBack)
 }
 
-/**
- * Lets go of a client that was refused. What it still sends is read, so that no reset overtakes the answer; one that
- * does not hang up by itself is cut.
- */
-function hangUp(socket: Socket): void {
-  socket.resume()
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
-  socket.once('close', () => clearTimeout(cut))
-}
-
 /** A refused handshake has the infrastructure's form of an error: only a message (events 6.1). */
 function refuse(
   socket: Socket,
@@ -240,17 +227,5 @@ function refuse(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  if (!socket.writable) return
-  const body = JSON.stringify({ message })
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
-  hangUp(socket)
+  answerOnSocket(socket, { status, body: { message }, headers, requestId })
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { isInfrastructureError, type Logger, type Part } from '@restante/service'
+import { isInfrastructureError, type Logger, type Part, PeerLimit } from '@restante/service'
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -16,7 +16,6 @@ import { type CertificateFiles, certificateVersion, readCertificate, selfSigned 
 import { checkedContent, drain, MailTooLarge } from './content.ts'
 import { BROKEN_MAIL, GuardedServer } from './guarded-server.ts'
 import { SmugglingAttempt } from './line-guard.ts'
-import { PeerLimit } from './peer-limit.ts'
 import type { RecipientLookup } from './recipients.ts'
 import { Refusal } from './refusal.ts'
 import { destinationsOf, envelopeOf, type Session } from './session.ts'

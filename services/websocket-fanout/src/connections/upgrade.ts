@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type Caller, LIMITS } from '@restante/contracts'
-import { CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restante/service'
+import { answerOnSocket, CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restante/service'
 import { WebSocketServer } from 'ws'
 import { Connection, type ResolveScopes } from './connection.ts'
 import type { Hub } from './hub.ts'
@@ -29,6 +30,8 @@ export function streamUpgrade(
     maxPayload: LIMITS.stream.frame,
     perMessageDeflate: false,
   })
+  // A handshake that is not one of a WebSocket.
+  server.on('wsClientError', (_error, socket) => refuse(socket, 400))
   return (request, socket, head) => {
     open(server, options, request, socket, head).catch((error: unknown) => {
       options.log.error({ err: error }, 'stream was not opened')
@@ -91,14 +94,6 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 }
 
 /** Refuses a handshake in the form that clients know (events 6.1). */
-function refuse(socket: Socket, status: number, headers: Record<string, string> = {}): void {
-  const body = JSON.stringify({ message: STATUS_CODES[status] ?? 'Refused' })
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+function refuse(socket: Duplex, status: number, headers: Record<string, string> = {}): void {
+  answerOnSocket(socket, { status, body: { message: STATUS_CODES[status] ?? 'Refused' }, headers })
 }

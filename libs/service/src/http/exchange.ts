@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { REQUEST_ID } from '@restante/contracts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly log: Logger
+  /** Raw path without the query. */
+  readonly path: string
+  readonly search: string
+  /** Aborted when the peer goes away before the answer is complete. */
+  readonly signal: AbortSignal
+  /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
+  readonly facts: Record<string, string | number | boolean>
+}
+
+/** @param log of the listener; the exchange's own lines carry its request id. */
+export function openExchange(request: IncomingMessage, response: ServerResponse, log: Logger): Exchange {
+  const url = request.url ?? '/'
+  const mark = url.indexOf('?')
+  const requestId = requestIdOf(request)
+  const abort = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) abort.abort()
+  })
+  return {
+    request,
+    response,
+    requestId,
+    log: log.child({ request_id: requestId }),
+    path: mark < 0 ? url : url.slice(0, mark),
+    search: mark < 0 ? '' : url.slice(mark + 1),
+    signal: abort.signal,
+    facts: {},
+  }
+}
+
+/** The client's own, where it is a sane one (identity 1.2); otherwise a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+/** Sends one JSON document; `no-store`, because every answer depends on who asks. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  // As text it leaves in one write together with the head; bytes would be a second part, and cost half as much again.
+  const text = JSON.stringify(body)
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('content-length', Buffer.byteLength(text))
+  response.end(text)
+}

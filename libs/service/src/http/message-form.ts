@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { ApiError } from './api-error.ts'
+import { BareRefusal } from './bare-refusal.ts'
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
+
+/**
+ * The target below the host: `http://host/path?query` is another spelling of it, which a server must take (RFC 9112
+ * 3.2.2). Which host is named makes no difference here.
+ */
+export function originForm(target: string): string {
+  const [authority] = ABSOLUTE_FORM.exec(target) ?? []
+  if (authority === undefined) return target
+  const below = target.slice(authority.length)
+  return below.startsWith('/') ? below : `/${below}`
+}
+
+/**
+ * What is wrong with a message that the parser lets pass and that others on the way may read differently: that is how one
+ * request is smuggled inside another. The connection must end after the refusal.
+ * @returns ApiError 400; BareRefusal 505 for a version of the protocol that is not spoken here; undefined: nothing.
+ */
+export function faultOfForm(request: IncomingMessage): Error | undefined {
+  const { httpVersion, rawHeaders, headers } = request
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return new BareRefusal(505, 'HTTP Version Not Supported')
+  const hosts = count('host', rawHeaders)
+  // RFC 9112 3.2
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return malformed('A request must name exactly one Host')
+  const coding = headers['transfer-encoding']
+  if (coding === undefined) return undefined
+  // RFC 9112 6.1: other codings cannot be undone here, and HTTP/1.0 knows none.
+  const known = httpVersion === '1.1' && coding.toLowerCase() === 'chunked'
+  return known ? undefined : malformed('The only Transfer-Encoding is chunked')
+}
+
+/** A 400 about the message as a whole. */
+export function malformed(message: string, cause?: unknown): ApiError {
+  return new ApiError('validation_error', { message, errors: [{ path: [], message }], cause })
+}
+
+/** What the parser's error says to the peer. */
+export function unreadable(error: Error): Error {
+  switch ('code' in error ? error.code : undefined) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new BareRefusal(431, 'Request Header Fields Too Large')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new BareRefusal(408, 'Request Timeout')
+    default:
+      return malformed('This is not a valid HTTP request', error)
+  }
+}
+
+/** `headers` shows one value where several were sent, so the lines themselves are counted. */
+function count(name: string, rawHeaders: readonly string[]): number {
+  let found = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) found++
+  }
+  return found
+}

@@ -1,0 +1,27 @@
+import { isInfrastructureError } from '../database/errors.ts'
+import { ApiError } from './api-error.ts'
+import { BareRefusal } from './bare-refusal.ts'
+
+/** What the caller gets to read of an error. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  /** Absent for refusals in the form of the infrastructure. */
+  readonly code?: string
+}
+
+/** The answer that an error is. 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
+export function refusalOf(error: unknown, docsUrl: string): Refusal {
+  if (error instanceof BareRefusal) {
+    return { status: error.status, headers: error.headers, body: { message: error.message } }
+  }
+  const refusal = asApiError(error)
+  return { status: refusal.status, code: refusal.code, headers: refusal.headers(), body: refusal.body(docsUrl) }
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (isInfrastructureError(error)) return new ApiError('service_unavailable', { retryAfter: 1, cause: error })
+  return new ApiError('internal_error', { cause: error })
+}
