@@ -92,16 +92,16 @@ export async function findPending(on: Queryable, id: string): Promise<PendingDel
 
 // The lock keeps the last two deliveries of one event from each seeing the other and leaving the document behind.
 const lockPayload = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
-const deleteDelivery = sql<unknown, [id: string]>('delete from deliveries where id = $1')
-const deleteUnusedPayload = sql<unknown, [eventId: string]>(
-  'delete from payloads p where event_id = $1 and not exists (select 1 from deliveries d where d.event_id = p.event_id)',
+const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
+  `with gone as (delete from deliveries where id = $1)
+   delete from payloads p
+   where event_id = $2 and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> $1)`,
 )
 
 /** Ends a delivery; the document goes with its last one. Webhooks are locked before documents, here and everywhere. */
 export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
   await tx.query(lockPayload, delivery.event_id)
-  await tx.query(deleteDelivery, delivery.id)
-  await tx.query(deleteUnusedPayload, delivery.event_id)
+  await tx.query(deleteDelivery, delivery.id, delivery.event_id)
 }
 
 const countAttempt = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
