@@ -9,16 +9,21 @@ const GROUP = 'mail-ingest.letters'
 describe('dead letters', () => {
   let stage: Stage
   let mended = false
+  let failures = 0
   beforeEach(async () => {
     stage = await Stage.open()
     mended = false
+    failures = 0
     await stage.relay()
     await stage.consumer({
       attempts: 3,
       handlers: {
         'letter.posted': {
           effect: async (tx, event) => {
-            if (event.payload.number === 13 && !mended) throw new RangeError(`cannot read: ${event.payload.text}`)
+            if (event.payload.number === 13 && !mended) {
+              failures++
+              throw new RangeError(`cannot read: ${event.payload.text}`)
+            }
             await tx.query(ADD_EFFECT, event.key, event.payload.number, '')
           },
         },
@@ -44,6 +49,9 @@ describe('dead letters', () => {
     await until(async () => (await stage.effects()).length === 2)
     const [letter, ...others] = await readDeadLetters(stage.kafka, GROUP)
     expect(others).toEqual([])
+    expect(failures).toBe(3)
+    // All three have one key, and so one partition, which is committed past the poison.
+    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].includes(3))
     expect(letter).toMatchObject({
       reason: 'failed',
       error: 'RangeError: cannot read: the words',

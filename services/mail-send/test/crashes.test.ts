@@ -123,6 +123,19 @@ describe('when the database goes away', () => {
     await factOf(world, id, 'delivery.delivered')
   }, 60_000)
 
+  it('answers 200 when it goes while the message is being committed and is back within seconds', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    world.wire.cutAfterCommit()
+    const answering = world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+    await waitFor(() => world.wire.isDown, { what: 'the database to be gone' })
+    world.wire.restore()
+    const answer = await answering
+    expect(answer.status).toBe(200)
+    await factOf(world, answer.body['message_id'], 'delivery.delivered')
+    expect(world.outside.mailsTo(to)).toHaveLength(1)
+  }, 60_000)
+
   it('sends nothing twice when it goes while the message is being committed', async () => {
     const caller = inboxCaller()
     const to = someone()

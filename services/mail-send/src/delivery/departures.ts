@@ -51,10 +51,21 @@ select id, $2, recipient, destination, 'queued', now()
 const PENDING = sql<never, [sendId: string]>(`
 insert into pending_blobs (send_id) values ($1) on conflict (send_id) do update set created_at = now()`)
 const NO_LONGER_PENDING = sql<never, [sendId: string]>('delete from pending_blobs where send_id = $1')
+const STILL_PENDING = sql<{ send_id: string }, [sendId: string]>(
+  'select send_id from pending_blobs where send_id = $1 for update',
+)
 
 /** Notes that the blob of a message is about to be written, so that it is removed if the message is never accepted. */
 export async function announceBlob(on: Queryable, sendId: string): Promise<void> {
   await on.query(PENDING, sendId)
+}
+
+/**
+ * Whether an announced message was accepted, when the answer to its commit was lost. A transaction that is still in the
+ * hands of the server holds the row, and is waited for.
+ */
+export async function wasAccepted(on: Queryable, sendId: string): Promise<boolean> {
+  return (await on.query(STILL_PENDING, sendId)).length === 0
 }
 
 /** Puts accepted messages on their way. */

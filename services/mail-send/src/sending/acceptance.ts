@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import { isInfrastructureError } from '@restante/service'
+import { isInfrastructureError, outlast } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
-import { announceBlob, type Departures } from '../delivery/departures.ts'
+import { announceBlob, type Departures, wasAccepted } from '../delivery/departures.ts'
 import { deliveriesTopic } from '../delivery/facts.ts'
 import { outboundBlob } from '../delivery/store.ts'
 import { type Claim, completeKey, OutcomeUnknown } from './idempotency.ts'
@@ -31,6 +31,9 @@ export interface AcceptanceOptions {
   readonly departures: Departures
 }
 
+/** How long a database that went away around a commit is waited for, to learn what became of it. */
+const RESOLVE_MS = 5_000
+
 /** The moment from which a message is ours to deliver. */
 export class Acceptance {
   readonly #options: AcceptanceOptions
@@ -43,7 +46,7 @@ export class Acceptance {
    * The bytes first, durable; then message, deliveries, first attempts, quota, idempotency key and event in one
    * transaction. A crash before its commit leaves nothing but a blob, which is swept; after it the message is on its
    * way whatever happens.
-   * @throws OutcomeUnknown when the database went away around the commit; ApiError 429, 409.
+   * @throws OutcomeUnknown when the database went away around the commit and stays away; ApiError 429, 409.
    */
   async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
@@ -61,9 +64,18 @@ export class Acceptance {
     try {
       await db.transaction((tx) => this.#commit(tx, id, copy, terms))
     } catch (error) {
-      throw isInfrastructureError(error) ? new OutcomeUnknown(error) : error
+      if (!isInfrastructureError(error) || !(await this.#resolve(id, error))) throw error
     }
     return copy
+  }
+
+  /** A caller without an idempotency key who is told of a failure sends again: so what can be found out, is. */
+  async #resolve(id: string, failure: unknown): Promise<boolean> {
+    try {
+      return await outlast(AbortSignal.timeout(RESOLVE_MS), () => wasAccepted(this.#options.db, id))
+    } catch {
+      throw new OutcomeUnknown(failure)
+    }
   }
 
   async #commit(tx: Tx, id: string, copy: SentCopy, terms: Terms): Promise<void> {

@@ -32,6 +32,10 @@ export class Wire {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  get isDown(): boolean {
+    return this.#down
+  }
+
   restore(): void {
     this.#down = false
   }
