@@ -27,9 +27,10 @@ export { htmlToText } from './html/render.ts'
 export { candidateIds, makeMessageId, messageIdFromBytes, messageIdsIn } from './ids.ts'
 export { DEFAULT_LIMITS } from './parse/default-limits.ts'
 export type { ParseLimits } from './parse/limits.ts'
-export type { Attachment, AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
+export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
+export { decodeTransferStream, type TransferEncoding } from './parse/transfer.ts'
 export { preview } from './preview.ts'
-export { parse, parseHeadersOnly, readAttachment, readMail, readReport } from './read.ts'
+export { parse, parseHeadersOnly, readMail, readReport } from './read.ts'
 export {
   attribution,
   forwardSubject,

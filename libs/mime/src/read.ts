@@ -1,14 +1,7 @@
 import { withDefaults } from './parse/default-limits.ts'
 import { newBudget, type ParseLimits } from './parse/limits.ts'
-import {
-  type Attachment,
-  describeAttachment,
-  describeHeader,
-  type MailHeader,
-  type ParsedMail,
-  parseStructure,
-} from './parse/mail.ts'
-import { contentOf, leavesOf, readRootFields, readStructure } from './parse/structure.ts'
+import { describeHeader, type MailHeader, type ParsedMail, parseStructure } from './parse/mail.ts'
+import { readRootFields, readStructure } from './parse/structure.ts'
 import { type Report, reportIn } from './reports/report.ts'
 import { type ReadMail, readWithin } from './worker/read-mail.ts'
 
@@ -22,14 +15,6 @@ export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {
 export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): MailHeader {
   const budget = newBudget(withDefaults(limits))
   return describeHeader(readRootFields(raw, budget), budget)
-}
-
-/** The attachment that `parse` of the same bytes and limits listed under this index, decoded; undefined if there is none. */
-export function readAttachment(raw: Buffer, partIndex: number, limits?: Partial<ParseLimits>): Attachment | undefined {
-  const leaf = leavesOf(readStructure(raw, newBudget(withDefaults(limits)))).find((part) => part.index === partIndex)
-  if (leaf === undefined) return undefined
-  const content = contentOf(raw, leaf)
-  return { ...describeAttachment(leaf, content.length), content }
 }
 
 /** The report that a mail is, or undefined when it is none. Recognised by its parts, not by its subject. Never throws. */

@@ -4,8 +4,16 @@ import { parseDate } from '../src/parse/date.ts'
 import { decodeWords } from '../src/parse/encoded-words.ts'
 import { unflow } from '../src/parse/flowed.ts'
 import { parseParameterized } from '../src/parse/parameters.ts'
-import { decodeTransfer } from '../src/parse/transfer.ts'
+import { decodeTransfer, decodeTransferStream, type TransferEncoding, transferEncoding } from '../src/parse/transfer.ts'
 import { mailOf } from './fixture.ts'
+
+function decoded(body: Buffer, encoding: TransferEncoding): string {
+  return Buffer.concat([...decodeTransfer(body, encoding)]).toString()
+}
+
+async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
 
 describe('decodeWords', () => {
   it.each([
@@ -90,29 +98,64 @@ describe('parseParameterized', () => {
   })
 })
 
+describe('a Content-Transfer-Encoding', () => {
+  it.each([
+    ['base64', 'base64'],
+    ['Base64; x=y', 'base64'],
+    ['QUOTED-PRINTABLE', 'quoted-printable'],
+    ['8bit', 'none'],
+    ['x-unknown', 'none'],
+    ['', 'none'],
+  ])('%j is %s', (field, encoding) => {
+    expect(transferEncoding(field)).toBe(encoding)
+  })
+})
+
 describe('decodeTransfer', () => {
   it.each([
     ['base64', 'aGVs\r\nbG8=', 'hello'],
     ['base64', 'aGVsbG8=aGVsbG8=', 'hellohello'],
     ['base64', `aGVsbG8=\r\n${'aGVs\r\n'.repeat(4)}bG8=\r\n`, `hello${'hel'.repeat(4)}lo`],
+    ['base64', 'aGVsbG8', 'hello'],
+    ['base64', '====aGVs====bG8', 'hello'],
     ['base64', '!!!', ''],
     ['quoted-printable', 'a=3D=\r\nb = \t\r\nc=zz=', 'a=b c=zz'],
-    ['8bit', 'as it is', 'as it is'],
-    ['x-unknown', 'as it is', 'as it is'],
-  ])('%s %j', (encoding, input, output) => {
-    expect(decodeTransfer(Buffer.from(input), encoding).toString()).toBe(output)
+    ['quoted-printable', '', ''],
+    ['none', 'as it is', 'as it is'],
+  ] as const)('%s %j', (encoding, input, output) => {
+    expect(decoded(Buffer.from(input), encoding)).toBe(output)
   })
 
-  it('decodes what takes several pieces, whatever its lines are like', () => {
-    const words = 'wörds and blanks '.repeat(20_000)
-    const code = (line: string): string =>
-      Buffer.from(line)
-        .toString('latin1')
-        .replaceAll(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16)}`)
-    expect(decodeTransfer(Buffer.from(`${code(words)}.`), 'quoted-printable').toString()).toBe(`${words}.`)
-    const lines = `${code('ö'.repeat(20))}=\r\n`.repeat(5_000)
-    expect(decodeTransfer(Buffer.from(lines), 'quoted-printable').toString()).toBe('ö'.repeat(100_000))
-    expect(decodeTransfer(Buffer.from('aGVsbG8='.repeat(50_000)), 'base64').toString()).toBe('hello'.repeat(50_000))
+  const words = 'wörds and blanks '.repeat(20_000)
+  const code = (line: string): string =>
+    Buffer.from(line)
+      .toString('latin1')
+      .replaceAll(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16)}`)
+  const long = [
+    ['quoted-printable', 'a line without end', `${code(words)}.`, `${words}.`],
+    ['quoted-printable', 'lines', `${code('ö'.repeat(20))}=\r\n`.repeat(5_000), 'ö'.repeat(100_000)],
+    ['base64', 'padded runs', 'aGVsbG8='.repeat(50_000), 'hello'.repeat(50_000)],
+    ['base64', 'a line without end', Buffer.from(words).toString('base64'), words],
+    [
+      'base64',
+      'lines',
+      Buffer.from(words)
+        .toString('base64')
+        .replaceAll(/.{1,76}/g, '$&\r\n'),
+      words,
+    ],
+  ] as const
+
+  it.each(long)('decodes %s in several pieces: %s', (encoding, _, input, output) => {
+    expect(decoded(Buffer.from(input), encoding)).toBe(output)
+  })
+
+  it.each(long)('decodes %s that comes in chunks, wherever they are cut: %s', async (encoding, _, input, output) => {
+    for (const size of [61, 997, 65_537]) {
+      const pieces: Buffer[] = []
+      for await (const piece of decodeTransferStream(chunksOf(Buffer.from(input), size), encoding)) pieces.push(piece)
+      expect(Buffer.concat(pieces).toString() === output).toBe(true)
+    }
   })
 
   it('joins flowed lines without their space when the sender says so', () => {

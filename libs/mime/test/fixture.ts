@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { AttachmentInfo } from '../src/index.ts'
+import { decodeTransfer } from '../src/parse/transfer.ts'
 
 /** The bytes of a fixture mail. */
 export function fixture(name: string): Buffer {
@@ -8,4 +10,9 @@ export function fixture(name: string): Buffer {
 /** A mail from its lines. */
 export function mailOf(...lines: string[]): Buffer {
   return Buffer.from(lines.join('\r\n'))
+}
+
+/** The bytes of an attachment that `parse` found in a mail. */
+export function bytesOf(raw: Buffer, { start, end, encoding }: AttachmentInfo): Buffer {
+  return Buffer.concat([...decodeTransfer(raw.subarray(start, end), encoding)])
 }

@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser'
-import { parse, parseHeadersOnly, readAttachment } from '../src/index.ts'
-import { fixture, mailOf } from './fixture.ts'
+import { parse, parseHeadersOnly } from '../src/index.ts'
+import { bytesOf, fixture, mailOf } from './fixture.ts'
 
 describe('parse', () => {
   it('reads a plain mail', () => {
@@ -54,7 +54,7 @@ describe('parse', () => {
     const mail = parse(fixture('mixed-related'))
     expect(mail.text).toBe('See the logo.')
     expect(mail.html).toBe('<p>See <img src="cid:logo@x"></p>')
-    expect(mail.attachments.map(({ partIndex: _, ...info }) => info)).toEqual([
+    expect(mail.attachments.map(({ start: _, end: __, encoding: ___, ...info }) => info)).toEqual([
       { filename: 'logo.png', contentType: 'image/png', disposition: 'inline', contentId: 'logo@x', size: 8 },
       { contentType: 'text/calendar', size: 30 },
       { filename: 'notes.txt', contentType: 'text/plain', disposition: 'inline', size: 13 },
@@ -64,13 +64,13 @@ describe('parse', () => {
     ])
   })
 
-  it('gives the bytes of an attachment by its part index', () => {
+  it('says where the bytes of an attachment are', () => {
     const raw = fixture('mixed-related')
-    const contents = parse(raw).attachments.map(({ partIndex }) => readAttachment(raw, partIndex))
-    expect(contents.map((file) => file?.content.length)).toEqual(contents.map((file) => file?.size))
-    expect(contents[3]?.content.toString()).toBe('%PDF-1.4')
-    expect(contents[4]?.content.toString()).toContain('Inner words.')
-    expect(readAttachment(raw, 99)).toBeUndefined()
+    const { attachments } = parse(raw)
+    const contents = attachments.map((attachment) => bytesOf(raw, attachment))
+    expect(contents.map(({ length }) => length)).toEqual(attachments.map(({ size }) => size))
+    expect(contents[3]?.toString()).toBe('%PDF-1.4')
+    expect(contents[4]?.toString()).toContain('Inner words.')
   })
 
   it('decodes a base64 body and tells bulk mail', () => {

@@ -8,7 +8,8 @@ import { decodeWords } from './encoded-words.ts'
 import { unflow } from './flowed.ts'
 import { allValues, firstValue, type HeaderField, oneLine } from './header-fields.ts'
 import type { Budget } from './limits.ts'
-import { contentOf, leavesOf, type Part } from './structure.ts'
+import { contentOf, leavesOf, type Part, piecesOf } from './structure.ts'
+import type { TransferEncoding } from './transfer.ts'
 
 /** What tells that no person wrote this mail, for those who answer automatically (RFC 3834). */
 export interface Automation {
@@ -41,10 +42,12 @@ export interface MailHeader {
   readonly truncated: boolean
 }
 
-/** One MIME leaf that is not a body. Its bytes stay in the raw mail: see `readAttachment`. */
+/** One MIME leaf that is not a body. Its bytes stay in the raw mail, from where `decodeTransferStream` takes them. */
 export interface AttachmentInfo {
-  /** Key for `readAttachment`: the same bytes always have the same parts. */
-  readonly partIndex: number
+  /** Offset of its first byte in the raw mail, and of the one after its last. */
+  readonly start: number
+  readonly end: number
+  readonly encoding: TransferEncoding
   readonly filename?: string
   readonly contentType: string
   readonly disposition?: 'inline' | 'attachment'
@@ -62,11 +65,6 @@ export interface ParsedMail extends MailHeader {
   readonly digest: string
 }
 
-/** The bytes of one attachment with what is needed to serve them. */
-export interface Attachment extends AttachmentInfo {
-  readonly content: Buffer
-}
-
 /** What the mail of this structure says. */
 export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedMail {
   const bodies = chooseBodies(root)
@@ -76,9 +74,14 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
   const attachments: AttachmentInfo[] = []
   for (const leaf of leavesOf(root)) {
     if (leaf === bodies.text || leaf === bodies.html) continue
-    const content = contentOf(raw, leaf)
-    digest.update(`\0${leaf.type}\0${content.length}\0`).update(content)
-    attachments.push(describeAttachment(leaf, content.length))
+    digest.update(`\0${leaf.type}\0`)
+    let size = 0
+    for (const piece of piecesOf(raw, leaf)) {
+      digest.update(piece)
+      size += piece.length
+    }
+    digest.update(`\0${size}`)
+    attachments.push(describeAttachment(leaf, size))
   }
   const header = describeHeader(root.fields, budget)
   return {
@@ -149,8 +152,8 @@ function automationOf(fields: readonly HeaderField[]): Automation {
 }
 
 function readBody(raw: Buffer, part: Part, budget: Budget): string {
-  const decoded = contentOf(raw, part)
   const max = budget.limits.bodyBytes
+  const decoded = contentOf(raw, part, max)
   if (decoded.length > max) budget.truncated = true
   const text = decodeCharset(decoded.subarray(0, max), part.parameters.get('charset')).replace(/\r\n?/g, '\n')
   if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return text
@@ -158,12 +161,14 @@ function readBody(raw: Buffer, part: Part, budget: Budget): string {
 }
 
 /** A leaf as an attachment of that many decoded bytes. */
-export function describeAttachment(leaf: Part, size: number): AttachmentInfo {
+function describeAttachment(leaf: Part, size: number): AttachmentInfo {
   const filename = fileName(leaf)
   const disposition = leaf.disposition?.value === 'inline' ? 'inline' : leaf.disposition && 'attachment'
   const contentId = messageIdsIn(firstValue(leaf.fields, 'content-id') ?? '')[0]?.slice(1, -1)
   return {
-    partIndex: leaf.index,
+    start: leaf.bodyStart,
+    end: leaf.bodyEnd,
+    encoding: leaf.encoding,
     ...(filename !== '' && { filename }),
     contentType: leaf.type,
     ...(disposition !== undefined && { disposition }),

@@ -4,18 +4,16 @@ import type { Budget } from './limits.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { type Parameterized, parseParameterized } from './parameters.ts'
 import { beforeLineBreak, isAt, isDashed, isEmptyLine, nextDashes, nextLine } from './raw-lines.ts'
-import { decodeTransfer } from './transfer.ts'
+import { decodeTransfer, type TransferEncoding, transferEncoding } from './transfer.ts'
 
 /** One MIME entity as offsets into the raw mail: nothing is copied or decoded until someone asks. */
 export interface Part {
-  /** Position in document order, the mail itself being 0. The same bytes and limits always give the same index. */
-  readonly index: number
   readonly fields: readonly HeaderField[]
   /** Media type in lower case, for example `text/plain`. */
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
   readonly disposition: Parameterized | undefined
-  readonly encoding: string
+  readonly encoding: TransferEncoding
   readonly bodyStart: number
   readonly bodyEnd: number
   readonly children: readonly Part[]
@@ -28,6 +26,7 @@ interface OpenPart extends Part {
   readonly children: OpenPart[]
 }
 
+const NOTHING = Buffer.alloc(0)
 const MAX_BOUNDARY = 256
 /** A boundary with its dashes and some blanks. */
 const MAX_DELIMITER = MAX_BOUNDARY + 100
@@ -48,9 +47,22 @@ export function leavesOf(part: Part): Part[] {
   return part.children.length === 0 ? [part] : part.children.flatMap(leavesOf)
 }
 
-/** The decoded bytes of a leaf. */
-export function contentOf(raw: Buffer, part: Part): Buffer {
+/** The decoded bytes of a leaf, piece by piece. */
+export function piecesOf(raw: Buffer, part: Part): Iterable<Buffer> {
   return decodeTransfer(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding)
+}
+
+/** The decoded bytes of a leaf in one, `most` of them or a little more at most. */
+export function contentOf(raw: Buffer, part: Part, most: number): Buffer {
+  const pieces: Buffer[] = []
+  let length = 0
+  for (const piece of piecesOf(raw, part)) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > most) break
+  }
+  const [only = NOTHING, ...others] = pieces
+  return others.length === 0 ? only : Buffer.concat(pieces, length)
 }
 
 /** Shows mailsplit the lines that can matter to it, and notes where in the mail its parts lie. */
@@ -161,13 +173,12 @@ class StructureReader {
     const content = parseParameterized(firstValue(fields, 'content-type') ?? fallback)
     const disposition = firstValue(fields, 'content-disposition')
     const part: OpenPart = {
-      index: this.#parts.size,
       depth: parent === undefined ? 0 : parent.depth + 1,
       fields,
       type: MEDIA_TYPE.test(content.value) ? content.value : 'text/plain',
       parameters: content.parameters,
       disposition: disposition === undefined ? undefined : parseParameterized(disposition),
-      encoding: (firstValue(fields, 'content-transfer-encoding') ?? '').split(/[;\s]/, 1)[0]?.toLowerCase() ?? '',
+      encoding: transferEncoding(firstValue(fields, 'content-transfer-encoding') ?? ''),
       bodyStart,
       bodyEnd: this.#raw.length,
       children: [],
@@ -217,5 +228,5 @@ function delimits(line: Buffer, boundary: Buffer | false): boolean {
 
 function wholeAsText(raw: Buffer): Part {
   const none = { fields: [], parameters: new Map(), disposition: undefined, children: [] }
-  return { index: 0, type: 'text/plain', encoding: '', bodyStart: 0, bodyEnd: raw.length, ...none }
+  return { type: 'text/plain', encoding: 'none', bodyStart: 0, bodyEnd: raw.length, ...none }
 }

@@ -1,9 +1,10 @@
-/// <reference path="./libbase64.d.ts" />
-import libbase64 from 'libbase64'
 import libqp from 'libqp'
 
-/** Both libraries need many times the memory of what they are given, and V8 ends the process when a thread has none. */
-const MAX_PIECE = 64 * 1024
+/** Content-Transfer-Encodings under which the bytes of a part are not what stands in the mail (RFC 2045 6). */
+export type TransferEncoding = 'base64' | 'quoted-printable' | 'none'
+
+/** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a heap that is bounded. */
+const PIECE = 64 * 1024
 /** libqp takes time quadratic to a run of blanks; no standard allows a longer line (RFC 5322 2.1.1). */
 const MAX_LINE = 998
 
@@ -11,52 +12,102 @@ const LF = 0x0a
 const EQUALS = 0x3d
 const SPACE = 0x20
 const TAB = 0x09
+const NOTHING = Buffer.alloc(0)
+const NO_BASE64 = /[^A-Za-z0-9+/\-_=]+/g
 
-/** Bytes of a part's body without its Content-Transfer-Encoding (RFC 2045 6). Never fails: what is no code stays as it is. */
-export function decodeTransfer(body: Buffer, encoding: string): Buffer {
-  if (encoding === 'base64') return join(paddedRuns(body.toString('latin1')), libbase64.decode)
-  if (encoding === 'quoted-printable') return join(lines(body), (text) => libqp.decode(text.toString('latin1')))
-  return body
+/** Takes the next bytes of a body, and whether they are the last, and gives what can be decoded by now. */
+type Decoder = (bytes: Buffer, last: boolean) => Iterable<Buffer>
+
+/** The encoding that a field names. What is unknown, or no encoding at all, leaves the bytes as they are. */
+export function transferEncoding(field: string): TransferEncoding {
+  const name = field.split(/[;\s]/, 1)[0]?.toLowerCase()
+  return name === 'base64' || name === 'quoted-printable' ? name : 'none'
 }
 
-function join<Piece>(pieces: Iterable<Piece>, decode: (piece: Piece) => Buffer): Buffer {
-  return Buffer.concat([...pieces].map(decode))
+/** The bytes of a body without its transfer encoding, piece by piece. Never fails: what is no code stays as it is. */
+export function decodeTransfer(body: Buffer, encoding: TransferEncoding): Iterable<Buffer> {
+  return decoderOf(encoding)(body, true)
 }
 
-/** Base64 cut only where padding ends a run, as clients write that encode a file piece by piece. */
-function* paddedRuns(text: string): Generator<string> {
-  for (let from = 0; from < text.length; ) {
-    const within = text.lastIndexOf('=', from + MAX_PIECE)
-    const padding = within > from ? within : text.indexOf('=', from + MAX_PIECE)
-    const to = padding < 0 ? text.length : padding + 1
-    yield text.slice(from, to)
-    from = to
+/** The same of a body that arrives in chunks, wherever they are cut. */
+export async function* decodeTransferStream(
+  chunks: AsyncIterable<Buffer>,
+  encoding: TransferEncoding,
+): AsyncGenerator<Buffer> {
+  const decode = decoderOf(encoding)
+  for await (const chunk of chunks) yield* decode(chunk, false)
+  yield* decode(NOTHING, true)
+}
+
+function decoderOf(encoding: TransferEncoding): Decoder {
+  switch (encoding) {
+    case 'base64':
+      return base64Decoder()
+    case 'quoted-printable':
+      return quotedPrintableDecoder()
+    case 'none':
+      return (bytes) => [bytes]
   }
 }
 
-/** Whole lines, as many as fit, so that no code is cut; a line that is too long comes in several pieces. */
-function* lines(body: Buffer): Generator<Buffer> {
-  let from = 0
-  for (let at = 0; at < body.length; ) {
-    const next = lineEnd(body, at)
-    const isWhole = body[next - 1] === LF
-    if (!isWhole || next - from > MAX_PIECE) {
-      yield body.subarray(from, next)
-      from = next
+/** Padding may end a run anywhere: clients write that encode a file piece by piece, or every line on its own. */
+function base64Decoder(): Decoder {
+  /** Up to three characters of a group that is not complete. */
+  let open = ''
+  return function* (bytes, last) {
+    for (let from = 0; from < bytes.length; from += PIECE) {
+      const runs = bytes
+        .toString('latin1', from, from + PIECE)
+        .replace(NO_BASE64, '')
+        .split(/=+/)
+      const decoded = runs.map((run, index) => {
+        const ended = index > 0 ? Buffer.from(open, 'base64') : NOTHING
+        const code = index > 0 ? run : open + run
+        const whole = code.length - (code.length % 4)
+        open = code.slice(whole)
+        return [ended, Buffer.from(code.slice(0, whole), 'base64')]
+      })
+      yield Buffer.concat(decoded.flat())
     }
-    at = next
+    if (last && open !== '') yield Buffer.from(open, 'base64')
   }
-  yield body.subarray(from)
 }
 
-/** Offset after the line that begins at `at`, or where a too long one may be cut: not in a code, not after a blank. */
-function lineEnd(body: Buffer, at: number): number {
+/** Whole lines, as many as fit, so that no code is cut; a line that is too long is decoded in several pieces. */
+function quotedPrintableDecoder(): Decoder {
+  /** A line whose end has not come. */
+  let open: Buffer = NOTHING
+  return function* (bytes, last) {
+    const body = open.length === 0 ? bytes : Buffer.concat([open, bytes])
+    let from = 0
+    let at = 0
+    for (let next = lineEnd(body, at, last); next !== undefined; next = lineEnd(body, at, last)) {
+      at = next
+      if (body[at - 1] === LF && at - from <= PIECE) continue
+      yield decodeLines(body, from, at)
+      from = at
+    }
+    if (at > from) yield decodeLines(body, from, at)
+    open = body.subarray(at)
+  }
+}
+
+function decodeLines(body: Buffer, from: number, to: number): Buffer {
+  return libqp.decode(body.toString('latin1', from, to))
+}
+
+/**
+ * Offset after the line that begins at `at`, or where a too long one may be cut: not in a code, not after a blank.
+ * @returns undefined when the rest of the line has not come.
+ */
+function lineEnd(body: Buffer, at: number, last: boolean): number | undefined {
   const limit = Math.min(at + MAX_LINE, body.length)
   const feed = body.subarray(at, limit).indexOf(LF)
   if (feed >= 0) return at + feed + 1
-  for (let end = limit; end > at && limit < body.length; end--) {
-    const last = body[end - 1]
-    if (last !== SPACE && last !== TAB && last !== EQUALS && body[end - 2] !== EQUALS) return end
+  if (limit === body.length) return last && at < limit ? limit : undefined
+  for (let end = limit; end > at; end--) {
+    const before = body[end - 1]
+    if (before !== SPACE && before !== TAB && before !== EQUALS && body[end - 2] !== EQUALS) return end
   }
   return limit
 }

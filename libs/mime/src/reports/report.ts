@@ -51,9 +51,9 @@ export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | unde
   const [originalMessageId] = messageIdsIn(firstValue(original, 'message-id') ?? '')
   const known = originalMessageId === undefined ? {} : { originalMessageId }
   const status = root.children.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
-  if (status !== undefined) return deliveryReport(contentOf(raw, status), known, budget)
+  if (status !== undefined) return deliveryReport(contentOf(raw, status, budget.limits.bodyBytes), known, budget)
   const feedback = root.children.find(({ type }) => type === 'message/feedback-report')
-  return feedback && feedbackReport(contentOf(raw, feedback), known, budget)
+  return feedback && feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), known, budget)
 }
 
 function deliveryReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): DeliveryReport {
@@ -114,7 +114,7 @@ function originalHeader(raw: Buffer, root: Part, budget: Budget): readonly Heade
     /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers)|text\/rfc822-headers)$/.test(type),
   )
   if (original === undefined) return []
-  return fieldGroups(contentOf(raw, original), 1, budget)[0] ?? []
+  return fieldGroups(contentOf(raw, original, budget.limits.bodyBytes), 1, budget)[0] ?? []
 }
 
 /** The text of a `type; text` field (RFC 3464 2.1.2), without angle brackets. */
