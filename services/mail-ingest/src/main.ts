@@ -100,7 +100,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   }
   const handlers = {
     ...mailboxRoutes({ db, outbox, cursors, links, sweep: sweeper.ring }),
-    ...fileRoutes({ db, blobs, links, memory: new ByteBudget(LIMITS.inbound.bytes) }),
+    ...fileRoutes({ db, blobs, links }),
   }
   const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }
   const { callerKey } = config

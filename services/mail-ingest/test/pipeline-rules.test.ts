@@ -28,7 +28,15 @@ const mail = (more: Partial<MailContent>): MailContent => ({
 })
 
 describe('spam rules', () => {
-  const attachment = (filename: string) => ({ attachment_id: 'a', part: 1, size: 1, filename, content_type: 'x/y' })
+  const attachment = (filename: string) => ({
+    attachment_id: 'a',
+    start: 0,
+    end: 1,
+    encoding: 'none' as const,
+    size: 1,
+    filename,
+    content_type: 'x/y',
+  })
 
   it.each([
     ['an ordinary mail', mail({})],

@@ -114,7 +114,7 @@ async function send(operation: RequestContract, result: unknown, { response, req
     const { body, headers } = asBinary(result)
     response.statusCode = operation.status
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-    const stream = Readable.from(body)
+    const stream = body instanceof Readable ? body : Readable.from(body)
     if (request.method === 'HEAD') {
       stream.destroy()
       response.end()

@@ -107,10 +107,12 @@ function headerContent(
 }
 
 function storedAttachment(attachment: AttachmentInfo): StoredAttachment {
-  const { partIndex, filename, contentType, disposition, contentId, size } = attachment
+  const { start, end, encoding, filename, contentType, disposition, contentId, size } = attachment
   return {
     attachment_id: randomUUID(),
-    part: partIndex,
+    start,
+    end,
+    encoding,
     size,
     ...(filename !== undefined && { filename: name(filename) }),
     content_type: name(contentType),

@@ -1,9 +1,9 @@
+import { Readable } from 'node:stream'
 import { BlobNotFound, type BlobStore } from '@restante/blobs'
 import type { BinaryResponse } from '@restante/contracts'
-import { readAttachment } from '@restante/mime'
+import { decodeTransferStream } from '@restante/mime'
 import { ApiError, type Handlers, notFound, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import type { ByteBudget } from '../housekeeping/byte-budget.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { attachmentHeaders } from './disposition.ts'
 import type { DownloadLinks } from './links.ts'
@@ -18,8 +18,6 @@ export interface FileRoutesOptions {
   readonly db: Db
   readonly blobs: BlobStore
   readonly links: DownloadLinks
-  /** For raw mails, which are in memory while an attachment is taken out of them. */
-  readonly memory: ByteBudget
 }
 
 /** What signed links open (mail 6.6, 16). */
@@ -42,8 +40,9 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
   }
 }
 
+/** Nothing is read before somebody takes it: a file is in memory by pieces only, whatever its size. */
 async function download(
-  { db, blobs, memory }: FileRoutesOptions,
+  { db, blobs }: FileRoutesOptions,
   messageUid: string,
   attachmentId: string | undefined,
 ): Promise<BinaryResponse> {
@@ -51,23 +50,24 @@ async function download(
   if (!file) throw notFound('File')
   if (attachmentId === undefined) {
     const bytes = await blobs.get(file.blob)
-    return { headers: attachmentHeaders('message/rfc822', 'message.eml', file.size), body: joined(file.trace, bytes) }
+    const headers = attachmentHeaders('message/rfc822', 'message.eml', file.size)
+    return { headers, body: readFrom(bytes, joined(file.trace, bytes)) }
   }
   const listed = file.attachments.find((attachment) => attachment.attachment_id === attachmentId)
   if (!listed) throw notFound('File')
-  const read = async () => readAttachment(await blobs.buffer(file.blob), listed.part)
-  const found = await memory.within(file.size, read)
-  if (!found) throw notFound('File')
-  const headers = attachmentHeaders(listed.content_type, listed.filename ?? 'attachment', found.content.length)
-  return { headers, body: once(found.content) }
+  const { content_type, filename = 'attachment', size, start, end, encoding } = listed
+  const bytes = await blobs.get(file.blob, { start, end })
+  const headers = attachmentHeaders(content_type, filename, size)
+  return { headers, body: readFrom(bytes, decodeTransferStream(bytes, encoding)) }
+}
+
+/** What is made of a blob's bytes: the blob is closed with it, also when nobody has read anything. */
+function readFrom(blob: Readable, content: AsyncIterable<Uint8Array>): Readable {
+  return Readable.from(content).once('close', () => blob.destroy())
 }
 
 /** The raw message: the lines that were added on arrival, then the bytes as they came. */
 async function* joined(trace: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (trace !== '') yield Buffer.from(trace)
   yield* bytes
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

@@ -80,6 +80,6 @@ export function threadItem(row: ThreadRow): ThreadItem {
 }
 
 /** The public side of an attachment. */
-export function attachmentDocument({ part: _, ...attachment }: StoredAttachment): Attachment {
+export function attachmentDocument({ start: _, end: __, encoding: ___, ...attachment }: StoredAttachment): Attachment {
   return attachment
 }

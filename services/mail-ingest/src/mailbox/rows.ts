@@ -1,7 +1,12 @@
+import type { TransferEncoding } from '@restante/mime'
+
 /** One attachment as it is stored: what the wire shows, and where its bytes are in the raw mail. */
 export interface StoredAttachment {
   readonly attachment_id: string
-  readonly part: number
+  /** Offset of its first byte in the mail as it came, and of the one after its last. */
+  readonly start: number
+  readonly end: number
+  readonly encoding: TransferEncoding
   readonly size: number
   readonly filename?: string
   readonly content_type: string

@@ -46,7 +46,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   })
   const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
   const db = openDatabase(config)
-  const blobs = openBlobStore(config.blobStore)
+  const blobs = await openBlobStore(config.blobStore)
   const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.gateway })
   const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
