@@ -21,7 +21,7 @@ import { inboxRoutes } from './inboxes/routes.ts'
 import { MetricsServer } from './metrics-server.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
-import { scheduleSweep, sweepHourly } from './sweep.ts'
+import { SweepSchedule, sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
 import type { GatewayTimers } from './timers.ts'
@@ -55,7 +55,7 @@ export function create(config: Config, log: Logger): Service {
   const timers: GatewayTimers = new Timers({ db, redis: config.redis, log })
   mailCodes(timers, { db, secrets, mailSend: clientOf('mail-send') })
   sweepHourly(timers, { db, events })
-  service.use({ name: 'sweep', start: () => scheduleSweep(timers, db) })
+  service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
 
   const upstreams = service.use(new Upstreams(config.upstreams))

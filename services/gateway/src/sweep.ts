@@ -1,4 +1,5 @@
 import { LIMITS } from '@restante/contracts'
+import { type Logger, outlast, type Part } from '@restante/service'
 import { revokeCredentials } from './credentials/store.ts'
 import type { Db, Tx } from './database.ts'
 import type { TenancyEvents } from './tenancy/events.ts'
@@ -21,10 +22,39 @@ export function sweepHourly(timers: GatewayTimers, deps: { db: Db; events: Tenan
   })
 }
 
-/** Sets the one timer of the sweep; setting it again, by each process that starts, only moves it. */
-export async function scheduleSweep(timers: GatewayTimers, db: Db): Promise<void> {
-  const dueAt = new Date(Date.now() + FIRST_AFTER_MS)
-  await db.transaction((tx) => timers.schedule(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }))
+/**
+ * Sets the one timer of the sweep; setting it again, by each process that starts, only moves it. A process that starts
+ * while the database is away serves what it can meanwhile.
+ */
+export class SweepSchedule implements Part {
+  readonly name = 'sweep'
+  readonly #timers: GatewayTimers
+  readonly #db: Db
+  readonly #log: Logger
+  readonly #stop = new AbortController()
+  #scheduling: Promise<void> = Promise.resolve()
+
+  constructor(options: { timers: GatewayTimers; db: Db; log: Logger }) {
+    this.#timers = options.timers
+    this.#db = options.db
+    this.#log = options.log
+  }
+
+  async start(): Promise<void> {
+    this.#scheduling = outlast(this.#stop.signal, () => this.#schedule()).catch((error: unknown) =>
+      this.#log.error({ err: error }, 'the sweep was not scheduled'),
+    )
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#scheduling
+  }
+
+  #schedule(): Promise<void> {
+    const dueAt = new Date(Date.now() + FIRST_AFTER_MS)
+    return this.#db.transaction((tx) => this.#timers.schedule(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }))
+  }
 }
 
 async function sweep(tx: Tx, events: TenancyEvents, now: Date): Promise<void> {

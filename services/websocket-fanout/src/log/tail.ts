@@ -1,4 +1,4 @@
-import { Bell, ChannelListener, type Logger, type Part } from '@restante/service'
+import { Bell, ChannelListener, type Logger, outlast, type Part } from '@restante/service'
 import type { Db } from '../database.ts'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
@@ -23,7 +23,7 @@ export class LogTail implements Part {
   readonly #listener: ChannelListener
   #position = '0'
   #lookedAt = 0
-  #stopped = false
+  readonly #stop = new AbortController()
   #failing = false
   #running: Promise<void> = Promise.resolve()
 
@@ -34,8 +34,9 @@ export class LogTail implements Part {
     this.#listener = new ChannelListener({ ...options, channel: CHANNEL, ring: this.#bell.ring })
   }
 
+  /** Waits for the database: a stream that is opened before the position is known would miss something. */
   async start(): Promise<void> {
-    this.#position = await lastPosition(this.#db)
+    this.#position = await outlast(this.#stop.signal, () => lastPosition(this.#db))
     this.#lookedAt = Date.now()
     await this.#listener.start()
     this.#running = this.#follow()
@@ -47,16 +48,17 @@ export class LogTail implements Part {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#stop.abort()
     this.#bell.ring()
     await this.#running
     await this.#listener.stop()
   }
 
   async #follow(): Promise<void> {
-    while (!this.#stopped) {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
       try {
-        while (!this.#stopped && (await this.#readBatch())) {
+        while (!signal.aborted && (await this.#readBatch())) {
           // More may be waiting.
         }
         this.#failing = false
