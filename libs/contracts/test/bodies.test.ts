@@ -275,6 +275,16 @@ describe('agent sign-up', () => {
       username: 'bot',
       human_email: 'ada@customer.test',
     })
+    const nobody = [
+      'a@b',
+      'a@[127.0.0.1]',
+      'a@1.2',
+      `a@${'b'.repeat(64)}.test`,
+      `${'a'.repeat(65)}@b.test`,
+      'a@-b.test',
+    ]
+    for (const human_email of nobody) expect(body('agent.human', { human_email })).toHaveProperty('human_email')
+    expect(body('agent.human', { human_email: "o'é+1@b-c.xn--p1ai" })).toEqual({ human_email: "o'é+1@b-c.xn--p1ai" })
     expect(body('agent.signUp', { username: 'bot', human_email: 'a@x.example, b@x.example' })).toHaveProperty(
       'human_email',
     )

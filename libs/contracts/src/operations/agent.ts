@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { inboxId, OTP_CODE, organizationId } from '../ids.ts'
 import { LIMITS } from '../limits.ts'
+import { isMailAddress } from '../schemas/mail-address.ts'
 import { prose } from '../schemas/text.ts'
 import { BASE, define, group } from './define.ts'
 import { username } from './inboxes.ts'
@@ -10,7 +11,7 @@ const humanEmail = z
   .trim()
   .toLowerCase()
   .max(LIMITS.signUp.humanEmail)
-  .regex(z.regexes.rfc5322Email, { error: 'Must be one e-mail address' })
+  .refine(isMailAddress, { error: 'Must be one e-mail address' })
 
 /** An agent signs up by itself and has its human confirm it (identity 5). */
 export const agentOperations = group({
