@@ -250,7 +250,7 @@ export class HttpListener implements Part {
       return
     }
     const refusal = refusalOf(error, this.#options.docsUrl)
-    if (refusal.status >= 500) log.error({ err: error, ...facts }, 'request failed')
+    if (refusal.status >= 500 && refusal.code !== undefined) log.error({ err: error, ...facts }, 'request failed')
     if (refusal.code !== undefined) facts['code'] = refusal.code
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value)
     sendJson(response, refusal.status, refusal.body)
