@@ -1,5 +1,5 @@
 import { parse } from '../src/index.ts'
-import { decodeCharset } from '../src/parse/charset.ts'
+import { decodeCharset, decodeLines } from '../src/parse/charset.ts'
 import { parseDate } from '../src/parse/date.ts'
 import { decodeWords } from '../src/parse/encoded-words.ts'
 import { unflow } from '../src/parse/flowed.ts'
@@ -53,6 +53,18 @@ describe('decodeCharset', () => {
   ])('%s %s', (charset, hex, text) => {
     expect(decodeCharset(Buffer.from(hex, 'hex'), charset)).toBe(text)
   })
+})
+
+describe('decodeLines', () => {
+  it.each(['utf-8', 'utf-16le', 'utf-16', 'iso-2022-jp', 'utf-7', undefined])(
+    'ends every line with a line feed in %s',
+    (charset) => {
+      const text = 'a\r\nb\rc\nd\r\r\n\r\n'
+      const bytes = Buffer.from(text, charset?.startsWith('utf-16') ? 'utf16le' : 'latin1')
+      expect(decodeLines(bytes, charset)).toBe('a\nb\nc\nd\n\n\n')
+      expect(bytes.includes('\r')).toBe(true)
+    },
+  )
 })
 
 describe('parseDate', () => {

@@ -193,24 +193,27 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
 }
 
 export function configOf(variables: Record<string, string>): Config {
-  return configure(
-    readEnvironment(environment, {
-      HOST: '127.0.0.1',
-      KAFKA_BROKERS: engines.kafkaBrokers.join(','),
-      KAFKA_REPLICATION: '1',
-      KAFKA_MIN_INSYNC_REPLICAS: '1',
-      DEFAULT_DOMAIN: DOMAIN,
-      PUBLIC_URL: 'http://public.test',
-      CALLER_KEY: SECRET,
-      CURSOR_SECRET: SECRET,
-      LINK_SECRET: SECRET,
-      RETURN_PATH_SECRET: SECRET,
-      PEER_KEY_GATEWAY: SECRET,
-      PEER_KEY_MAIL_SEND: SECRET,
-      MAIL_SEND_URL: 'http://127.0.0.1:9',
-      SMTP_HOST: '127.0.0.1',
-      SENDER_AUTH: 'trust-loopback',
-      ...variables,
-    }),
-  )
+  return configure(readEnvironment(environment, environmentOf(variables)))
+}
+
+/** The environment of a process of this service on a stage. */
+export function environmentOf(variables: Record<string, string>): Record<string, string> {
+  return {
+    HOST: '127.0.0.1',
+    KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    KAFKA_REPLICATION: '1',
+    KAFKA_MIN_INSYNC_REPLICAS: '1',
+    DEFAULT_DOMAIN: DOMAIN,
+    PUBLIC_URL: 'http://public.test',
+    CALLER_KEY: SECRET,
+    CURSOR_SECRET: SECRET,
+    LINK_SECRET: SECRET,
+    RETURN_PATH_SECRET: SECRET,
+    PEER_KEY_GATEWAY: SECRET,
+    PEER_KEY_MAIL_SEND: SECRET,
+    MAIL_SEND_URL: 'http://127.0.0.1:9',
+    SMTP_HOST: '127.0.0.1',
+    SENDER_AUTH: 'trust-loopback',
+    ...variables,
+  }
 }

@@ -1,9 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 import iconv from 'iconv-lite'
+import { withLineFeeds } from './line-feeds.ts'
 
 /** Encodings in which plain ASCII bytes do not mean ASCII characters. */
 const SHIFTING = /^(?:utf-?(?:7|16|32)|iso-2022|hz-|ucs|unicode|csutf)/
+
+/** Encodings in which the bytes of CR and LF mean something else. */
+const WIDE = /utf-?(?:16|32)|ucs|unicode/i
 
 /**
  * Text of `bytes` in the named charset. An absent, unknown or evidently wrong charset is guessed: UTF-8 where the
@@ -12,6 +16,12 @@ const SHIFTING = /^(?:utf-?(?:7|16|32)|iso-2022|hz-|ucs|unicode|csutf)/
  */
 export function decodeCharset(bytes: Uint8Array, charset?: string): string {
   return cleanText(decode(bytes, charset?.trim().toLowerCase()))
+}
+
+/** `decodeCharset` of a text of many lines, each of which ends with a line feed. */
+export function decodeLines(bytes: Buffer, charset?: string): string {
+  if (!WIDE.test(charset ?? '')) return decodeCharset(withLineFeeds(bytes), charset)
+  return decodeCharset(bytes, charset).replace(/\r\n?/g, '\n')
 }
 
 /** Without the characters that no database column and no JSON parser downstream has to take. */

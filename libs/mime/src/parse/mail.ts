@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readMailboxes } from '../addresses/mailboxes.ts'
 import { messageIdsIn } from '../ids.ts'
 import { chooseBodies } from './bodies.ts'
-import { decodeCharset } from './charset.ts'
+import { decodeLines } from './charset.ts'
 import { parseDate } from './date.ts'
 import { decodeWords } from './encoded-words.ts'
 import { unflow } from './flowed.ts'
@@ -155,7 +155,7 @@ function readBody(raw: Buffer, part: Part, budget: Budget): string {
   const max = budget.limits.bodyBytes
   const decoded = contentOf(raw, part, max)
   if (decoded.length > max) budget.truncated = true
-  const text = decodeCharset(decoded.subarray(0, max), part.parameters.get('charset')).replace(/\r\n?/g, '\n')
+  const text = decodeLines(decoded.subarray(0, max), part.parameters.get('charset'))
   if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return text
   return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
 }
