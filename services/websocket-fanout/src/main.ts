@@ -1,5 +1,5 @@
 import { Kafka, MarkSweeper } from '@restante/messaging'
-import { Announcer, HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
+import { HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { Hub } from './connections/hub.ts'
 import { KeyWatch } from './connections/key-watch.ts'
@@ -8,7 +8,7 @@ import { streamUpgrade } from './connections/upgrade.ts'
 import { openDatabase } from './database.ts'
 import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
 import { LogSweeper } from './log/sweeper.ts'
-import { CHANNEL, LogTail } from './log/tail.ts'
+import { LogTail } from './log/tail.ts'
 import { scopeResolver } from './subscriptions/resolve.ts'
 
 const name = 'websocket-fanout'
@@ -20,16 +20,17 @@ export function create(config: Config, log: Logger): Service {
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const quota = service.use(new StreamQuota({ ...config.redis, log }))
-  const announcer = new Announcer(db, CHANNEL)
   const hub = new Hub({ log, drainMs: config.streamDrainMs })
   const keys = service.use(new KeyWatch({ hub, gateway, log }))
 
   service.use(new LogSweeper({ db, log }))
   service.use(new MarkSweeper({ db, log }))
-  service.use(messageConsumer({ kafka, db, announcer }))
-  service.use(tenancyConsumer({ kafka, db, announcer }))
+  const tail = new LogTail({ db, log, deliver: hub.deliver })
+  const { announce } = tail
+  service.use(messageConsumer({ kafka, db, announce }))
+  service.use(tenancyConsumer({ kafka, db, announce }))
   // Before the listener: a stream that is opened misses nothing from then on.
-  service.use(new LogTail({ db, log, deliver: hub.deliver }))
+  service.use(tail)
   const listener = new HttpListener({
     ...config.http,
     log,

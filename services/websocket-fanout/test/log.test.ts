@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
-import { Announcer, createLogger, sql } from '@restante/service'
+import { createLogger, sql } from '@restante/service'
 import {
   createDatabase,
   credentialDeletedEvent,
@@ -18,7 +18,7 @@ import {
 import { type Db, openDatabase } from '../src/database.ts'
 import { messageConsumer, tenancyConsumer } from '../src/log/consumers.ts'
 import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
-import { CHANNEL, LogTail } from '../src/log/tail.ts'
+import { LogTail } from '../src/log/tail.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const MEGABYTE = 1024 * 1024
@@ -38,9 +38,10 @@ beforeAll(async () => {
     minInsyncReplicas: 1,
     log,
   })
-  const announcer = new Announcer(db, CHANNEL)
-  messages = messageConsumer({ kafka, db, announcer })
-  tenancy = tenancyConsumer({ kafka, db, announcer })
+  // What they write is announced by another instance than the one that follows it below.
+  const { announce } = new LogTail({ db, log, deliver: () => {} })
+  messages = messageConsumer({ kafka, db, announce })
+  tenancy = tenancyConsumer({ kafka, db, announce })
 })
 afterAll(async () => {
   await db.stop()

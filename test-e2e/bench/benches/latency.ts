@@ -1,4 +1,5 @@
 import { peerDomain } from '../../stack/names.ts'
+import type { Place } from '../../stack/place.ts'
 import { createTenant, newUsername } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure, Goal } from '../harness/figures.ts'
@@ -7,6 +8,7 @@ import { Arrivals, type Told } from '../load/arrivals.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { atRate } from '../load/open-loop.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
+import { readWay, STATIONS } from '../load/way.ts'
 
 interface Round {
   readonly perSecond: number
@@ -31,7 +33,7 @@ export const latency: Bench = {
     const inboxes = await createInboxes(tenant, 20)
     const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
     const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
-    const load = { context, arrivals, senders, inboxes }
+    const load = { place, context, arrivals, senders, inboxes }
     await send(load, WARM_UP)
     const figures: Figure[] = []
     for (const round of ROUNDS) figures.push(...(await measure(load, round)))
@@ -40,6 +42,7 @@ export const latency: Bench = {
 }
 
 interface Load {
+  readonly place: Place
   readonly context: BenchContext
   readonly arrivals: Arrivals
   readonly senders: SmtpSenders
@@ -63,7 +66,12 @@ async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 
 async function measure(load: Load, round: Round): Promise<Figure[]> {
   const accepted = await send(load, round)
   const { perSecond, goals } = round
-  return (['stream', 'webhook'] as const).flatMap((kind) => {
+  const way = await readWay(load.place)
+  const stations = STATIONS.map((station): Figure => {
+    const { p50 } = summarize(delays(accepted, way[station]))
+    return { name: `on the way: ${station} p50, ${perSecond}/s`, value: p50, unit: 'ms' }
+  })
+  const told = (['stream', 'webhook'] as const).flatMap((kind): Figure[] => {
     const { p50, p99, max } = summarize(delays(accepted, load.arrivals[kind]))
     // The goals are those of the stream; a webhook takes its first attempt at the same moment.
     const goalOf = (goal: Goal | undefined) => (goal && kind === 'stream' ? { goal } : {})
@@ -73,6 +81,7 @@ async function measure(load: Load, round: Round): Promise<Figure[]> {
       { name: `${kind} max, ${perSecond}/s`, value: max, unit: 'ms' },
     ]
   })
+  return [...told, ...stations]
 }
 
 function delays(accepted: Told, told: Told): number[] {

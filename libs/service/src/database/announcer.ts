@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type { Queryable } from './statement.ts'
 import { sql } from './statement.ts'
 
 /** Most NOTIFYs that one process sends: each takes a lock that all committing transactions share. */
 const NOTIFY_INTERVAL_MS = 5
-const notify = sql<unknown, [channel: string]>(`select pg_notify($1, '')`)
+const notify = sql<unknown, [channel: string, origin: string]>('select pg_notify($1, $2)')
 
 /**
  * Says after a commit that there is something to do: to listeners in this process directly, otherwise to other processes
  * by NOTIFY, outside the business transaction. Only a speed-up: whoever listens looks by itself too.
  */
 export class Announcer {
+  /** Tells this announcer's NOTIFYs from those of others. */
+  readonly origin: string = randomUUID()
   readonly #db: Queryable
   readonly #channel: string
   readonly #local = new Set<() => void>()
@@ -42,6 +45,6 @@ export class Announcer {
     if (!this.#due) return
     this.#due = false
     this.#timer = setTimeout(() => this.#send(), NOTIFY_INTERVAL_MS)
-    this.#db.query(notify, this.#channel).catch(() => {})
+    this.#db.query(notify, this.#channel, this.origin).catch(() => {})
   }
 }

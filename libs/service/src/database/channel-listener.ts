@@ -12,6 +12,8 @@ export interface ChannelListenerOptions {
   readonly channel: string
   /** Called at each announcement, and when listening (again) begins: something may have been missed. */
   readonly ring: () => void
+  /** An announcer that rings here without NOTIFY, so that its own are not heard a second time. */
+  readonly own?: { readonly origin: string }
   readonly log: Logger
 }
 
@@ -52,14 +54,16 @@ export class ChannelListener implements Part {
   }
 
   async #listen(): Promise<void> {
-    const { db, channel, ring } = this.#options
+    const { db, channel, ring, own } = this.#options
     const client = await db.direct()
     const lost = new AbortController()
     const { signal } = this.#stop
     const over = AbortSignal.any([signal, lost.signal])
     try {
       client.on('end', () => lost.abort())
-      client.on('notification', ring)
+      client.on('notification', ({ payload }) => {
+        if (own === undefined || payload !== own.origin) ring()
+      })
       await client.query(`listen ${client.escapeIdentifier(channel)}`)
       ring()
       while (!signal.aborted) {

@@ -1,17 +1,17 @@
 import { isEventType, type Topic, topics } from '@restante/contracts'
 import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
-import type { Announcer } from '@restante/service'
 import type { Db, Orm } from '../database.ts'
 import { append, type NewEntry } from './store.ts'
 
 interface ConsumerDeps {
   readonly kafka: Kafka
   readonly db: Db
-  readonly announcer: Announcer
+  /** Says that the log has grown. */
+  readonly announce: () => void
 }
 
 /** Public documents go into the log unopened; the topic's internal events are not for streams. */
-export function messageConsumer({ kafka, db, announcer }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
+export function messageConsumer({ kafka, db, announce }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
   return new Consumer({
     kafka,
     db,
@@ -21,14 +21,14 @@ export function messageConsumer({ kafka, db, announcer }: ConsumerDeps): Consume
       types: Object.keys(topics['mail.messages'].events).filter(isEventType),
       effectMany: async (tx, events) => {
         await append(tx, events.map(publicEntry))
-        tx.afterCommit(announcer.announce)
+        tx.afterCommit(announce)
       },
     },
   })
 }
 
 /** Ends of keys and inboxes become entries too, so that every instance closes what it holds of them. */
-export function tenancyConsumer({ kafka, db, announcer }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
+export function tenancyConsumer({ kafka, db, announce }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
   return new Consumer({
     kafka,
     db,
@@ -38,7 +38,7 @@ export function tenancyConsumer({ kafka, db, announcer }: ConsumerDeps): Consume
       types: ['credential.deleted', 'inbox.deleted', 'organization.deleted'],
       effectMany: async (tx, events) => {
         await append(tx, events.flatMap(endEntry))
-        tx.afterCommit(announcer.announce)
+        tx.afterCommit(announce)
       },
     },
   })

@@ -1,9 +1,9 @@
-import { Bell, ChannelListener, type Logger, outlast, type Part } from '@restante/service'
+import { Announcer, Bell, ChannelListener, type Logger, outlast, type Part } from '@restante/service'
 import type { Db } from '../database.ts'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
 /** Where the growth of the log is announced. */
-export const CHANNEL = 'stream_log'
+const CHANNEL = 'stream_log'
 
 /** An announcement is only a speed-up; without one the log is looked at this often. */
 const POLL_MS = 250
@@ -27,11 +27,20 @@ export class LogTail implements Part {
   #failing = false
   #running: Promise<void> = Promise.resolve()
 
+  readonly #announcer: Announcer
+
   constructor(options: { db: Db; log: Logger; deliver: (entry: LogEntry) => void }) {
     this.#db = options.db
     this.#log = options.log
     this.#deliver = options.deliver
-    this.#listener = new ChannelListener({ ...options, channel: CHANNEL, ring: this.#bell.ring })
+    this.#announcer = new Announcer(options.db, CHANNEL)
+    this.#listener = new ChannelListener({ ...options, channel: CHANNEL, ring: this.#bell.ring, own: this.#announcer })
+  }
+
+  /** Says that the log has grown: here at once, and to the other instances, which all follow it. */
+  readonly announce = (): void => {
+    this.#bell.ring()
+    this.#announcer.announce()
   }
 
   /** Waits for the database: a stream that is opened before the position is known would miss something. */

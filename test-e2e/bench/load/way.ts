@@ -1,0 +1,64 @@
+import type { ServiceName } from '@restante/contracts'
+import pg from 'pg'
+import type { Place } from '../../stack/place.ts'
+import type { Told } from './arrivals.ts'
+
+/** Where a mail came by on its way, by what the services write down anyway. */
+export const STATIONS = ['stored', 'published', 'logged for streams', 'queued for webhooks'] as const
+export type Station = (typeof STATIONS)[number]
+
+/** When each mail, by Message-ID, came by each station, in milliseconds of this process. */
+export type Way = Readonly<Record<Station, Told>>
+
+/**
+ * Reads the way of every mail so far. A station's time is that of its database: `stored`, `logged` and `queued` are when
+ * the transactions began that did it, so that what follows a station also holds its commit.
+ */
+export async function readWay(place: Place): Promise<Way> {
+  const published = await read<Published>(place, 'mail-ingest', PUBLISHED)
+  const messageIds = new Map(published.map(({ event_id, message_id }) => [event_id, message_id]))
+  const consumed = async (service: ServiceName): Promise<Told> => {
+    const rows = await read<Consumed>(place, service, CONSUMED)
+    return new Map(rows.flatMap(({ event_id, at }) => entry(messageIds.get(event_id), at)))
+  }
+  return {
+    stored: new Map(published.flatMap(({ message_id, stored }) => entry(message_id, stored))),
+    published: new Map(published.flatMap(({ message_id, published: at }) => entry(message_id, at))),
+    'logged for streams': await consumed('websocket-fanout'),
+    'queued for webhooks': await consumed('webhooks-dispatcher'),
+  }
+}
+
+interface Published {
+  readonly event_id: string
+  readonly message_id: string
+  readonly stored: number
+  readonly published: number
+}
+
+const PUBLISHED = `
+select id as event_id, payload::jsonb->'message'->>'message_id' as message_id,
+       (extract(epoch from created_at) * 1000)::float8 as stored,
+       (extract(epoch from published_at) * 1000)::float8 as published
+  from outbox where type = 'message.received' and published_at is not null`
+
+interface Consumed {
+  readonly event_id: string
+  readonly at: number
+}
+
+const CONSUMED = 'select event_id, (extract(epoch from consumed_at) * 1000)::float8 as at from consumed'
+
+async function read<Row extends pg.QueryResultRow>(place: Place, service: ServiceName, query: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: place.databases[service] })
+  await client.connect()
+  try {
+    return (await client.query<Row>(query)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+function entry(messageId: string | undefined, at: number): [string, number][] {
+  return messageId === undefined ? [] : [[messageId, at - performance.timeOrigin]]
+}
