@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   deliveredEvent,
   type InboxScope,
@@ -34,14 +35,21 @@ async function subscribed(frames: object[], options: Parameters<TestFanout['key'
   return stream
 }
 
-/** What each stream has got once an event that all are meant to see has come through behind the others. */
+/** What each stream has got of these events, in the order in which they were published. */
 async function gotBy(streams: StreamClient[], ...events: Parameters<TestFanout['publish']>): Promise<unknown[][]> {
   const known = new Map(events.map(({ id, type }) => [id, type]))
   const witness = await subscribed([{}])
-  // One key keeps one order in Kafka, and the log one order for all: what follows has not overtaken.
   for (const event of events) await fanout.publish(event)
   for (const { id } of events) await witness.next((event) => event['event_id'] === id, { what: 'the events' })
-  return streams.map(({ events: got }) => got.map((event) => known.get(String(event['event_id']))))
+  // What was sent on a stream before its answer has come when the answer has; streams are not read in one order.
+  for (const stream of streams) await stream.ask({ type: 'unsubscribe', pod_ids: [randomUUID()] })
+  const order = [...known.keys()]
+  return streams.map(({ events: got }) =>
+    got
+      .map((event) => String(event['event_id']))
+      .sort((a, b) => order.indexOf(a) - order.indexOf(b))
+      .map((id) => known.get(id)),
+  )
 }
 
 describe('a stream', () => {
