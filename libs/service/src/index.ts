@@ -19,7 +19,7 @@ export {
 export { isInfrastructureError, isSerializationFailure, UpstreamError, uniqueViolation } from './database/errors.ts'
 export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { outlast } from './database/outlast.ts'
-export { type Queryable, type Statement, sql } from './database/statement.ts'
+export { type Queryable, type Statement, sql, sqlPlannedAnew } from './database/statement.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { BareRefusal } from './http/bare-refusal.ts'
 export { askForBody, demandDeclaredLength } from './http/body.ts'

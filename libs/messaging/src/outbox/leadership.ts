@@ -68,7 +68,7 @@ export class Candidate {
       }, STATEMENT_TIMEOUT_MS + 1_000)
     })
     try {
-      const query = { name: statement.name, text: statement.text, values: [...values] }
+      const query = { ...statement, values: [...values] }
       const result = await Promise.race([this.#connection.query<Row & Record<string, unknown>>(query), silence])
       return result.rows
     } finally {

@@ -3,9 +3,9 @@ import type pg from 'pg'
 
 declare const shape: unique symbol
 
-/** A prepared statement with the types of its rows and values. PostgreSQL plans it once per connection. */
+/** A statement with the types of its rows and values. With a name it is prepared: PostgreSQL keeps a plan per connection. */
 export interface Statement<Row, Values extends readonly unknown[]> {
-  readonly name: string
+  readonly name?: string
   readonly text: string
   readonly [shape]?: { readonly row: Row; readonly values: Values }
 }
@@ -23,6 +23,14 @@ export function sql<Row, Values extends readonly unknown[] = []>(text: string): 
   return { name: createHash('sha1').update(text).digest('base64url').slice(0, 24), text }
 }
 
+/**
+ * Declares a statement that is planned each time, for tables that are empty now and long in a minute, such as queues: the
+ * plan that was kept from the empty table would read all of the long one at each step.
+ */
+export function sqlPlannedAnew<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
+  return { text }
+}
+
 /** Runs a statement on one `pg` client or pool. */
 export async function execute<Row, Values extends readonly unknown[]>(
   client: pg.Pool | pg.ClientBase,
@@ -31,8 +39,7 @@ export async function execute<Row, Values extends readonly unknown[]>(
 ): Promise<Row[]> {
   // The statement carries the row's type as a declaration; pg cannot know it, so this is where it is asserted, once.
   const result = await client.query<Row & pg.QueryResultRow>({
-    name: statement.name,
-    text: statement.text,
+    ...statement,
     values: [...values],
   })
   return result.rows
