@@ -67,7 +67,7 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
     .list('google.com,microsoft.com,outlook.com,icloud.com')
     .describe('Forwarders whose ARC seal outweighs a DMARC failure'),
   RSPAMD_URL: env.url().optional().describe('rspamd worker; a small built-in rule set judges without it'),
-  PIPELINE_CONCURRENCY: env.integer(4, 64).describe('Mails processed at once'),
+  PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed at once'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
   PARSE_MEMORY_MB: env.integer(256, 4_096).describe('Heap of one of them; a mail that needs more is stored unparsed'),
   PARSE_TIMEOUT: env

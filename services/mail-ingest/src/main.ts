@@ -26,6 +26,7 @@ import { Acceptance } from './inbound/acceptance.ts'
 import { inboundRoutes } from './inbound/routes.ts'
 import { mailboxRoutes } from './mailbox/routes.ts'
 import { DnsCache } from './pipeline/dns-resolver.ts'
+import { Leases } from './pipeline/leases.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
 import { ReservedNames } from './raw/reserved-names.ts'
 import { RawMailSweeper } from './raw/sweeper.ts'
@@ -81,10 +82,11 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }
     const answered = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
-    const judging = { hostname, authentication, rspamdUrl, answered }
+    const examination = { hostname, authentication, rspamdUrl, answered }
     const memory = new ByteBudget(LIMITS.inbound.bytes)
-    const tools = { db, blobs, outbox, parser, ...judging, memory, sweep: sweeper.ring, log }
-    service.use(new Pipeline({ tools, bell, concurrency }))
+    const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.ring, log }
+    const leases = service.use(new Leases({ db, log }))
+    service.use(new Pipeline({ tools, leases, bell, concurrency }))
   }
 
   if (config.roles.has('smtp')) {

@@ -42,8 +42,8 @@ select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"int
     // The pipeline of the stage is one of those that ask.
     for (let round = 0; round < 40; round++) {
       await stage.db.query(ADD)
-      const asks = Array.from({ length: 6 }, () => queue.lease(stage.db, randomUUID(), 2))
-      const taken = (await Promise.all(asks)).flat()
+      const asks = Array.from({ length: 6 }, () => queue.take(stage.db, randomUUID(), 2))
+      const taken = (await Promise.all(asks)).flat(2)
       expect(taken.map(({ attempts }) => attempts)).toEqual(taken.map(() => 1))
       expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length)
       await stage.db.query(CLEAR)

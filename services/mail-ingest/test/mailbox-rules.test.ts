@@ -23,6 +23,7 @@ describe('labels', () => {
 
 describe('a thread', () => {
   const member = (minute: number, more: Partial<ThreadMember> = {}): ThreadMember => ({
+    id: `id ${minute}`,
     message_id: `<${minute}@x>`,
     direction: 'received',
     labels: ['received'],
@@ -67,6 +68,7 @@ describe('a thread', () => {
 
 describe('known ids', () => {
   const known = (id: string, more: Partial<KnownMessage> = {}): KnownMessage => ({
+    inbox_uid: 'inbox',
     message_id: id,
     header_id: id,
     thread_id: `thread of ${id}`,

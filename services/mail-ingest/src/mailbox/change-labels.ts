@@ -27,7 +27,7 @@ export function changeLabels(
     if (change.added.length + change.removed.length > 0) {
       const now = new Date()
       await store.setLabels(tx, message, labels, now)
-      await logLabels(tx, deps.outbox, { ...message, labels }, change, now)
+      await logLabels(tx, deps.outbox, { message: { ...message, labels }, change, at: now })
     }
     return { message_id: message.message_id, labels }
   })

@@ -37,7 +37,7 @@ export function deleteMessage(
 async function withdrawFromThread(tx: Tx, message: MessageRow, now: Date): Promise<boolean> {
   const thread = await store.thread(tx, message.thread_id)
   const totals = totalsOf(await store.members(tx, message.thread_id))
-  if (thread && totals) await store.saveThread(tx, { ...thread, ...totals, updated_at: now })
+  if (thread && totals) await store.saveThreads(tx, [{ ...thread, ...totals, updated_at: now }])
   else await store.deleteThread(tx, message.thread_id)
   return totals === undefined
 }

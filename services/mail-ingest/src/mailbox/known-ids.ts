@@ -2,22 +2,34 @@ import { type Queryable, sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 import { restrictedAmong } from './visibility.ts'
 
+/** Ids that may name messages of one inbox. */
+export interface IdsOfInbox {
+  readonly inbox_uid: string
+  readonly ids: readonly string[]
+}
+
 /** Columns by which a message is recognised: as the original of a duplicate, or as what a mail answers. */
 export type KnownMessage = Pick<
   MessageRow,
-  'message_id' | 'header_id' | 'thread_id' | 'sender_address' | 'digest' | 'labels' | 'created_at'
+  'inbox_uid' | 'message_id' | 'header_id' | 'thread_id' | 'sender_address' | 'digest' | 'labels' | 'created_at'
 >
 
-const HOLDERS = sql<KnownMessage, [inboxUid: string, ids: readonly string[]]>(`
-select message_id, header_id, thread_id, sender_address, digest, labels, created_at
-  from messages where inbox_uid = $1 and message_id = any($2)
+const HOLDERS = sql<KnownMessage, [inboxUids: readonly string[], ids: readonly string[]]>(`
+with wanted as (select distinct inbox_uid, id from unnest($1::uuid[], $2::text[]) as given(inbox_uid, id))
+select m.inbox_uid, message_id, header_id, thread_id, sender_address, digest, labels, created_at
+  from wanted join messages as m on m.inbox_uid = wanted.inbox_uid and m.message_id = wanted.id
 union
-select message_id, header_id, thread_id, sender_address, digest, labels, created_at
-  from messages where inbox_uid = $1 and header_id = any($2)`)
+select m.inbox_uid, message_id, header_id, thread_id, sender_address, digest, labels, created_at
+  from wanted join messages as m on m.inbox_uid = wanted.inbox_uid and m.header_id = wanted.id`)
 
-/** The messages of an inbox that carry one of these ids, on the wire or in their header. */
-export function messagesWithIds(db: Queryable, inboxUid: string, ids: readonly string[]): Promise<KnownMessage[]> {
-  return db.query(HOLDERS, inboxUid, ids)
+/** The messages that carry one of these ids of their inbox, on the wire or in their header. */
+export function messagesWithIds(db: Queryable, wanted: readonly IdsOfInbox[]): Promise<KnownMessage[]> {
+  const pairs = wanted.flatMap(({ inbox_uid, ids }) => ids.map((id) => ({ inbox_uid, id })))
+  return db.query(
+    HOLDERS,
+    pairs.map(({ inbox_uid }) => inbox_uid),
+    pairs.map(({ id }) => id),
+  )
 }
 
 /** Whether a mail is already there: the same id, sender and decoded body (mail 2). */

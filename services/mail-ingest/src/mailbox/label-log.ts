@@ -14,22 +14,40 @@ export interface LabelChange {
   readonly removed: readonly string[]
 }
 
+/** What became of a message's labels; the message as it is now. */
+export interface LabelledMessage {
+  readonly message: MessageRow
+  readonly change: LabelChange
+  readonly at: Date
+}
+
+/** One row of the audit log. */
+export interface LabelRecord {
+  readonly id: string
+  readonly type: LabelChangeType
+  readonly label: string
+  readonly message: MessageRow
+  readonly at: Date
+}
+
+type Column = readonly string[]
 const INSERT = sql<
   never,
   [
-    ids: readonly string[],
-    types: readonly string[],
-    labels: readonly string[],
-    organizationId: string,
-    podId: string,
-    inboxUid: string,
-    messageId: string,
-    at: string,
+    ids: Column,
+    types: Column,
+    labels: Column,
+    organizationIds: Column,
+    podIds: Column,
+    inboxUids: Column,
+    messageIds: Column,
+    times: Column,
   ]
 >(`
 insert into label_log (id, type, label, organization_id, pod_id, inbox_uid, message_id, event_at, created_at)
-select id, type, label, $4, $5, $6, $7, $8::timestamptz, $8::timestamptz
-  from unnest($1::uuid[], $2::text[], $3::text[]) as change(id, type, label)`)
+select id, type, label, organization_id, pod_id, inbox_uid, message_id, at, at
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[])
+       as change(id, type, label, organization_id, pod_id, inbox_uid, message_id, at)`)
 
 /** Takes labels away and adds others: what is in both ends up away, present ones stay where they are (mail 4.3). */
 export function changedLabels(
@@ -42,41 +60,37 @@ export function changedLabels(
   return { labels: [...labels.filter((label) => !removing.has(label)), ...added], change: { added, removed } }
 }
 
+/** The rows of the audit log that tell of a change. */
+export function labelRecords({ message, change, at }: LabelledMessage): LabelRecord[] {
+  const record = (type: LabelChangeType) => (label: string) => ({ id: uuidV7(), type, label, message, at })
+  return [...change.added.map(record('label.added')), ...change.removed.map(record('label.removed'))]
+}
+
 /** Writes the audit log of label changes that happen in this transaction, and their events (mail 18). */
-export async function logLabels(
-  tx: Tx,
-  outbox: Outbox,
-  message: MessageRow,
-  change: LabelChange,
-  at: Date,
-): Promise<void> {
-  const records = [
-    ...change.added.map((label) => ({ id: uuidV7(), type: 'label.added' as const, label })),
-    ...change.removed.map((label) => ({ id: uuidV7(), type: 'label.removed' as const, label })),
-  ]
+export async function logLabels(tx: Tx, outbox: Outbox, labelled: LabelledMessage): Promise<void> {
+  const records = labelRecords(labelled)
+  await insertLabelRecords(tx, records)
+  await outbox.addAll(tx, topics['mail.messages'], records.map(labelEvent))
+}
+
+/** Writes rows of the audit log; their events are the caller's to record. */
+export async function insertLabelRecords(tx: Tx, records: readonly LabelRecord[]): Promise<void> {
   if (records.length === 0) return
   await tx.query(
     INSERT,
     records.map(({ id }) => id),
     records.map(({ type }) => type),
     records.map(({ label }) => label),
-    message.organization_id,
-    message.pod_id,
-    message.inbox_uid,
-    message.message_id,
-    at.toISOString(),
+    records.map(({ message }) => message.organization_id),
+    records.map(({ message }) => message.pod_id),
+    records.map(({ message }) => message.inbox_uid),
+    records.map(({ message }) => message.message_id),
+    records.map(({ at }) => at.toISOString()),
   )
-  const events = records.map(({ id, type, label }) => labelEvent(message, id, type, label, at))
-  await outbox.addAll(tx, topics['mail.messages'], events)
 }
 
-function labelEvent(
-  message: MessageRow,
-  id: string,
-  type: LabelChangeType,
-  label: string,
-  at: Date,
-): EventOf<(typeof topics)['mail.messages']> {
+/** The event of a row of the audit log. */
+export function labelEvent({ id, type, label, message, at }: LabelRecord): EventOf<(typeof topics)['mail.messages']> {
   const common = {
     organization_id: message.organization_id,
     pod_id: message.pod_id,

@@ -4,10 +4,19 @@ import type { ScopeColumns } from './rows.ts'
 
 const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('mailbox ' || $1, 0))`)
 
+// In one order for everybody, so that two transactions never wait for each other.
+const LOCK_ALL = sql<never, [inboxUids: readonly string[]]>(`
+select pg_advisory_xact_lock(key)
+  from (select distinct hashtextextended('mailbox ' || uid, 0) as key from unnest($1::text[]) as box(uid) order by key) as keys`)
+
 const LOCK_WITHIN = sql<never, [patience: string]>(`select set_config('lock_timeout', $1, true)`)
 
 const TOMBSTONE = sql<ScopeColumns, [inboxUid: string]>(`
 select organization_id, pod_id, inbox_uid, address as inbox_address from deleted_inboxes where inbox_uid = $1`)
+
+const TOMBSTONES = sql<{ inbox_uid: string }, [inboxUids: readonly string[]]>(
+  'select inbox_uid from deleted_inboxes where inbox_uid = any($1)',
+)
 
 const BURY = sql<never, [inboxUid: string, organizationId: string, podId: string, address: string, deletedAt: string]>(`
 insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at)
@@ -23,6 +32,11 @@ export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number)
   await tx.query(LOCK, inboxUid)
 }
 
+/** Takes the locks of several mailboxes. It must be the first thing that a transaction locks. */
+export async function lockMailboxes(tx: Tx, inboxUids: readonly string[]): Promise<void> {
+  await tx.query(LOCK_ALL, inboxUids)
+}
+
 /**
  * What is left of an inbox when it is deleted. Nothing of it may be shown from then on, nor anything stored in it: who
  * wants to store asks under the lock.
@@ -30,6 +44,11 @@ export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number)
 export async function deletedInbox(db: Queryable, inboxUid: string): Promise<ScopeColumns | undefined> {
   const [row] = await db.query(TOMBSTONE, inboxUid)
   return row
+}
+
+/** Those of these inboxes that are deleted. */
+export async function deletedInboxes(db: Queryable, inboxUids: readonly string[]): Promise<Set<string>> {
+  return new Set((await db.query(TOMBSTONES, inboxUids)).map(({ inbox_uid }) => inbox_uid))
 }
 
 /** Leaves the tombstone of a deleted inbox, whose content is purged from then on. */

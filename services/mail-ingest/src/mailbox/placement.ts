@@ -1,29 +1,59 @@
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '../database.ts'
-import { logLabels } from './label-log.ts'
-import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
+import { type LabelledMessage, logLabels } from './label-log.ts'
+import type { MessageRow, MessageWithBody, ThreadRow } from './rows.ts'
 import { store } from './store.ts'
-import { extendTotals, totalsOf } from './thread-totals.ts'
+import { extendTotals, type ThreadMember, totalsOf } from './thread-totals.ts'
 
 /**
- * Puts a message into its thread, which is made when it does not exist, and logs its first labels. The caller holds
- * the mailbox lock.
- * @returns the thread with the message in it.
+ * Puts messages into their threads, which are made when they do not exist, in this order. The caller holds the locks of
+ * their mailboxes.
+ * @returns for each message the thread as it is with that message in it.
  */
-export async function insertIntoThread(tx: Tx, message: MessageRow, body: BodyColumns): Promise<ThreadRow> {
-  const known = await store.thread(tx, message.thread_id)
-  await store.insertMessage(tx, message, body)
-  const isNewest = known === undefined || message.timestamp >= known.timestamp
-  const totals = isNewest ? extendTotals(known, message) : totalsOf(await store.members(tx, message.thread_id))
-  if (totals === undefined) throw new Error('a thread lost the message that was just stored')
-  const { organization_id, pod_id, inbox_uid, inbox_address, created_at, updated_at } = message
-  const scope = { organization_id, pod_id, inbox_uid, inbox_address }
-  const thread = { id: message.thread_id, ...scope, ...totals, created_at: known?.created_at ?? created_at, updated_at }
-  await store.saveThread(tx, thread)
-  return thread
+export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[]): Promise<ThreadRow[]> {
+  const ids = new Set(added.map(({ message }) => message.thread_id))
+  const threads = new Map((await store.threads(tx, [...ids])).map((thread) => [thread.id, thread]))
+  const grown: ThreadRow[] = []
+  for (const [index, { message }] of added.entries()) {
+    const known = threads.get(message.thread_id)
+    const isNewest = known === undefined || message.timestamp >= known.timestamp
+    const totals = isNewest
+      ? extendTotals(known, message)
+      : totalsOf(await members(tx, message.thread_id, added.slice(0, index + 1)))
+    if (totals === undefined) throw new Error('a thread lost the message that was just stored')
+    const { organization_id, pod_id, inbox_uid, inbox_address, created_at, updated_at } = message
+    const scope = { organization_id, pod_id, inbox_uid, inbox_address }
+    const thread = {
+      id: message.thread_id,
+      ...scope,
+      ...totals,
+      created_at: known?.created_at ?? created_at,
+      updated_at,
+    }
+    threads.set(thread.id, thread)
+    grown.push(thread)
+  }
+  await store.insertMessages(tx, added)
+  await store.saveThreads(tx, [...threads.values()])
+  return grown
+}
+
+/** The messages of a thread, oldest first: those that are stored, and those that are about to be. */
+async function members(tx: Tx, threadId: string, added: readonly MessageWithBody[]): Promise<ThreadMember[]> {
+  const more = added.flatMap(({ message }) => (message.thread_id === threadId ? [message] : []))
+  return [...(await store.members(tx, threadId)), ...more].sort(byAge)
+}
+
+function byAge(a: ThreadMember, b: ThreadMember): number {
+  return a.timestamp.getTime() - b.timestamp.getTime() || (a.id < b.id ? -1 : 1)
+}
+
+/** The labels that a message is stored with, as its audit log tells of them. */
+export function firstLabels(message: MessageRow): LabelledMessage {
+  return { message, change: { added: message.labels, removed: [] }, at: message.created_at }
 }
 
 /** Logs the labels that a message was stored with. */
 export function logFirstLabels(tx: Tx, outbox: Outbox, message: MessageRow): Promise<void> {
-  return logLabels(tx, outbox, message, { added: message.labels, removed: [] }, message.created_at)
+  return logLabels(tx, outbox, firstLabels(message))
 }

@@ -63,6 +63,12 @@ export interface BodyColumns {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A message as it is stored. */
+export interface MessageWithBody {
+  readonly message: MessageRow
+  readonly body: BodyColumns
+}
+
 /** What a thread's messages add up to. */
 export interface ThreadTotals {
   readonly labels: readonly string[]

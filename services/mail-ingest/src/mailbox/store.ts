@@ -1,28 +1,22 @@
 import { type Queryable, sql } from '@restante/service'
-import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
+import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from './rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
 
+type Texts = readonly (string | null)[]
+
 // Rows travel as one JSON parameter: the column list lives in the table alone.
-const INSERT_MESSAGE = sql<never, [row: string]>(
-  'insert into messages select * from json_populate_record(null::messages, $1::json)',
-)
-
-const INSERT_BODY = sql<
+const INSERT_MESSAGES = sql<
   never,
-  [
-    id: string,
-    text: string | null,
-    html: string | null,
-    extractedText: string | null,
-    extractedHtml: string | null,
-    headers: string,
-  ]
+  [rows: string, ids: Texts, texts: Texts, htmls: Texts, extractedTexts: Texts, extractedHtmls: Texts, headers: Texts]
 >(`
+with added as (insert into messages select * from json_populate_recordset(null::messages, $1::json))
 insert into message_bodies (id, text, html, extracted_text, extracted_html, headers)
-values ($1, $2, $3, $4, $5, $6::jsonb)`)
+select id, text, html, extracted_text, extracted_html, headers::jsonb
+  from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+       as body(id, text, html, extracted_text, extracted_html, headers)`)
 
-const SAVE_THREAD = sql<never, [row: string]>(`
-insert into threads select * from json_populate_record(null::threads, $1::json)
+const SAVE_THREADS = sql<never, [rows: string]>(`
+insert into threads select * from json_populate_recordset(null::threads, $1::json)
 on conflict (id) do update set
   labels = excluded.labels, "timestamp" = excluded."timestamp", received_timestamp = excluded.received_timestamp,
   sent_timestamp = excluded.sent_timestamp, senders = excluded.senders, recipients = excluded.recipients,
@@ -35,10 +29,10 @@ export const THREAD_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_add
   sent_timestamp, senders, recipients, subject, preview, attachments, last_message_id, message_count,
   size::float8 as size, created_at, updated_at`
 
-const THREAD = sql<ThreadRow, [id: string]>(`select ${THREAD_COLUMNS} from threads where id = $1`)
+const THREADS = sql<ThreadRow, [ids: readonly string[]]>(`select ${THREAD_COLUMNS} from threads where id = any($1)`)
 
 const MEMBERS = sql<ThreadMember, [threadId: string]>(`
-select message_id, direction, labels, "timestamp", sender, "to", cc, bcc, subject, preview, attachments, size
+select id, message_id, direction, labels, "timestamp", sender, "to", cc, bcc, subject, preview, attachments, size
   from messages where thread_id = $1 order by "timestamp", id`)
 
 const DELETE_THREAD = sql<never, [id: string]>('delete from threads where id = $1')
@@ -69,19 +63,36 @@ update threads set updated_at = $2::timestamptz, labels = coalesce((
 const DELETE_MESSAGE = sql<never, [id: string]>('delete from messages where id = $1')
 
 export const store = {
-  async insertMessage(tx: Queryable, message: MessageRow, body: BodyColumns): Promise<void> {
-    await tx.query(INSERT_MESSAGE, JSON.stringify(message))
-    const headers = JSON.stringify(body.headers)
-    await tx.query(INSERT_BODY, message.id, body.text, body.html, body.extracted_text, body.extracted_html, headers)
+  async insertMessages(tx: Queryable, added: readonly MessageWithBody[]): Promise<void> {
+    await tx.query(
+      INSERT_MESSAGES,
+      JSON.stringify(added.map(({ message }) => message)),
+      added.map(({ message }) => message.id),
+      added.map(({ body }) => body.text),
+      added.map(({ body }) => body.html),
+      added.map(({ body }) => body.extracted_text),
+      added.map(({ body }) => body.extracted_html),
+      added.map(({ body }) => JSON.stringify(body.headers)),
+    )
   },
 
-  async saveThread(tx: Queryable, thread: ThreadRow): Promise<void> {
-    const row = { ...thread, sender_lines: thread.senders.join('\n'), recipient_lines: thread.recipients.join('\n') }
-    await tx.query(SAVE_THREAD, JSON.stringify(row))
+  /** Adds or replaces threads, each named once. */
+  async saveThreads(tx: Queryable, threads: readonly ThreadRow[]): Promise<void> {
+    const rows = threads.map((thread) => ({
+      ...thread,
+      sender_lines: thread.senders.join('\n'),
+      recipient_lines: thread.recipients.join('\n'),
+    }))
+    await tx.query(SAVE_THREADS, JSON.stringify(rows))
+  },
+
+  /** Those of these threads that exist. */
+  threads(db: Queryable, ids: readonly string[]): Promise<ThreadRow[]> {
+    return db.query(THREADS, ids)
   },
 
   async thread(db: Queryable, id: string): Promise<ThreadRow | undefined> {
-    const [row] = await db.query(THREAD, id)
+    const [row] = await db.query(THREADS, [id])
     return row
   },
 

@@ -3,6 +3,7 @@ import type { MessageRow, ThreadTotals } from './rows.ts'
 /** The columns of a message that count for its thread. */
 export type ThreadMember = Pick<
   MessageRow,
+  | 'id'
   | 'message_id'
   | 'direction'
   | 'labels'

@@ -39,7 +39,7 @@ async function findSent(ids: readonly string[], inbox: InboxScope, options: Find
   const domain = inbox.address.slice(inbox.address.lastIndexOf('@'))
   const ours = ids.filter((id) => id.toLowerCase().endsWith(`${domain}>`)).slice(0, ASKED)
   if (ours.length === 0) return
-  if ((await messagesWithIds(db, inbox.inbox_uid, ids)).length > 0) return
+  if ((await messagesWithIds(db, [{ inbox_uid: inbox.inbox_uid, ids }])).length > 0) return
   try {
     const { copy } = await mailSend.call('mail-send.getSentCopy', { inbox_uid: inbox.inbox_uid, message_ids: ours })
     if (copy) await placement.place(copy)

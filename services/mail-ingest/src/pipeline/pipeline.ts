@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Bell, isInfrastructureError, type Logger, type Part } from '@restante/service'
-import { inSpan } from '../telemetry/spans.ts'
-import { type PipelineTools, processMail } from './process-mail.ts'
+import { Batches, type Bell, isInfrastructureError, type Logger, type Part } from '@restante/service'
+import type { ByteBudget } from '../housekeeping/byte-budget.ts'
+import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
+import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
+import type { Leases } from './leases.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
+export interface PipelineTools extends ExaminationTools, ConcludingTools {
+  /** For raw mails, each of which is in memory several times while it is read and examined. */
+  readonly memory: ByteBudget
+  /** Called when bytes may have become unused. */
+  readonly sweep: () => void
+  readonly log: Logger
+}
+
 export interface PipelineOptions {
   readonly tools: PipelineTools
+  readonly leases: Leases
   /** Rung when mail was accepted. */
   readonly bell: Bell
-  /** Mails processed at once. */
+  /** Inboxes whose mail is processed at once. */
   readonly concurrency: number
 }
 
@@ -24,21 +35,31 @@ const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
 const INFRASTRUCTURE_RETRY_MS = 2_000
 
 /**
- * Brings accepted mail into its mailboxes: leases the oldest mail of each inbox, never two of one inbox at a time, and
- * takes it through the steps. A failure gives the mail back; a crash leaves a lease that ends by itself.
+ * Brings accepted mail into its mailboxes: takes the oldest mails of each inbox, examines them side by side, and concludes
+ * them in the order of their arrival; what is ready at one moment shares a transaction. A failure gives a mail back, and
+ * those behind it in its inbox with it; a crash leaves leases that end by themselves.
  */
 export class Pipeline implements Part {
   readonly name = 'pipeline'
   readonly #options: PipelineOptions
   readonly #log: Logger
+  readonly #conclusions: Batches<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
   readonly #active = new Set<Promise<void>>()
   #stopping = false
   #running: Promise<void> = Promise.resolve()
   #tickedAt = 0
 
   constructor(options: PipelineOptions) {
+    const { tools, concurrency } = options
     this.#options = options
-    this.#log = options.tools.log
+    this.#log = tools.log
+    this.#conclusions = new Batches({
+      most: concurrency,
+      async work(runs) {
+        const facts = await concludeMails(runs.flat(), tools)
+        return runs.map(() => facts)
+      },
+    })
   }
 
   async start(): Promise<void> {
@@ -60,7 +81,7 @@ export class Pipeline implements Part {
   }
 
   async #run(): Promise<void> {
-    const { bell } = this.#options
+    const { bell, leases } = this.#options
     while (!this.#stopping) {
       try {
         const taken = await this.#take()
@@ -69,52 +90,108 @@ export class Pipeline implements Part {
       } catch (error) {
         this.#log.warn({ err: error }, 'no mail can be taken from the queue')
         await wait(OUTAGE_MS)
+        // Leases may have run out meanwhile: the living come before those who take over.
+        await leases.renew().catch(() => {})
       }
     }
   }
 
-  /** @returns how many mails were taken; 0 when there is none, or no room for one. */
+  /** @returns from how many inboxes mail was taken; 0 when there is none, or no room for one. */
   async #take(): Promise<number> {
-    const { tools, concurrency, bell } = this.#options
+    const { tools, leases, concurrency, bell } = this.#options
     const room = concurrency - this.#active.size
     if (room <= 0) return 0
-    const mails = await queue.lease(tools.db, randomUUID(), room)
-    for (const mail of mails) {
-      const work = this.#process(mail).finally(() => {
-        this.#active.delete(work)
-        bell.ring()
-      })
+    const runs = await queue.take(tools.db, randomUUID(), room)
+    for (const run of runs) {
+      const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
+      const work = leases
+        .during(run, () => tools.memory.within(bytes, () => this.#process(run)))
+        .finally(() => {
+          this.#active.delete(work)
+          bell.ring()
+        })
       this.#active.add(work)
     }
-    return mails.length
+    return runs.length
   }
 
-  async #process(mail: LeasedMail): Promise<void> {
+  /** Mails of one inbox, in order: those before the first that fails are concluded, those behind it wait for it. */
+  async #process(run: readonly LeasedMail[]): Promise<void> {
     const begun = performance.now()
-    const common = { mail: mail.id, attempt: mail.attempts, size: mail.size }
-    const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
-    try {
-      const { traceparent } = mail.envelope
-      const facts = await inSpan('process mail', traceparent, () => processMail(mail, this.#options.tools))
-      mailAttempts.inc({ outcome: facts.outcome })
-      mailLatency.observe((Date.now() - mail.receivedAt.getTime()) / 1_000)
-      this.#log.info({ ...common, ...facts, ms: elapsed() }, 'mail processed')
-    } catch (error) {
-      await this.#giveBack(mail, error, { ...common, ms: elapsed() })
-    }
+    const { tools } = this.#options
+    const verdicts = await Promise.allSettled(run.map((mail) => examineMail(mail, tools)))
+    const examined = verdicts.flatMap((verdict) => (verdict.status === 'fulfilled' ? [verdict.value] : []))
+    const firstFailed = verdicts.findIndex(({ status }) => status === 'rejected')
+    const ready = firstFailed < 0 ? examined : examined.slice(0, firstFailed)
+    const failure = (await this.#conclude(ready, begun)) ?? failureOf(run, verdicts)
+    for (const { span } of examined) span.end()
+    if (failure) await this.#giveBack(failure, run.slice(run.indexOf(failure.mail) + 1), begun)
   }
 
-  async #giveBack(mail: LeasedMail, error: unknown, facts: Record<string, unknown>): Promise<void> {
+  /** @returns the first mail that failed; none behind it had an effect. */
+  async #conclude(ready: readonly ExaminedMail[], begun: number): Promise<Failure | undefined> {
+    const [first] = ready
+    if (!first) return undefined
+    try {
+      const facts = await this.#conclusions.add(ready)
+      for (const { mail } of ready) this.#concluded(mail, facts.get(mail), begun)
+      return undefined
+    } catch (error) {
+      if (ready.length === 1 || isInfrastructureError(error)) {
+        first.span.fail()
+        return { mail: first.mail, error }
+      }
+    }
+    // One of them spoils the transaction of all.
+    for (const one of ready) {
+      const failure = await this.#conclude([one], begun)
+      if (failure) return failure
+    }
+    return undefined
+  }
+
+  #concluded(mail: LeasedMail, facts: ProcessingFacts | undefined, begun: number): void {
+    const outcome = facts?.outcome ?? 'unknown'
+    mailAttempts.inc({ outcome })
+    mailLatency.observe((Date.now() - mail.receivedAt.getTime()) / 1_000)
+    this.#log.info({ ...common(mail, begun), ...facts }, 'mail processed')
+    if (outcome !== 'stored') this.#options.tools.sweep()
+  }
+
+  async #giveBack({ mail, error }: Failure, behind: readonly LeasedMail[], begun: number): Promise<void> {
+    const { db } = this.#options.tools
+    const facts = common(mail, begun)
+    const outage = isInfrastructureError(error)
+    const waitMs = outage ? INFRASTRUCTURE_RETRY_MS : (RETRY_MS[mail.attempts - 1] ?? RETRY_MS[4])
     if (error instanceof LeaseLost) {
       mailAttempts.inc({ outcome: 'lease_lost' })
       this.#log.warn(facts, 'another worker has taken a mail over')
-      return
+    } else {
+      mailAttempts.inc({ outcome: outage ? 'outage' : 'failed' })
+      this.#log.error({ ...facts, err: error, outage, wait_ms: waitMs }, 'mail not processed')
     }
-    const outage = isInfrastructureError(error)
-    const waitMs = outage ? INFRASTRUCTURE_RETRY_MS : (RETRY_MS[mail.attempts - 1] ?? RETRY_MS[4])
-    mailAttempts.inc({ outcome: outage ? 'outage' : 'failed' })
-    this.#log.error({ ...facts, err: error, outage, wait_ms: waitMs }, 'mail not processed')
-    // When this fails too, the lease ends by itself.
-    await queue.release(this.#options.tools.db, mail, !outage, waitMs).catch(() => {})
+    // When this fails too, the leases end by themselves.
+    await queue.release(db, [mail], !outage, waitMs).catch(() => {})
+    await queue.release(db, behind, false, 0).catch(() => {})
   }
+}
+
+interface Failure {
+  readonly mail: LeasedMail
+  readonly error: unknown
+}
+
+function failureOf(
+  run: readonly LeasedMail[],
+  verdicts: readonly PromiseSettledResult<unknown>[],
+): Failure | undefined {
+  for (const [index, mail] of run.entries()) {
+    const verdict = verdicts[index]
+    if (verdict?.status === 'rejected') return { mail, error: verdict.reason }
+  }
+  return undefined
+}
+
+function common({ id, attempts, size }: LeasedMail, begun: number) {
+  return { mail: id, attempt: attempts, size, ms: Math.round((performance.now() - begun) * 10) / 10 }
 }

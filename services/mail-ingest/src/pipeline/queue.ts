@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sqlPlannedAnew } from '@restante/service'
 import { type Envelope, envelope as envelopeSchema } from '../inbound/envelope.ts'
 import type { InboxScope } from '../inbound/store.ts'
 
@@ -21,6 +21,7 @@ export interface LeasedMail {
 interface Row {
   readonly id: string
   readonly lane: string
+  readonly position: string
   readonly kind: string
   readonly organization_id: string | null
   readonly pod_id: string | null
@@ -34,21 +35,26 @@ interface Row {
   readonly attempts: number
 }
 
-/** Longer than any attempt: sender authentication, parsing and the transaction are bounded far below. */
-const LEASE_SECONDS = 90
+/** What a dead process held is taken over after this; whoever lives renews (`Leases`). */
+const LEASE = `interval '12 seconds'`
+/** Mails of one lane that are taken at once. */
+const RUN = 16
+/** What may follow the first mail of a run: in memory together, and lost together when the process dies. */
+const FOLLOWING_BYTES = 256 * 1024
 
 // The head of each lane by a loose index scan, so that a flood into one inbox costs the others nothing. A lane with a
 // lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
 // lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
-// locked row, but not about those that it was compared with.
-const LEASE = sql<Row, [leaseId: string, rows: number]>(`
+// locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
+// it come along. Not when one of them was tried before: it may have ended the process, and would again take the rest along.
+const TAKE = sqlPlannedAnew<Row, [leaseId: string, lanes: number]>(`
 with recursive head as (
   (select lane, position from inbound order by lane, position limit 1)
   union all
   select next.lane, next.position
     from head, lateral (select lane, position from inbound where lane > head.lane order by lane, position limit 1) as next
 ), due as (
-  select inbound.id
+  select inbound.id, inbound.lane, inbound.position, inbound.attempts
     from head join inbound using (lane, position)
    where inbound.due_at <= now()
      and (inbound.leased_until is null or inbound.leased_until <= now())
@@ -56,43 +62,83 @@ with recursive head as (
    order by inbound.position
    limit $2
      for update of inbound skip locked
+), run as (
+  select id from due
+  union all
+  select follower.id
+    from due, lateral (
+      select id, bool_and(attempts = 0 and due_at <= now()) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
+        from (select id, position, attempts, due_at, size from inbound
+               where lane = due.lane and position > due.position order by position limit ${RUN - 1}) as next
+      window earlier as (order by position)) as follower
+   where due.attempts = 0 and follower.comes
 )
 update inbound
-   set lease_id = $1, leased_until = now() + interval '${LEASE_SECONDS} seconds', attempts = attempts + 1
-  from due
- where inbound.id = due.id
-returning inbound.id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope,
-          received_at, attempts`)
+   set lease_id = $1, leased_until = now() + ${LEASE}, attempts = attempts + 1
+  from run
+ where inbound.id = run.id
+returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
+          envelope, received_at, attempts`)
 
-const FINISH = sql<{ id: string }, [id: string, leaseId: string]>(
-  'delete from inbound where id = $1 and lease_id = $2 returning id',
+// Rows that are being finished are locked: they need no lease any more, and nobody waits for them here.
+const RENEW = sqlPlannedAnew<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
+with held as (
+  select inbound.id
+    from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id) join inbound using (id, lease_id)
+     for update of inbound skip locked
 )
+update inbound set leased_until = now() + ${LEASE} from held where inbound.id = held.id`)
 
-const RELEASE = sql<never, [id: string, leaseId: string, uncount: number, waitMs: number]>(`
+const FINISH = sqlPlannedAnew<{ id: string }, [ids: readonly string[], leaseIds: readonly string[]]>(`
+delete from inbound using unnest($1::uuid[], $2::uuid[]) as done(id, lease_id)
+ where inbound.id = done.id and inbound.lease_id = done.lease_id
+returning inbound.id`)
+
+const RELEASE = sqlPlannedAnew<
+  never,
+  [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number]
+>(`
 update inbound
    set lease_id = null, leased_until = null, attempts = attempts - $3, due_at = now() + make_interval(secs => $4 / 1000.0)
- where id = $1 and lease_id = $2`)
+  from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id)
+ where inbound.id = held.id and inbound.lease_id = held.lease_id`)
 
 /** The lease ended before the work did; whoever holds the row now does it. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
 
+type Held = Pick<LeasedMail, 'id' | 'leaseId'>
+const columns = (mails: readonly Held[]) => [mails.map(({ id }) => id), mails.map(({ leaseId }) => leaseId)] as const
+
 export const queue = {
-  /** Takes up to `rows` mails, each the oldest of its lane, and counts the attempt. */
-  async lease(db: Queryable, leaseId: string, rows: number): Promise<LeasedMail[]> {
-    return (await db.query(LEASE, leaseId, rows)).map((row) => leasedMail(row, leaseId))
+  /**
+   * Takes the oldest mails of up to `lanes` lanes, and counts an attempt for each.
+   * @returns one run per lane: mails to be brought to their end in this order, and by nobody else meanwhile.
+   */
+  async take(db: Queryable, leaseId: string, lanes: number): Promise<LeasedMail[][]> {
+    const rows = await db.query(TAKE, leaseId, lanes)
+    const inOrder = rows.sort((a, b) => Number(BigInt(a.position) - BigInt(b.position)))
+    return [...Map.groupBy(inOrder, ({ lane }) => lane).values()].map((run) =>
+      run.map((row) => leasedMail(row, leaseId)),
+    )
   },
 
-  /** Removes a mail in the transaction of its effect. @throws LeaseLost */
-  async finish(tx: Queryable, mail: LeasedMail): Promise<void> {
-    const finished = await tx.query(FINISH, mail.id, mail.leaseId)
-    if (finished.length === 0) throw new LeaseLost(`another worker has taken ${mail.id}`)
+  /** Lets leases that still hold last longer. */
+  async renew(db: Queryable, mails: readonly Held[]): Promise<void> {
+    await db.query(RENEW, ...columns(mails))
   },
 
-  /** Gives a mail back after a failure. @param counts whether the mail may be at fault. */
-  async release(db: Queryable, mail: LeasedMail, counts: boolean, waitMs: number): Promise<void> {
-    await db.query(RELEASE, mail.id, mail.leaseId, counts ? 0 : 1, waitMs)
+  /** Removes mails in the transaction of their effects. @throws LeaseLost */
+  async finish(tx: Queryable, mails: readonly LeasedMail[]): Promise<void> {
+    const finished = new Set((await tx.query(FINISH, ...columns(mails))).map(({ id }) => id))
+    const lost = mails.find(({ id }) => !finished.has(id))
+    if (lost) throw new LeaseLost(`another worker has taken ${lost.id}`)
+  },
+
+  /** Gives mails back. @param counts whether they may be at fault for what happened. */
+  async release(db: Queryable, mails: readonly LeasedMail[], counts: boolean, waitMs: number): Promise<void> {
+    if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs)
   },
 }
 

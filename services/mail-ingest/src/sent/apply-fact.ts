@@ -58,7 +58,7 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: Delive
     { key: message.inbox_uid, message_id: message.message_id, time: now },
     routingOf(changed),
   )
-  await logLabels(tx, outbox, changed, change, now)
+  await logLabels(tx, outbox, { message: changed, change, at: now })
 }
 
 async function progress(tx: Queryable, id: string, fact: DeliveryFact): Promise<void> {

@@ -5,7 +5,7 @@ import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@resta
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import type { Db, Tx } from '../database.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
-import { insertIntoThread, logFirstLabels } from '../mailbox/placement.ts'
+import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
@@ -65,7 +65,7 @@ export class SentPlacement {
     if (await store.message(tx, inbox_uid, message_id)) return
     if (await tombstones.has(tx, inbox_uid, message_id)) return
     await rawMails.hold(tx, [{ blob: message.blob, refs: 1, size: message.size }])
-    await insertIntoThread(tx, message, body)
+    await insertIntoThreads(tx, [{ message, body }])
     await logFirstLabels(tx, outbox, message)
     for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)
   }

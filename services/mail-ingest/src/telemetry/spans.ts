@@ -1,20 +1,42 @@
-import { context, propagation, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, propagation, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 
 const tracer = trace.getTracer('@restante/mail-ingest')
 
 /** Does a piece of work inside a span of its own; what it raises (rows, events, calls) carries the trace on. */
-export function inSpan<T>(name: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T> {
-  const parent = traceparent === undefined ? context.active() : propagation.extract(ROOT_CONTEXT, { traceparent })
-  return tracer.startActiveSpan(name, {}, parent, async (span) => {
-    try {
-      return await work()
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR })
-      throw error
-    } finally {
-      span.end()
-    }
-  })
+export async function inSpan<T>(name: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T> {
+  const span = new WorkSpan(name, traceparent)
+  try {
+    return await span.within(work)
+  } catch (error) {
+    span.fail()
+    throw error
+  } finally {
+    span.end()
+  }
+}
+
+/** The span of work that is done in several goes, some of them together with other work. */
+export class WorkSpan {
+  readonly #span: Span
+  readonly #parent: ReturnType<typeof context.active>
+
+  constructor(name: string, traceparent: string | undefined) {
+    this.#parent = traceparent === undefined ? context.active() : propagation.extract(ROOT_CONTEXT, { traceparent })
+    this.#span = tracer.startSpan(name, {}, this.#parent)
+  }
+
+  /** What `work` raises belongs to this span. */
+  within<T>(work: () => T): T {
+    return context.with(trace.setSpan(this.#parent, this.#span), work)
+  }
+
+  fail(): void {
+    this.#span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+
+  end(): void {
+    this.#span.end()
+  }
 }
 
 /** The trace of the work that is under way, as a row keeps it for whoever goes on; undefined when tracing is off. */

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { type DiscardReason, topics } from '@restante/contracts'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import type { Db } from '../database.ts'
+import type { InboxScope } from '../inbound/store.ts'
+import { rawMails } from '../raw/store.ts'
+import { feedbackEvent } from '../reports/feedback-events.ts'
+import type { ExaminedMail, StorableMail } from './examine-mail.ts'
+import { type LeasedMail, queue } from './queue.ts'
+import { type Outcome, storeMessages } from './store-messages-step.ts'
+
+/** What a mail's log line says of its outcome. */
+export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly outcome: string }
+
+export interface ConcludingTools {
+  readonly db: Db
+  readonly outbox: Outbox
+  /** Our name in trace headers. */
+  readonly hostname: string
+}
+
+/** How a mail ended, and what is published of it. Bytes that are not kept go when nobody else needs them. */
+interface Conclusion {
+  readonly facts: ProcessingFacts
+  readonly events: readonly EncodedEvent[]
+  readonly kept: boolean
+}
+
+/**
+ * Brings examined mails where they belong, in this order: messages and their threads, facts, reports, and the end of their
+ * rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
+ * @throws LeaseLost
+ */
+export function concludeMails(
+  examined: readonly ExaminedMail[],
+  tools: ConcludingTools,
+): Promise<ReadonlyMap<LeasedMail, ProcessingFacts>> {
+  const { db, outbox } = tools
+  return db.transaction(async (tx) => {
+    const stored = await storeMessages(tx, examined.filter(isStorable), tools)
+    const conclusions = examined.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
+    await queue.finish(
+      tx,
+      examined.map(({ mail }) => mail),
+    )
+    const unused = conclusions.filter(({ kept }) => !kept)
+    await rawMails.release(
+      tx,
+      unused.map(({ mail }) => mail.blob),
+    )
+    await outbox.record(
+      tx,
+      conclusions.flatMap(({ events }) => events),
+    )
+    return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
+  })
+}
+
+function isStorable(examined: ExaminedMail): examined is ExaminedMail<StorableMail> {
+  return examined.verdict.action === 'store'
+}
+
+function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undefined, outbox: Outbox): Conclusion {
+  const discard = (inbox: InboxScope, reason: DiscardReason) =>
+    span.within(() => outbox.encode(topics['mail.inbound'], [discardedEvent(mail, inbox, reason)]))
+  switch (verdict.action) {
+    case 'report': {
+      const { report, deliveryId } = verdict
+      if (report === undefined) return { facts: { outcome: 'no_report' }, events: [], kept: false }
+      const event = feedbackEvent(report, { deliveryId, receivedAt: mail.receivedAt })
+      const events = span.within(() => outbox.encode(topics['mail.feedback'], [event]))
+      return { facts: { outcome: 'reported' }, events, kept: false }
+    }
+    case 'discard': {
+      const { inbox, reason, sender } = verdict
+      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender.authentication, outcome: reason }
+      return { facts, events: discard(inbox, reason), kept: false }
+    }
+    case 'store': {
+      const { inbox, sender, spam, content } = verdict
+      if (stored === undefined) throw new Error('a mail was left out of its transaction')
+      const { events, ...outcome } = stored
+      const examined = { authentication: sender.authentication, spam_score: spam.score, parsed: content.parsed }
+      const facts = { inbox_uid: inbox.inbox_uid, ...examined, ...outcome }
+      if (stored.outcome === 'stored') return { facts, events, kept: true }
+      return { facts, events: discard(inbox, stored.outcome), kept: false }
+    }
+  }
+}
+
+/** The fact for operators that a mail is put into no mailbox. */
+function discardedEvent(mail: LeasedMail, inbox: InboxScope, reason: DiscardReason) {
+  const { address: _, ...scope } = inbox
+  return {
+    id: randomUUID(),
+    type: 'mail.discarded' as const,
+    subject: mail.id,
+    key: inbox.inbox_uid,
+    time: new Date(),
+    routing: { organizationId: inbox.organization_id, podId: inbox.pod_id, inboxUid: inbox.inbox_uid },
+    payload: { ...scope, inbound_id: mail.id, reason, size: mail.size },
+  }
+}

@@ -1,0 +1,51 @@
+import { type Logger, type Part, Periodic } from '@restante/service'
+import type { Db } from '../database.ts'
+import { type LeasedMail, queue } from './queue.ts'
+
+/** Several renewals fit into one lease, so that a slow one costs nothing. */
+const RENEW_MS = 3_000
+/** Far longer than any attempt, whose steps are bounded: what takes longer is stuck, and others may have the mail. */
+const ATTEMPT_MS = 90_000
+
+/**
+ * Renews the leases of the mails that are being worked on, so that they are short: what a dead process held is taken
+ * over within seconds, and a slow one keeps its own.
+ */
+export class Leases implements Part {
+  readonly name = 'mail leases'
+  readonly #db: Db
+  readonly #held = new Map<LeasedMail, number>()
+  readonly #turns: Periodic
+
+  constructor(options: { db: Db; log: Logger; everyMs?: number }) {
+    const { db, log, everyMs = RENEW_MS } = options
+    this.#db = db
+    this.#turns = new Periodic({ name: this.name, everyMs, log, work: () => this.renew() })
+  }
+
+  start(): Promise<void> {
+    return this.#turns.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#turns.stop()
+  }
+
+  /** Keeps the leases of these mails until `work` has ended. */
+  async during<T>(mails: readonly LeasedMail[], work: () => Promise<T>): Promise<T> {
+    const until = Date.now() + ATTEMPT_MS
+    for (const mail of mails) this.#held.set(mail, until)
+    try {
+      return await work()
+    } finally {
+      for (const mail of mails) this.#held.delete(mail)
+    }
+  }
+
+  /** Renews now; also what an outage let run out, as long as nobody else has taken it. */
+  async renew(): Promise<void> {
+    const now = Date.now()
+    const held = [...this.#held].flatMap(([mail, until]) => (until > now ? [mail] : []))
+    if (held.length > 0) await queue.renew(this.#db, held)
+  }
+}

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { topics } from '@restante/contracts'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import { bareAddress, candidateIds, makeMessageId, parseHeadersOnly } from '@restante/mime'
+import type { MailContent } from '../content/mail-content.ts'
+import type { Tx } from '../database.ts'
+import { isDuplicate, type KnownMessage, messagesWithIds, threadOf } from '../mailbox/known-ids.ts'
+import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
+import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
+import { firstLabels, insertIntoThreads } from '../mailbox/placement.ts'
+import { receivedEvent } from '../mailbox/received-event.ts'
+import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../mailbox/rows.ts'
+import { uuidV7 } from '../mailbox/uuid-v7.ts'
+import type { SenderVerdict } from './authenticate-sender-step.ts'
+import type { ExaminedMail, StorableMail } from './examine-mail.ts'
+import { mergedHeaders } from './headers.ts'
+import type { LeasedMail } from './queue.ts'
+import type { SpamVerdict } from './score-spam-step.ts'
+import { traceLines } from './trace.ts'
+
+type StoredMail = ExaminedMail<StorableMail>
+
+/** How a mail for a mailbox ended, and the events that tell of its message. */
+export type Outcome =
+  | {
+      readonly outcome: 'stored'
+      readonly messageId: string
+      readonly threadId: string
+      readonly labels: readonly string[]
+      readonly events: readonly EncodedEvent[]
+    }
+  | { readonly outcome: 'duplicate' | 'inbox_deleted'; readonly events: readonly [] }
+
+interface StoreOptions {
+  readonly outbox: Outbox
+  readonly hostname: string
+}
+
+/**
+ * Puts mails into their mailboxes, in this order and under the mailboxes' locks: message, thread and label log. A mail
+ * that is there already, or whose inbox is gone, is left out. The events are the caller's to record.
+ */
+export async function storeMessages(
+  tx: Tx,
+  mails: readonly StoredMail[],
+  options: StoreOptions,
+): Promise<Map<LeasedMail, Outcome>> {
+  const outcomes = new Map<LeasedMail, Outcome>()
+  if (mails.length === 0) return outcomes
+  const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
+  await lockMailboxes(tx, inboxes)
+  const deleted = await deletedInboxes(tx, inboxes)
+  // What is stored on the way is known to those that follow.
+  const known: KnownMessage[] = await messagesWithIds(
+    tx,
+    mails.map(({ verdict: { inbox, content } }) => ({
+      inbox_uid: inbox.inbox_uid,
+      ids: [content.messageId, ...answeredBy(content)],
+    })),
+  )
+  const added: (MessageWithBody & { readonly of: StoredMail })[] = []
+  for (const of of mails) {
+    const { inbox, content } = of.verdict
+    const there = known.filter(({ inbox_uid }) => inbox_uid === inbox.inbox_uid)
+    const message = messageRow(of, options.hostname, there, threadOf(answeredBy(content), there) ?? randomUUID())
+    if (deleted.has(inbox.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
+    else if (isDuplicate(message, there)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
+    else {
+      known.push(message)
+      added.push({ of, message, body: bodyColumns(content, message.trace, options.hostname) })
+    }
+  }
+  if (added.length === 0) return outcomes
+  const threads = await insertIntoThreads(tx, added)
+  const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
+  await insertLabelRecords(tx, labels.flat())
+  for (const [index, { of, message, body }] of added.entries()) {
+    const thread = threads[index]
+    if (thread === undefined) throw new Error('a message has no thread')
+    const { message_id: messageId, thread_id: threadId } = message
+    const events = of.span.within(() =>
+      encodeEvents(of, { message, body, thread }, labels[index] ?? [], options.outbox),
+    )
+    outcomes.set(of.mail, { outcome: 'stored', messageId, threadId, labels: message.labels, events })
+  }
+  return outcomes
+}
+
+function answeredBy({ inReplyTo, references }: MailContent): string[] {
+  return candidateIds(inReplyTo ?? undefined, references)
+}
+
+function encodeEvents(
+  of: StoredMail,
+  { message, body, thread }: MessageWithBody & { readonly thread: ThreadRow },
+  labels: readonly LabelRecord[],
+  outbox: Outbox,
+): EncodedEvent[] {
+  return [
+    ...outbox.encode(topics['mail.messages'], [receivedEvent(message, body, thread), ...labels.map(labelEvent)]),
+    ...outbox.encode(topics['mail.inbound'], [processedEvent(of, message)]),
+  ]
+}
+
+/** The fact for operators that a mail is in its mailbox. */
+function processedEvent({ mail, verdict: { sender, spam, content } }: StoredMail, message: MessageRow) {
+  const { organization_id, pod_id, inbox_uid, created_at: time } = message
+  return {
+    id: randomUUID(),
+    type: 'mail.processed' as const,
+    subject: mail.id,
+    key: inbox_uid,
+    time,
+    routing: { organizationId: organization_id, podId: pod_id, inboxUid: inbox_uid },
+    payload: {
+      organization_id,
+      pod_id,
+      inbox_uid,
+      inbound_id: mail.id,
+      message_id: message.message_id,
+      thread_id: message.thread_id,
+      labels: [...message.labels],
+      authentication: sender.authentication,
+      spam_score: spam.score,
+      parsed: content.parsed,
+      attempts: mail.attempts,
+      size: message.size,
+      latency_ms: Math.max(0, time.getTime() - mail.receivedAt.getTime()),
+    },
+  }
+}
+
+/** A mail whose id is taken by a different mail is stored under an id of ours; its own header stays as it is (mail 2). */
+function messageRow(
+  { mail, verdict: { inbox, content, sender, spam } }: StoredMail,
+  hostname: string,
+  known: readonly KnownMessage[],
+  threadId: string,
+): MessageRow {
+  const { address: inbox_address, ...scope } = inbox
+  const now = new Date()
+  const trace = traceLines(mail, hostname, sender.trace)
+  const taken = known.some(({ message_id }) => message_id === content.messageId)
+  const { date } = content
+  return {
+    id: uuidV7(),
+    ...scope,
+    inbox_address,
+    thread_id: threadId,
+    message_id: taken ? makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) : content.messageId,
+    header_id: content.messageId,
+    direction: 'received',
+    labels: labelsOf(sender, spam),
+    timestamp: date !== undefined && date <= mail.receivedAt ? date : mail.receivedAt,
+    sender: content.from,
+    sender_address: bareAddress(content.from).toLowerCase(),
+    to: content.to,
+    cc: content.cc,
+    bcc: content.bcc,
+    reply_to: content.replyTo,
+    recipients: [...content.to, ...content.cc, ...content.bcc].join('\n'),
+    subject: content.subject,
+    preview: content.preview,
+    in_reply_to: content.inReplyTo,
+    references: content.references,
+    attachments: content.attachments,
+    size: Buffer.byteLength(trace) + mail.size,
+    blob: mail.blob,
+    trace,
+    digest: content.digest,
+    handed_over_at: null,
+    settled_at: null,
+    delayed_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+function labelsOf(sender: SenderVerdict, spam: SpamVerdict): string[] {
+  const authenticated = sender.authentication === 'pass' || sender.authentication === 'internal'
+  return ['received', 'unread', ...(spam.spam ? ['spam'] : []), ...(authenticated ? [] : ['unauthenticated'])]
+}
+
+function bodyColumns(content: MailContent, trace: string, hostname: string): BodyColumns {
+  const { headers } = parseHeadersOnly(Buffer.from(`${trace}\r\n`))
+  return {
+    text: content.text,
+    html: content.html,
+    extracted_text: content.extractedText,
+    extracted_html: content.extractedHtml,
+    headers: mergedHeaders(headers, content.headers, hostname),
+  }
+}

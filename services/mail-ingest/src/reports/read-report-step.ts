@@ -1,0 +1,12 @@
+import { LIMITS } from '@restante/contracts'
+import type { ParserPool, Report } from '@restante/mime'
+import type { LeasedMail } from '../pipeline/queue.ts'
+
+/**
+ * The delivery or complaint report in what came to a return path. Undefined for anything else (an automatic answer,
+ * backscatter), and for what cannot be read after three attempts: it is dropped.
+ */
+export async function readReport(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<Report | undefined> {
+  if (mail.attempts > LIMITS.inbound.attempts) return undefined
+  return (await parser.read(raw)).report
+}

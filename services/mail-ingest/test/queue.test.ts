@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { createLogger, type Queryable, sql } from '@restante/service'
+import { createDatabase, type TestDatabase, waitFor } from '@restante/testkit'
+import { type Db, openDatabase } from '../src/database.ts'
+import { Leases } from '../src/pipeline/leases.ts'
+import { type LeasedMail, LeaseLost, queue } from '../src/pipeline/queue.ts'
+import { configOf } from './stage.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+
+let database: TestDatabase
+let db: Db
+
+beforeAll(async () => {
+  database = await createDatabase(path.resolve(import.meta.dirname, '..'))
+  const services = { PORT: '1', BLOB_STORE: 'directory:/nowhere', GATEWAY_URL: 'http://127.0.0.1:9' }
+  db = openDatabase(configOf({ ...services, DATABASE_URL: database.url }))
+}, 60_000)
+afterAll(async () => {
+  await db.stop()
+  await database.drop()
+})
+beforeEach(() => db.query(sql('delete from inbound')))
+
+const ADD = sql<
+  never,
+  [recipients: readonly string[], lanes: readonly string[], sizes: readonly number[], attempts: readonly number[]]
+>(`
+insert into inbound (id, lane, kind, recipient, blob, size, envelope, received_at, due_at, attempts)
+select gen_random_uuid(), lane, 'report', recipient, 'x', size, '{"via":"internal","mail_from":""}', now(), now() - interval '1 minute', attempts
+  from unnest($1::text[], $2::uuid[], $3::int[], $4::int[]) with ordinality as row(recipient, lane, size, attempts, ordinal)
+ order by ordinal`)
+
+interface Given {
+  readonly lane: string
+  readonly name: string
+  readonly size?: number
+  readonly attempts?: number
+}
+const add = (given: readonly Given[], within: Queryable = db) =>
+  within.query(
+    ADD,
+    given.map(({ name }) => name),
+    given.map(({ lane }) => lane),
+    given.map(({ size = 10_000 }) => size),
+    given.map(({ attempts = 0 }) => attempts),
+  )
+const take = (lanes = 10) => queue.take(db, randomUUID(), lanes)
+const namesOf = (runs: readonly (readonly LeasedMail[])[]) =>
+  runs.map((run) => run.map(({ recipient }) => recipient).join(' '))
+const numbered = (lane: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ lane, name: String(index) }))
+const finish = (mails: readonly LeasedMail[]) => db.transaction((tx) => queue.finish(tx, mails))
+
+/** Rows of the queue that were read one after the other in this transaction. */
+async function rowsScanned(tx: Queryable): Promise<number> {
+  const [row] = await tx.query(
+    sql<{ rows: number }>(`select seq_tup_read::int as rows from pg_stat_xact_user_tables where relname = 'inbound'`),
+  )
+  return row?.rows ?? 0
+}
+
+const endsOfLeases = async () => (await db.orm.inbound.findMany()).map(({ leasedUntil }) => leasedUntil?.getTime() ?? 0)
+const endAllLeases = () => db.query(sql(`update inbound set leased_until = now() - interval '1 second'`))
+
+describe('a run of mails', () => {
+  it('holds the oldest of each lane in order, and nobody gets another of that lane meanwhile', async () => {
+    const [a, b] = [randomUUID(), randomUUID()]
+    await add([
+      { lane: a, name: 'a1' },
+      { lane: b, name: 'b1' },
+      { lane: a, name: 'a2' },
+      { lane: b, name: 'b2' },
+    ])
+    const runs = await take()
+    expect(namesOf(runs)).toEqual(['a1 a2', 'b1 b2'])
+    await add([{ lane: a, name: 'a3' }])
+    expect(await take()).toEqual([])
+    await finish(runs.flat())
+    expect(namesOf(await take())).toEqual(['a3'])
+  })
+
+  it('takes as many lanes as there is room for, the one that waits longest first', async () => {
+    const lanes = [randomUUID(), randomUUID(), randomUUID()]
+    await add(lanes.map((lane, index) => ({ lane, name: String(index) })))
+    expect(namesOf(await take(2))).toEqual(['0', '1'])
+    expect(namesOf(await take(2))).toEqual(['2'])
+  })
+
+  it('ends after 16 mails, or before one that is large', async () => {
+    const [long, large] = [randomUUID(), randomUUID()]
+    await add([...numbered(long, 20), { lane: large, name: 'a', size: 40_000_000 }, { lane: large, name: 'b' }])
+    await add([
+      { lane: large, name: 'c', size: 300_000 },
+      { lane: large, name: 'd' },
+    ])
+    const runs = await take()
+    expect(runs[0]).toHaveLength(16)
+    expect(namesOf(runs.slice(1))).toEqual(['a b'])
+  })
+
+  it('is a single mail when it was tried before, and ends before such a mail: it may end the process again', async () => {
+    const lane = randomUUID()
+    await add([
+      { lane, name: 'a' },
+      { lane, name: 'b', attempts: 1 },
+      { lane, name: 'c' },
+    ])
+    for (const names of ['a', 'b', 'c']) {
+      const runs = await take()
+      expect(namesOf(runs)).toEqual([names])
+      await finish(runs.flat())
+    }
+  })
+
+  it('is found without reading the queue, also when the queue was empty a moment ago', async () => {
+    await db.query(sql('vacuum analyze inbound'))
+    const read = await db.transaction(async (tx) => {
+      // Were its plan kept, it would be the one for an empty queue.
+      for (let round = 0; round < 10; round++) await queue.take(tx, randomUUID(), 8)
+      const lanes = Array.from({ length: 50 }, () => randomUUID())
+      await add(
+        lanes.flatMap((lane) => numbered(lane, 100)),
+        tx,
+      )
+      const before = await rowsScanned(tx)
+      expect(await queue.take(tx, randomUUID(), 8)).toHaveLength(8)
+      return (await rowsScanned(tx)) - before
+    })
+    expect(read).toBeLessThan(3 * 5_000)
+  })
+})
+
+describe('the lease of a mail', () => {
+  it('is renewed for as long as its holder works, so that others do not get it', async () => {
+    await add([{ lane: randomUUID(), name: 'slow' }])
+    const [run = []] = await take()
+    const [before = 0] = await endsOfLeases()
+    const leases = new Leases({ db, log, everyMs: 20 })
+    await leases.start()
+    await leases.during(run, () =>
+      waitFor(async () => ((await endsOfLeases())[0] ?? 0) > before, { what: 'a longer lease' }),
+    )
+    await leases.stop()
+    const [until] = await endsOfLeases()
+    await leases.renew()
+    expect(await endsOfLeases()).toEqual([until])
+  })
+
+  it('ends when its holder is dead, and then the mail is taken over with the attempt counted', async () => {
+    await add([{ lane: randomUUID(), name: 'orphan' }])
+    const [dead = []] = await take()
+    const [until = 0] = await endsOfLeases()
+    expect(until - Date.now()).toBeLessThan(15_000)
+    await endAllLeases()
+    const [heir = []] = await take()
+    expect(heir).toMatchObject([{ recipient: 'orphan', attempts: 2 }])
+    await expect(finish(dead)).rejects.toBeInstanceOf(LeaseLost)
+    await finish(heir)
+    expect(await db.orm.inbound.count()).toBe(0)
+  })
+
+  it('is not brought back once another has the mail, but after an outage when nobody has', async () => {
+    await add([
+      { lane: randomUUID(), name: 'lost' },
+      { lane: randomUUID(), name: 'kept' },
+    ])
+    const mine = await take()
+    await endAllLeases()
+    const [[theirs] = []] = await take(1)
+    const ends = async () => new Map((await db.orm.inbound.findMany()).map((row) => [row.recipient, row]))
+    const before = await ends()
+    await queue.renew(db, mine.flat())
+    const after = await ends()
+    expect(theirs?.recipient).toBe('lost')
+    expect(after.get('lost')).toEqual(before.get('lost'))
+    expect(after.get('kept')?.leasedUntil?.getTime()).toBeGreaterThan(Date.now())
+    await expect(finish(mine.flat())).rejects.toBeInstanceOf(LeaseLost)
+    expect(await db.orm.inbound.count()).toBe(2)
+  })
+})

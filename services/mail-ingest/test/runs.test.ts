@@ -1,0 +1,96 @@
+import { sql } from '@restante/service'
+import { sendMail, waitFor } from '@restante/testkit'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+
+/** Mails wait in the queue until the work is done, as they do behind others under load. */
+async function whileMailsWait(work: () => Promise<void>): Promise<void> {
+  const { db } = stage
+  await db.query(sql(`alter table inbound alter column due_at set default 'infinity'`))
+  await work()
+  await db.query(sql('alter table inbound alter column due_at set default current_timestamp'))
+  await db.query(sql(`update inbound set due_at = '-infinity'`))
+}
+
+async function send(inbox: TestInbox, subject: string): Promise<void> {
+  await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, subject })
+}
+
+interface Stored {
+  readonly subject: string
+  readonly transaction: string
+}
+const STORED = sql<Stored, [inboxUid: string]>(
+  'select subject, xmin::text as transaction from messages where inbox_uid = $1 order by id',
+)
+const stored = (inbox: TestInbox) => stage.db.query(STORED, inbox.inbox_uid)
+const subjects = async (inbox: TestInbox) => (await stored(inbox)).map(({ subject }) => subject)
+const allOf = (inbox: TestInbox, count: number) =>
+  waitFor(async () => (await stored(inbox)).length === count, { what: `${count} mails`, timeout: 20_000 })
+
+describe('mails of one inbox that wait', () => {
+  it('are stored in the order of their arrival, many of them in one transaction', async () => {
+    const inbox = await stage.inbox()
+    const names = Array.from({ length: 20 }, (_, index) => `mail ${index}`)
+    await whileMailsWait(async () => {
+      for (const name of names) await send(inbox, name)
+    })
+    await allOf(inbox, names.length)
+    expect(await subjects(inbox)).toEqual(names)
+    const transactions = new Set((await stored(inbox)).map(({ transaction }) => transaction))
+    expect(transactions.size).toBeLessThan(names.length / 2)
+  })
+
+  it('join the thread of one that is stored with them, and the same mail twice is stored once', async () => {
+    const inbox = await stage.inbox()
+    const to = inbox.address
+    const common = { port: stage.smtpPort, from: 'ada@customer.test', to }
+    await whileMailsWait(async () => {
+      const date = new Date(Date.now() - 60_000)
+      await sendMail({ ...common, subject: 'root', messageId: '<root@customer.test>', date })
+      await sendMail({ ...common, subject: 'root', messageId: '<root@customer.test>', date })
+      await sendMail({ ...common, subject: 'Re: root', inReplyTo: '<root@customer.test>' })
+      // Older than what is in the thread by then.
+      const older = new Date(date.getTime() - 60_000)
+      await sendMail({ ...common, subject: 'Re: root, late', inReplyTo: '<root@customer.test>', date: older })
+    })
+    await allOf(inbox, 3)
+    await waitFor(async () => (await stage.db.orm.inbound.count()) === 0, { what: 'an empty queue' })
+    expect(await subjects(inbox)).toEqual(['root', 'Re: root', 'Re: root, late'])
+    const { body } = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    expect(body.threads).toMatchObject([{ message_count: 3, subject: 'Re: root, late' }])
+  })
+
+  it('do not pass one that fails: those before it are stored, those behind it wait, no attempt of theirs is counted', async () => {
+    const { db } = stage
+    const inbox = await stage.inbox()
+    const other = await stage.inbox()
+    await db.query(
+      sql(`create function refuse() returns trigger language plpgsql as $$
+           begin if new.subject = 'refused' then raise exception 'refused by the test'; end if; return new; end $$`),
+    )
+    await db.query(sql('create trigger refuse before insert on messages for each row execute function refuse()'))
+    await whileMailsWait(async () => {
+      for (const name of ['first', 'refused', 'third', 'fourth']) await send(inbox, name)
+      await send(other, 'elsewhere')
+    })
+    const waiting = () => db.orm.inbound.findMany({ orderBy: { position: 'asc' } })
+    const isPutOff = async () => {
+      const [refused] = await waiting()
+      return refused !== undefined && refused.attempts >= 2 && refused.leaseId === null
+    }
+    await waitFor(isPutOff, { what: 'the failed attempts' })
+    expect(await subjects(inbox)).toEqual(['first'])
+    expect((await waiting()).slice(1).map(({ attempts }) => attempts)).toEqual([0, 0])
+    await allOf(other, 1)
+    await db.query(sql('drop trigger refuse on messages'))
+    await allOf(inbox, 4)
+    expect(await subjects(inbox)).toEqual(['first', 'refused', 'third', 'fourth'])
+  })
+})
