@@ -181,7 +181,31 @@ describe('timers', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth'])
   })
 
-  it('keep an effect whose attempt is made while PostgreSQL is away, without a second attempt', async () => {
+  it('keep an effect that is to be written while PostgreSQL is away', async () => {
+    const wire = await Wire.to(stack.url)
+    const far = openDatabase(wire.through(stack.url))
+    const timers = stack.timers({}, far)
+    const tried = signal()
+    const attempts: number[] = []
+    timers.work('note', { ...work, attemptMs: 30_000 }, async ({ timer, run }) => {
+      attempts.push(timer.attempt)
+      wire.cut()
+      setImmediate(tried.happen)
+      await run((tx) => effect(tx, timer.key))
+    })
+    await timers.start()
+    await at(stack.db, timers, 'k')
+    await tried.happened
+    await wire.mend()
+    await until(async () => (await stack.rows()).length === 0)
+    expect(await stack.effects()).toEqual([{ key: 'k', text: '' }])
+    expect(attempts).toEqual([1])
+    await timers.stop()
+    await far.stop()
+    wire.cut()
+  })
+
+  it('stay with a worker that lives through an outage of PostgreSQL longer than their lease', async () => {
     const wire = await Wire.to(stack.url)
     const far = openDatabase(wire.through(stack.url))
     const timers = stack.timers({}, far)
@@ -199,8 +223,9 @@ describe('timers', () => {
     wire.cut()
     // The outage lasts longer than the lease.
     await until(async () => (await stack.db.query(EXPIRED))[0]?.count === 1)
-    goOn.happen()
     await wire.mend()
+    await until(async () => (await stack.db.query(EXPIRED))[0]?.count === 0)
+    goOn.happen()
     await until(async () => (await stack.rows()).length === 0)
     expect(await stack.effects()).toEqual([{ key: 'k', text: '' }])
     expect(attempts).toEqual([1])
