@@ -49,6 +49,7 @@ export {
   verifyCaller,
   verifyService,
 } from './identity/tokens.ts'
+export { ByteBudget, type ByteBudgetOptions } from './memory/byte-budget.ts'
 export * from './outbound/index.ts'
 export { Batches, type BatchesOptions } from './process/batches.ts'
 export { Bell } from './process/bell.ts'

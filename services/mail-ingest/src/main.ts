@@ -5,6 +5,7 @@ import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
 import {
   Announcer,
   Bell,
+  ByteBudget,
   ChannelListener,
   Cursors,
   HttpListener,
@@ -20,7 +21,6 @@ import { type Config, configure, environment } from './config.ts'
 import { openDatabase } from './database.ts'
 import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
-import { ByteBudget } from './housekeeping/byte-budget.ts'
 import { Forgetting } from './housekeeping/forgetting.ts'
 import { Acceptance } from './inbound/acceptance.ts'
 import { inboundRoutes } from './inbound/routes.ts'
@@ -83,7 +83,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     const answered = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
     const examination = { hostname, authentication, rspamdUrl, answered }
-    const memory = new ByteBudget(LIMITS.inbound.bytes)
+    const memory = new ByteBudget({ bytes: LIMITS.inbound.bytes })
     const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.ring, log }
     const leases = service.use(new Leases({ db, log }))
     service.use(new Pipeline({ tools, leases, bell, concurrency }))

@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createLogger, sql } from '@restante/service'
 import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
-import { ByteBudget } from '../src/housekeeping/byte-budget.ts'
 import { buryInbox } from '../src/mailbox/lock.ts'
 import { queue } from '../src/pipeline/queue.ts'
 import { blobOf, ReservedNames } from '../src/raw/reserved-names.ts'
@@ -149,34 +148,6 @@ describe('a deleted inbox that is still being purged', () => {
       expect((await stage.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
       expect((await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))).status).toBe(404)
     })
-  })
-})
-
-describe('memory for large mails', () => {
-  it('is given out in turn, to one that is larger than all of it alone, and small mails pass', async () => {
-    const MB = 1024 * 1024
-    const budget = new ByteBudget(10 * MB)
-    const running = new Set<string>()
-    const ends = new Map<string, () => void>()
-    const work = (name: string, bytes: number) =>
-      budget.within(bytes, async () => {
-        running.add(name)
-        await new Promise<void>((end) => ends.set(name, end))
-        running.delete(name)
-      })
-    const all = [work('a', 6 * MB), work('b', 4 * MB), work('c', 30 * MB), work('d', 2 * MB), work('e', MB)]
-    const are = (...names: string[]) =>
-      waitFor(async () => [...running].sort().join() === names.join(), { what: `${names}` })
-    await are('a', 'b', 'e')
-    ends.get('a')?.()
-    ends.get('e')?.()
-    await are('b')
-    ends.get('b')?.()
-    await are('c')
-    ends.get('c')?.()
-    await are('d')
-    ends.get('d')?.()
-    await Promise.all(all)
   })
 })
 

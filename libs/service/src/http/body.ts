@@ -8,28 +8,61 @@ type BodyLimit = RequestContract['bodyLimit']
 
 /**
  * Reads a body of at most the operation's limit into memory.
+ * @param count is told of the bytes as they come, and throws when there is no room for them.
  * @throws ApiError or BareRefusal 413, at once where the length is declared; BareRefusal 415 for a compressed body: what
  *   it holds could be a thousand times what was sent.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limit: BodyLimit): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: BodyLimit,
+  count: (bytes: number) => void,
+): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw new BareRefusal(415, 'Unsupported Media Type', { 'accept-encoding': 'identity' })
   demandDeclaredLength(request, limit)
   askForBody(request, response)
+  const body = new Body(Number(request.headers['content-length'] ?? 0))
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limit.bytes) return void chunks.push(chunk)
-      // What still comes is dropped: the answer is on its way.
-      chunks.length = 0
-      request.removeAllListeners('data').resume()
-      reject(bodyTooLarge(limit))
+      try {
+        if (body.size + chunk.length > limit.bytes) throw bodyTooLarge(limit)
+        count(chunk.length)
+        body.add(chunk)
+      } catch (refusal) {
+        // What still comes is dropped: the answer is on its way.
+        request.removeAllListeners('data').resume()
+        reject(refusal)
+      }
     })
-    request.once('end', () => resolve(Buffer.concat(chunks, size)))
+    request.once('end', () => resolve(body.bytes()))
     request.once('close', () => reject(malformed('The body ended too early')))
   })
+}
+
+/**
+ * The bytes of a body as they come. Where its length is declared they go to their place at once: chunks and their
+ * concatenation would be in memory beside each other. The system gives a page when the first byte on it arrives, so a
+ * declaration alone takes nothing.
+ */
+class Body {
+  readonly #place: Buffer
+  readonly #more: Buffer[] = []
+  size = 0
+
+  constructor(declared: number) {
+    this.#place = Buffer.allocUnsafeSlow(declared)
+  }
+
+  add(chunk: Buffer): void {
+    if (this.size + chunk.length <= this.#place.length) chunk.copy(this.#place, this.size)
+    else this.#more.push(chunk)
+    this.size += chunk.length
+  }
+
+  bytes(): Buffer {
+    return this.#more.length === 0 ? this.#place : Buffer.concat(this.#more, this.size)
+  }
 }
 
 /** @throws the refusal of a body whose declared length is above its operation's limit. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { REQUEST_ID } from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 /** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
 export interface Exchange {
@@ -14,12 +15,18 @@ export interface Exchange {
   readonly search: string
   /** Aborted when the peer goes away before the answer is complete. */
   readonly signal: AbortSignal
+  /** What the bodies of all requests of the listener may take. */
+  readonly bodies: BodyMemory
   /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
   readonly facts: Record<string, string | number | boolean>
 }
 
-/** @param log of the listener; the exchange's own lines carry its request id. */
-export function openExchange(request: IncomingMessage, response: ServerResponse, log: Logger): Exchange {
+/** @param listener whose log gets the exchange's lines, with its request id, and whose memory its body takes. */
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  listener: { readonly log: Logger; readonly bodies: BodyMemory },
+): Exchange {
   const url = request.url ?? '/'
   const mark = url.indexOf('?')
   const requestId = requestIdOf(request)
@@ -31,10 +38,11 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     request,
     response,
     requestId,
-    log: log.child({ request_id: requestId }),
+    log: listener.log.child({ request_id: requestId }),
     path: mark < 0 ? url : url.slice(0, mark),
     search: mark < 0 ? '' : url.slice(mark + 1),
     signal: abort.signal,
+    bodies: listener.bodies,
     facts: {},
   }
 }

@@ -8,6 +8,7 @@ import { Counter, Histogram, register } from 'prom-client'
 import type { Part } from '../process/part.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { notFound } from './api-error.ts'
+import { BodyMemory } from './body-memory.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -71,6 +72,7 @@ export class HttpListener implements Part {
   readonly #options: ListenerOptions
   readonly #limits: ConnectionLimits
   readonly #server: Server
+  readonly #bodies = new BodyMemory()
   readonly #answering = new Set<ServerResponse>()
   /** Sockets that were handed over and that the server closes no more by itself, though it waits for their end. */
   readonly #upgraded = new Set<Socket>()
@@ -210,7 +212,7 @@ export class HttpListener implements Part {
   /** @param fault what is wrong with the message itself. */
   async #serve(request: IncomingMessage, response: ServerResponse, fault?: Error): Promise<void> {
     const begun = performance.now()
-    const exchange = openExchange(request, response, this.#options.log)
+    const exchange = openExchange(request, response, { log: this.#options.log, bodies: this.#bodies })
     const { facts, log } = exchange
     response.setHeader('x-request-id', exchange.requestId)
     if (this.#draining || fault !== undefined) closeAfter(response)

@@ -73,15 +73,31 @@ export async function answer(
   params: Readonly<Record<string, string>>,
   more: Record<string, unknown>,
 ): Promise<void> {
-  const { request, response } = exchange
-  const bytes = operation.body === undefined ? Buffer.alloc(0) : await readBody(request, response, operation.bodyLimit)
+  const { request, response, bodies, signal } = exchange
+  const { body, bodyLimit } = operation
+  if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined)
+  await bodies.hold(async (count) => {
+    const bytes = await readBody(request, response, bodyLimit, count)
+    const work = () => answerBody(operation, handler, exchange, params, more, bytes)
+    await bodies.turn(bytes.length, work, signal)
+  })
+}
+
+async function answerBody(
+  operation: RequestContract,
+  handler: AnyHandler,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+  more: Record<string, unknown>,
+  bytes: Buffer | undefined,
+): Promise<void> {
   const problems: FieldError[] = []
   const parsedParams = check(operation.params, params, problems)
   const query = check(operation.query, decodeQuery(exchange.search), problems)
   const idempotencyKey = operation.idempotencyKey
-    ? checkIdempotencyKey(request.headers['idempotency-key'], problems)
+    ? checkIdempotencyKey(exchange.request.headers['idempotency-key'], problems)
     : undefined
-  const body = operation.body === undefined ? undefined : check(operation.body, parseJsonObject(bytes), problems)
+  const body = operation.body && bytes && check(operation.body, parseJsonObject(bytes), problems)
   if (problems.length > 0) throw new ApiError('validation_error', { errors: problems })
   const result = await handler({
     peer: peerOf(exchange),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Batches, type Bell, isInfrastructureError, type Logger, type Part } from '@restante/service'
-import type { ByteBudget } from '../housekeeping/byte-budget.ts'
+import { Batches, type Bell, type ByteBudget, isInfrastructureError, type Logger, type Part } from '@restante/service'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
 import type { Leases } from './leases.ts'
