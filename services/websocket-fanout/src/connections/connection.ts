@@ -13,6 +13,8 @@ export const CLOSE = {
   overload: 1013,
 } as const
 
+const FLOOD_GRACE_MS = 2_000
+
 /** Resolves the ids of a frame within what the caller may see. @throws ApiError `not_found` */
 export type ResolveScopes = (
   caller: Caller,
@@ -127,6 +129,9 @@ export class Connection {
     this.#allowance = { frames: Math.min(refilled, framesPerSecond) - 1, at: now }
     if (this.#allowance.frames >= 0 && this.#waitingFrames < framesPerSecond) return true
     this.close(CLOSE.policy, 'Too many frames')
+    // What a flood still brings is read for as long as its peer may take to see the close, and no longer.
+    const cut = setTimeout(() => this.#socket.terminate(), FLOOD_GRACE_MS)
+    this.#socket.once('close', () => clearTimeout(cut))
     return false
   }
 
