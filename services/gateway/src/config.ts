@@ -53,7 +53,11 @@ export const environment = commonEnvironment.extend({
   PEER_KEY_MAIL_SEND: env.secret().describe('The same for mail-send'),
   PEER_KEY_WEBHOOKS_DISPATCHER: env.secret().describe('The same for webhooks-dispatcher'),
   PEER_KEY_WEBSOCKET_FANOUT: env.secret().describe('The same for websocket-fanout'),
-  UPSTREAM_CONNECTIONS: env.integer(128, 10_000).describe('Connections to each service behind the gateway'),
+  UPSTREAM_CONNECTIONS: env
+    .integer(10_000, 100_000)
+    .describe(
+      'Connections to each service behind the gateway. Each request that runs has one, for as long as its peer takes to send and to read: fewer than HTTP_CONNECTIONS would let slow peers hold up the others',
+    ),
   UPSTREAM_TIMEOUT: env.duration('60s').describe('How long a service may take to begin its answer'),
   READY_INCLUDES_UPSTREAMS: env.flag(false).describe('Ready only when every service behind the gateway is'),
 })
