@@ -1,0 +1,96 @@
+import { operations } from '@restante/contracts'
+import { Api } from '../support/api.ts'
+import { mailTo } from '../support/mail.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
+import { readApiDocument } from './api-document.ts'
+import { type Findings, fuzz } from './fuzzer.ts'
+import { KnownThings } from './known-things.ts'
+
+const SEED = 20_261_001
+const REQUESTS = 10_000
+
+/** Operations that these requests cannot bring to success, and why. */
+const NEVER_SUCCESSFUL: Readonly<Record<string, string>> = {
+  'agent.verify': 'the code is in a mail to a human; identity.e2e reads it',
+  'stream.connect': 'its success is a WebSocket; stream.e2e opens them',
+}
+
+describe('10,000 requests made from the API document, two thirds of them wrong or odd', () => {
+  const system = useSystem()
+  let findings: Findings
+  let inboxId: string
+
+  beforeAll(async () => {
+    const { place, tenant } = system
+    const [document, known] = [await readApiDocument(place.gatewayUrl), new KnownThings()]
+    inboxId = (await tenant.client.inboxes.create({ clientId: 'fuzzed' })).inboxId
+    await fillEstate(known)
+    findings = await fuzz({
+      origin: place.gatewayUrl,
+      document,
+      known,
+      keyFor: (route, draw) => (usesAgentKey(route.operationId) ? known.any('agent_key', draw) : tenant.key),
+      seed: SEED,
+      requests: REQUESTS,
+      concurrency: 16,
+    })
+  }, 600_000)
+
+  it('are answered without a 5xx, each error in its envelope and without a word about what is inside', () => {
+    const shown = findings.faults.slice(0, 10).join('\n')
+    expect(`${findings.faults.length} faults\n${shown}`).toBe('0 faults\n')
+  })
+
+  it('reach the code behind each operation, and succeed there', () => {
+    const without = Object.values(operations)
+      .map(({ id }) => id)
+      .filter((id) => ![...(findings.counts.get(id)?.keys() ?? [])].some((status) => status < 300))
+    expect(without.sort()).toEqual(Object.keys(NEVER_SUCCESSFUL).sort())
+  })
+
+  it('leave the connections usable for the next request', () => {
+    expect(findings.connections).toBeLessThan(REQUESTS / 20)
+  })
+
+  it('leave the system as able as before: it is ready, and mail still arrives', async () => {
+    const { place, tenant } = system
+    expect((await new Api(place.gatewayUrl).get('/readyz')).status).toBe(200)
+    expect(await tenant.api.patch(`/v0/inboxes/${inboxId}`, { status: 'active' })).toMatchObject({ status: 200 })
+    expect((await mailTo(system, inboxId)).inboxId).toBe(inboxId)
+  })
+
+  /** One of everything that a path can name: what stays, and what the first deletes may have. */
+  async function fillEstate(known: KnownThings): Promise<void> {
+    const { place, tenant, peer } = system
+    const anonymous = new Api(place.gatewayUrl)
+    const [received, webhook, key, agent] = await Promise.all([
+      tenant.api.post(`/v0/inboxes/${inboxId}/messages/send`, {
+        to: [inboxId],
+        attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }],
+      }),
+      tenant.api.post(`/v0/inboxes/${inboxId}/webhooks`, {
+        url: 'http://127.0.0.1:9/',
+        event_types: ['message.sent'],
+      }),
+      tenant.api.post(`/v0/inboxes/${inboxId}/api-keys`, {}),
+      anonymous.post('/v0/agent/sign-up', { username: newUsername('agent') }),
+    ])
+    const first = await mailTo(system, inboxId)
+    const sent = await tenant.client.inboxes.messages.get(inboxId, String(received.body['message_id']))
+    known.keep('address', inboxId, peer.address())
+    known.keep('domain', place.domain)
+    known.keep('pod_id', tenant.id)
+    known.keep('inbox_id', inboxId)
+    known.keep('message_id', first.messageId, sent.messageId)
+    known.keep('thread_id', first.threadId, sent.threadId)
+    known.keep('attachment_id', ...(sent.attachments ?? []).map(({ attachmentId }) => attachmentId))
+    known.keep('webhook_id', String(webhook.body['webhook_id']))
+    known.keep('api_key_id', String(key.body['api_key_id']))
+    known.spare('agent_key', String(agent.body['api_key']))
+  }
+})
+
+function usesAgentKey(operationId: string): boolean {
+  return operationId === 'agent.verify' || operationId === 'agent.human'
+}

@@ -1,0 +1,93 @@
+import type { ApiDocument, Schema } from './api-document.ts'
+import type { Draw } from './draw.ts'
+import type { KnownThings } from './known-things.ts'
+
+/** What values are made from. */
+export interface Source {
+  readonly draw: Draw
+  readonly known: KnownThings
+  readonly document: ApiDocument
+  /** A word that no other value has. */
+  word(): string
+}
+
+type Make = (source: Source) => unknown
+
+const address: Make = ({ draw, known }) => known.any('address', draw)
+const addresses: Make = (source) => [address(source), address(source)]
+const instant =
+  (fromNow: number): Make =>
+  ({ draw }) =>
+    new Date(Date.now() + fromNow + draw.below(1_000_000)).toISOString()
+
+/** Members whose meaning their schema does not tell. */
+const BY_NAME: Readonly<Record<string, Make>> = {
+  username: ({ word }) => word(),
+  client_id: ({ draw, word }) => (draw.chance(0.3) ? 'the-same-one' : word()),
+  human_email: ({ word }) => `${word()}@people.test`,
+  otp_code: ({ draw }) => String(100_000 + draw.below(900_000)),
+  domain: ({ draw, known }) => known.any('domain', draw),
+  to: addresses,
+  cc: address,
+  bcc: address,
+  reply_to: address,
+  reply_all: () => false,
+  status: ({ draw }) => (draw.chance(0.1) ? 'paused' : 'active'),
+  subject: ({ word }) => word(),
+  url: () => 'http://127.0.0.1:9/hook',
+  attachments: ({ draw }) => [
+    { filename: 'größe.txt', content: Buffer.from('text'.repeat(draw.below(50))).toString('base64') },
+  ],
+  inbox_ids: ({ draw, known }) => [known.any('inbox_id', draw)],
+  pod_ids: ({ draw, known }) => [known.any('pod_id', draw)],
+  event_types: ({ draw }) => draw.one([['message.received'], ['message.sent', 'message.delivered']]),
+  expires_at: instant(86_400_000),
+  before: instant(0),
+  after: instant(-86_400_000),
+  labels: ({ draw }) => draw.one([['one', 'two'], 'one', ['Größe']]),
+  add_labels: ({ draw }) => draw.one([['one', 'two'], 'three']),
+  remove_labels: () => ['unread'],
+  metadata: ({ draw }) => ({ kind: 'box', level: draw.below(9), kept: true }),
+  headers: ({ word }) => ({ 'X-Case': word() }),
+}
+
+/** Members without which little happens, though the schema does not require them. */
+const USUAL = new Set(['to', 'text'])
+
+/** A value that the schema admits and that makes sense. */
+export function rightValue(name: string, given: Schema, source: Source): unknown {
+  const byName = Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined
+  return byName === undefined ? bySchema(given, source) : byName(source)
+}
+
+/** The members that are required, and some of the others. */
+export function rightObject(given: Schema, source: Source): Record<string, unknown> {
+  const { properties = {}, required = [] } = source.document.resolve(given)
+  const members = Object.entries(properties)
+    .filter(([, schema]) => schema.not === undefined)
+    .filter(([name]) => required.includes(name) || source.draw.chance(USUAL.has(name) ? 0.9 : 0.35))
+    .map(([name, schema]) => [name, rightValue(name, schema, source)] as const)
+  return Object.fromEntries(members)
+}
+
+function bySchema(given: Schema, source: Source): unknown {
+  const { draw } = source
+  const schema = source.document.resolve(given)
+  if (schema.enum !== undefined) return draw.one(schema.enum)
+  if (schema.anyOf !== undefined) return bySchema(draw.one(schema.anyOf), source)
+  const { items } = schema
+  if (items !== undefined) return draw.several(3, () => bySchema(items, source))
+  switch (Array.isArray(schema.type) ? draw.one(schema.type) : schema.type) {
+    case 'object':
+      return rightObject(schema, source)
+    case 'boolean':
+      return draw.chance(0.5)
+    case 'integer':
+    case 'number':
+      return 1 + draw.below(100)
+    case 'null':
+      return null
+    default:
+      return draw.one(['plain', 'two words', 'Größe', '💌', source.word()])
+  }
+}
