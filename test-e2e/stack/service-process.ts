@@ -15,11 +15,17 @@ export interface ServiceProcessOptions {
   readonly nodeArguments?: readonly string[]
 }
 
+/** How soon a process that died is started again, in milliseconds. */
+const RESTART_MS = 300
+
 /** One service as a process of its own, which a test may kill and start again. */
 export class ServiceProcess {
   readonly name: ServiceName
+  /** How it ended when nobody had asked it to; a service that is only hit by the faults of others has none. */
+  readonly deaths: string[] = []
   readonly #options: ServiceProcessOptions
   #child: ChildProcess | undefined
+  #restart: NodeJS.Timeout | undefined
 
   constructor(options: ServiceProcessOptions) {
     this.name = options.name
@@ -41,6 +47,22 @@ export class ServiceProcess {
     closeSync(output)
   }
 
+  /** Starts it, and again whenever it dies until it is stopped, as an orchestrator does. */
+  supervise(): void {
+    this.start()
+    const child = this.#child
+    child?.once('exit', (code, signal) => {
+      if (this.#child !== child) return
+      if (signal !== 'SIGKILL') this.deaths.push(signal ?? `exit code ${code}`)
+      this.#restart = setTimeout(() => this.supervise(), RESTART_MS)
+    })
+  }
+
+  /** Leaves it no time for anything. Who supervises it starts it again. */
+  kill(): void {
+    this.#child?.kill('SIGKILL')
+  }
+
   /** Resolves when it answers that it can be used. @throws Error with the end of its log when it dies instead. */
   async ready(): Promise<void> {
     const url = `http://127.0.0.1:${this.#options.environment['PORT']}/readyz`
@@ -59,11 +81,13 @@ export class ServiceProcess {
   }
 
   /** Ends it and resolves when it is gone; `SIGKILL` leaves it no time for anything. */
-  async stop(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
+  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT', patience = 15_000): Promise<void> {
+    clearTimeout(this.#restart)
     const child = this.#child
+    this.#child = undefined
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     child.kill(signal)
     const ended = () => child.exitCode !== null || child.signalCode !== null
-    await waitFor(ended, { what: `${this.name} to end`, timeout: 15_000 }).catch(() => child.kill('SIGKILL'))
+    await waitFor(ended, { what: `${this.name} to end`, timeout: patience }).catch(() => child.kill('SIGKILL'))
   }
 }

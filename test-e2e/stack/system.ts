@@ -5,23 +5,22 @@ import { SERVICES, type ServiceName } from '@restante/contracts'
 import { defaultDomain, serviceEnvironment } from '@restante/local/environment.ts'
 import { listens } from '@restante/local/processes.ts'
 import { openSecrets } from '@restante/local/secrets.ts'
-import { type Listener, readSettings, root, type Settings } from '@restante/local/settings.ts'
-import {
-  createDatabase,
-  createTopics,
-  DnsZone,
-  engines,
-  openRedis,
-  type TestDatabase,
-  type TestTopics,
-} from '@restante/testkit'
+import { type Listener, listenerOf, readSettings, type Settings } from '@restante/local/settings.ts'
+import { DnsZone } from '@restante/testkit'
+import { Balancer } from './balancer.ts'
+import { type ByService, byService } from './by-service.ts'
+import { type Ground, sharedGround } from './ground.ts'
 import { outsideNames } from './names.ts'
 import type { Place } from './place.ts'
 import { ServiceProcess } from './service-process.ts'
 
-type ByService<T> = Record<ServiceName, T>
-
 export interface SystemOptions {
+  /** Default: what is its own on the engines of all tests. */
+  readonly ground?: Ground
+  /** Processes of each service. More than one stand behind a load balancer. Default 1. */
+  readonly replicas?: number
+  /** Whether a process that dies is started again. */
+  readonly supervised?: boolean
   /** Variables of every service, over those of the system. */
   readonly environment?: Readonly<Record<string, string>>
   /** Arguments for Node itself, by service. */
@@ -32,51 +31,57 @@ export interface SystemOptions {
 const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
 
 /**
- * The whole system: every service as a process, on the real engines with databases, topics, keys, blobs and ports that
+ * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports that
  * nobody else has. It differs from the local stack where its tests look: mail leaves for the exchange that a zone
  * names, senders are authenticated by that zone, and waits that last minutes elsewhere last seconds.
  */
 export class System {
   readonly place: Place
-  readonly #processes: ByService<ServiceProcess>
-  readonly #zone: DnsZone
-  readonly #close: () => Promise<void>
+  readonly #processes: ByService<readonly ServiceProcess[]>
+  readonly #parts: readonly { stop(): Promise<void> }[]
 
-  private constructor(place: Place, processes: ByService<ServiceProcess>, zone: DnsZone, close: () => Promise<void>) {
+  private constructor(
+    place: Place,
+    processes: ByService<readonly ServiceProcess[]>,
+    parts: readonly { stop(): Promise<void> }[],
+  ) {
     this.place = place
     this.#processes = processes
-    this.#zone = zone
-    this.#close = close
+    this.#parts = parts
   }
 
   /** @param state folder for blobs and logs. Resolves when every service is ready. */
   static async start(state: string, options: SystemOptions = {}): Promise<System> {
+    const { replicas = 1, supervised = false } = options
     const settings = await chooseSettings(state)
+    // One process of a service listens where it is looked for; several do so elsewhere, behind the balancer.
+    const listening = replicas === 1 ? [settings] : await chooseMany(state, replicas, settings)
     await mkdir(settings.logs, { recursive: true })
-    const redis = openRedis()
-    const [zone, databases, topics] = await Promise.all([
+    const [zone, ground] = await Promise.all([
       new DnsZone().rule(outsideNames).start(),
-      createDatabases(),
-      createTopics(),
+      options.ground ?? sharedGround(),
     ])
-    const environments = await environmentsOf(settings, { zone, databases, topics, redisPrefix: redis.prefix })
-    const processes = byService(
-      (name) =>
-        new ServiceProcess({
-          name,
-          environment: { ...environments[name], ...options.environment },
-          nodeArguments: options.nodeArguments?.(name) ?? [],
-          log: path.join(settings.logs, `${name}.log`),
-        }),
+    const environments = await environmentsOf(settings, ground, zone, options.environment)
+    const processes = byService((name) =>
+      listening.map(
+        (own, replica) =>
+          new ServiceProcess({
+            name,
+            environment: { ...environments[name], ...portsOf(name, own) },
+            nodeArguments: options.nodeArguments?.(name) ?? [],
+            log: path.join(settings.logs, replica === 0 ? `${name}.log` : `${name}-${replica + 1}.log`),
+          }),
+      ),
     )
-    const system = new System(placeOf(settings, environments, databases, topics), processes, zone, async () => {
-      await Promise.all(SERVICES.map((name) => databases[name].drop()))
-      await topics.delete()
-      await redis.close()
-    })
+    const parts = [zone, { stop: () => ground.clear() }]
+    const balancer = new Balancer({ front: settings, back: listening, folder: state })
+    if (replicas > 1) parts.unshift(balancer)
+    const system = new System(placeOf(settings, environments, ground), processes, parts)
     try {
-      for (const name of SERVICES) processes[name].start()
-      await Promise.all(SERVICES.map((name) => processes[name].ready()))
+      const all = system.processes()
+      for (const each of all) supervised ? each.supervise() : each.start()
+      await Promise.all(all.map((each) => each.ready()))
+      if (replicas > 1) await balancer.start()
     } catch (error) {
       await system.stop()
       throw error
@@ -85,80 +90,80 @@ export class System {
   }
 
   /** One of its processes, for tests that end it. */
-  process(name: ServiceName): ServiceProcess {
-    return this.#processes[name]
+  process(name: ServiceName, replica = 0): ServiceProcess {
+    const process = this.#processes[name][replica]
+    if (!process) throw new Error(`${name} has no process ${replica}`)
+    return process
+  }
+
+  processes(): ServiceProcess[] {
+    return SERVICES.flatMap((name) => this.#processes[name])
   }
 
   /** Ends every process and deletes what it had on the engines. */
   async stop(): Promise<void> {
-    await Promise.all(SERVICES.map((name) => this.#processes[name].stop()))
-    await this.#zone.stop()
-    await this.#close()
+    await Promise.all(this.processes().map((process) => process.stop()))
+    for (const part of this.#parts) await part.stop()
   }
 }
 
-/** A block of ports that is free on this machine now. */
-async function chooseSettings(state: string): Promise<Settings> {
+/** A block of ports that is free on this machine now, and not of `others`. */
+async function chooseSettings(state: string, others: readonly Settings[] = []): Promise<Settings> {
+  const named = new Set(others.map((other) => other.port('gateway')))
   for (let attempt = 0; attempt < 50; attempt++) {
-    const offset = randomInt(4_000, 28_000)
+    // Blocks overlap when they are a few ports apart.
+    const offset = randomInt(400, 2_800) * 10
     const settings = readSettings({ RESTANTE_STATE: state, RESTANTE_PORT_OFFSET: String(offset) })
     const taken = await Promise.all(LISTENERS.map((listener) => listens(settings.port(listener))))
-    if (!taken.includes(true)) return settings
+    if (!taken.includes(true) && !named.has(settings.port('gateway'))) return settings
   }
   throw new Error('found no free block of ports')
 }
 
-async function createDatabases(): Promise<ByService<TestDatabase>> {
-  const databases = await Promise.all(
-    SERVICES.map(async (name) => [name, await createDatabase(path.join(root, 'services', name))] as const),
-  )
-  const found = new Map(databases)
-  return byService((name) => {
-    const database = found.get(name)
-    if (!database) throw new Error(`${name} has no database`)
-    return database
-  })
+async function chooseMany(state: string, count: number, front: Settings): Promise<Settings[]> {
+  const chosen: Settings[] = []
+  for (let index = 0; index < count; index++) chosen.push(await chooseSettings(state, [front, ...chosen]))
+  return chosen
 }
 
-interface OwnPlace {
-  readonly zone: DnsZone
-  readonly databases: ByService<TestDatabase>
-  readonly topics: TestTopics
-  readonly redisPrefix: string
+function portsOf(name: ServiceName, settings: Settings): Record<string, string> {
+  return {
+    PORT: String(settings.port(listenerOf(name))),
+    ...(name === 'mail-ingest' && { SMTP_PORT: String(settings.port('smtp')) }),
+  }
 }
 
-async function environmentsOf(settings: Settings, own: OwnPlace): Promise<ByService<Record<string, string>>> {
+async function environmentsOf(
+  settings: Settings,
+  ground: Ground,
+  zone: DnsZone,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ByService<Record<string, string>>> {
   const secrets = await openSecrets(settings)
-  const [DATABASE_URL, REDIS_URL] = [engines.databaseUrl, engines.redisUrl]
-  const urls = { DATABASE_URL, REDIS_URL, KAFKA_BROKERS: engines.kafkaBrokers.join(',') }
   return byService((name) => {
     const { SMARTHOST, SMARTHOST_TLS, ...local } = serviceEnvironment(name, {
       settings,
-      engines: urls,
+      engines: ground.urls,
       secretOf: secrets.of,
     })
     return {
       ...local,
-      DATABASE_URL: own.databases[name].url,
-      TOPIC_PREFIX: own.topics.prefix,
-      REDIS_PREFIX: own.redisPrefix,
-      DNS_SERVERS: own.zone.address,
+      DATABASE_URL: ground.databases[name],
+      TOPIC_PREFIX: ground.topicPrefix,
+      REDIS_PREFIX: ground.redisPrefix,
+      DNS_SERVERS: zone.address,
       SENDER_AUTH: 'dns',
       MX_PORT: String(settings.port('captured-smtp')),
       MX_ALLOW_LOCAL: 'true',
       RETRY_FIRST: '300ms',
       RETRY_MOST: '1s',
       RETRY_FOR: '5s',
+      ...more,
     }
   })
 }
 
-function placeOf(
-  settings: Settings,
-  environments: ByService<Record<string, string>>,
-  databases: ByService<TestDatabase>,
-  topics: TestTopics,
-): Place {
+function placeOf(settings: Settings, environments: ByService<Record<string, string>>, ground: Ground): Place {
   const gateway = settings.port('gateway')
   return {
     gatewayUrl: `http://127.0.0.1:${gateway}`,
@@ -167,19 +172,9 @@ function placeOf(
     bounceDomain: `bounces.${defaultDomain}`,
     smtpPort: settings.port('smtp'),
     mxPort: settings.port('captured-smtp'),
-    topicPrefix: topics.prefix,
-    databases: byService((name) => databases[name].url),
+    topicPrefix: ground.topicPrefix,
+    databases: ground.databases,
     operator: environments.gateway,
     logs: settings.logs,
-  }
-}
-
-function byService<T>(make: (name: ServiceName) => T): ByService<T> {
-  return {
-    gateway: make('gateway'),
-    'mail-ingest': make('mail-ingest'),
-    'mail-send': make('mail-send'),
-    'webhooks-dispatcher': make('webhooks-dispatcher'),
-    'websocket-fanout': make('websocket-fanout'),
   }
 }

@@ -8,6 +8,7 @@ export interface Answer {
 export interface RequestOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
 }
 
 /** Plain requests with one key, or with none: for what the public client would not send, or not show. */
@@ -37,9 +38,10 @@ export class Api {
   }
 
   /** @param path from `/v0` on, encoded. A string as body is sent as it is. */
-  async request(method: string, path: string, { body, headers = {} }: RequestOptions = {}): Promise<Answer> {
+  async request(method: string, path: string, { body, headers = {}, signal }: RequestOptions = {}): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
+      ...(signal && { signal }),
       headers: {
         ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),

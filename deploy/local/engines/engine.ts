@@ -11,8 +11,8 @@ export interface Engine {
   readonly port: number
   readonly log: string
   answers(): Promise<boolean>
-  /** Whether what answers is this stack's own, and not of another one or of the machine. */
-  isOurs(): Promise<boolean>
+  /** Id of the server's process while this stack's own runs; what answers may be of another one, or of the machine. */
+  process(): Promise<number | undefined>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface Engine {
  */
 export async function bring(engine: Engine, patience = 60_000): Promise<'started' | 'was running'> {
   if (await engine.answers()) {
-    if (await engine.isOurs()) return 'was running'
+    if ((await engine.process()) !== undefined) return 'was running'
     throw new Advice(
       `Another ${engine.name} listens on port ${engine.port}. End it, or choose other ports (see deploy/local/README.md).`,
     )

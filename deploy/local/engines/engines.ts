@@ -17,7 +17,8 @@ export interface EngineUrls {
   readonly KAFKA_BROKERS: string
 }
 
-const native: Record<EngineName, (settings: Settings) => Engine | Promise<Engine>> = { postgres, redis, kafka }
+/** How each engine runs without containers. */
+export const native: Record<EngineName, (settings: Settings) => Engine | Promise<Engine>> = { postgres, redis, kafka }
 
 const variables: Record<EngineName, keyof EngineUrls> = {
   postgres: 'DATABASE_URL',

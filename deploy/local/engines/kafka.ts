@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endProcess, exchange, exists, recallProcess, run, startDetached } from '../processes.ts'
 import { step } from '../progress.ts'
-import type { Settings } from '../settings.ts'
+import { root, type Settings } from '../settings.ts'
 import type { Engine } from './engine.ts'
 
 const source = join(import.meta.dirname, '../kafka')
@@ -20,10 +20,10 @@ export function kafka(settings: Settings): Engine {
     port,
     log,
     answers: async () => (await exchange(port, apiVersionsRequest)) !== undefined,
-    isOurs: async () => (await recallProcess(pidFile)) !== undefined,
+    process: () => recallProcess(pidFile),
     async start() {
       await mkdir(home, { recursive: true })
-      const jars = join(await fetchJars(home), '*')
+      const jars = join(await fetchJars(), '*')
       await writeFile(properties, serverProperties(settings, join(home, 'data')))
       const tool = ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
       if (!(await exists(join(home, 'data', 'meta.properties')))) {
@@ -37,21 +37,21 @@ export function kafka(settings: Settings): Engine {
   }
 }
 
-/** The folder of the jars that pom.xml names, fetched once per content of pom.xml. */
-async function fetchJars(home: string): Promise<string> {
+/** The folder of the jars that pom.xml names, fetched once per clone and content of pom.xml, whatever the state. */
+async function fetchJars(): Promise<string> {
   const pom = join(source, 'pom.xml')
   const version = createHash('sha256')
     .update(await readFile(pom))
     .digest('hex')
     .slice(0, 12)
-  const jars = join(home, `jars-${version}`)
+  const jars = join(root, '.restante/kafka', `jars-${version}`)
   if (await exists(jars)) return jars
   return step('Fetching Apache Kafka from Maven Central', async () => {
-    const partial = `${jars}.partial`
-    await rm(partial, { recursive: true, force: true })
+    const partial = `${jars}.${process.pid}`
     const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${partial}`]
     await run('mvn', ['-q', '-B', '-f', pom, ...goal])
-    await rename(partial, jars)
+    // Whoever fetched them at the same time and was first fetched the same.
+    await rename(partial, jars).catch(() => rm(partial, { recursive: true, force: true }))
     return jars
   })
 }

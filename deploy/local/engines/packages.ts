@@ -52,6 +52,7 @@ const peers: readonly Program[] = [
     packages: ['libnet-ssleay-perl'],
   },
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
+  { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
 ]
 
@@ -70,6 +71,11 @@ export async function ensurePrograms(engines: readonly EngineName[]): Promise<vo
   if (missing.length === 0) return
   if (!(await canInstall())) throw new Advice(advice(missing))
   await step(`Installing ${missing.map(({ what }) => what).join(', ')}`, () => install(missing))
+}
+
+/** Whether these native engines run here, or could after `ensurePrograms`. */
+export async function canRun(engines: readonly EngineName[]): Promise<boolean> {
+  return (await missingOf(needs.filter(({ engine }) => engines.includes(engine)))).length === 0 || canInstall()
 }
 
 async function missingOf(programs: readonly Program[]): Promise<Program[]> {

@@ -17,13 +17,13 @@ export async function postgres(settings: Settings): Promise<Engine> {
   const programs = await postgresPrograms()
   const data = await prepareDataDirectory(settings)
   const log = join(data, 'server.log')
-  const isOurs = () => succeeds(asOwner(join(programs, 'pg_ctl'), ['-D', data, 'status']))
+  const server = () => serverProcess(join(programs, 'pg_ctl'), data)
   return {
     name: 'PostgreSQL',
     port,
     log,
     answers: () => succeeds(run(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])),
-    isOurs,
+    process: server,
     async start() {
       if (!(await succeeds(asOwner('test', ['-f', join(data, 'PG_VERSION')])))) {
         const cluster = ['-D', data, '-U', 'restante', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
@@ -33,7 +33,7 @@ export async function postgres(settings: Settings): Promise<Engine> {
       await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-l', log, '-o', options, 'start'])
     },
     async stop() {
-      if (!(await isOurs())) return
+      if ((await server()) === undefined) return
       await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-m', 'fast', 'stop'])
     },
   }
@@ -85,6 +85,12 @@ async function postgresPrograms(): Promise<string> {
   const onPath = await find('initdb')
   if (onPath) return dirname(onPath)
   throw new Advice('PostgreSQL (initdb, pg_ctl) is not installed.')
+}
+
+async function serverProcess(pgCtl: string, data: string): Promise<number | undefined> {
+  const status = await asOwner(pgCtl, ['-D', data, 'status']).catch(() => '')
+  const [, pid] = /\(PID: (\d+)\)/.exec(status) ?? []
+  return pid === undefined ? undefined : Number(pid)
 }
 
 function asOwner(program: string, args: readonly string[]): Promise<string> {

@@ -18,7 +18,7 @@ export function redis(settings: Settings): Engine {
       const answer = await exchange(port, 'PING\r\n')
       return answer?.toString().startsWith('+PONG') === true
     },
-    isOurs: async () => (await recallProcess(pidFile)) !== undefined,
+    process: () => recallProcess(pidFile),
     async start() {
       await mkdir(data, { recursive: true })
       const persistence = ['--appendonly', 'yes', '--save', '']

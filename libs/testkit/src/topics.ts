@@ -28,10 +28,10 @@ export async function createTopics(
   return { prefix, kafka, delete: () => deleteTopics(kafka, prefix) }
 }
 
-/** A connection to the brokers of the tests. */
-export function testKafka(prefix: string): Kafka {
+/** A connection to the brokers of the tests, or to those given. */
+export function testKafka(prefix: string, brokers: readonly string[] = engines.kafkaBrokers): Kafka {
   return new Kafka({
-    brokers: engines.kafkaBrokers,
+    brokers,
     clientId: 'testkit',
     replication: 1,
     minInsyncReplicas: 1,

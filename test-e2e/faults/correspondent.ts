@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer } from '../support/api.ts'
+import type { Tenant } from '../support/tenants.ts'
+
+/** A reply that got its 2xx. */
+export interface Reply {
+  readonly inboxId: string
+  readonly messageId: string
+  readonly text: string
+}
+
+const PAUSE_MS = 500
+const RETRY_MS = 400
+const ATTEMPT_MS = 10_000
+
+/**
+ * An agent that reads its mail and answers it, one reply at a time. What fails because something is away it asks again
+ * under the same `Idempotency-Key`; anything else that is no success ends it with an error.
+ */
+export class Correspondent {
+  readonly replies: Reply[] = []
+  /** Requests that had to be made again, with why. */
+  readonly setbacks: string[] = []
+  readonly #tenant: Tenant
+  readonly #inboxes: readonly string[]
+  readonly #name: string
+  #stopped = false
+  #running: Promise<void> = Promise.resolve()
+
+  /** @param name begins its texts, which tell its replies from those of other agents. */
+  constructor(tenant: Tenant, inboxes: readonly string[], name: string) {
+    this.#name = name
+    this.#tenant = tenant
+    this.#inboxes = inboxes
+  }
+
+  start(): this {
+    this.#running = this.#run()
+    // Told by `stop`.
+    this.#running.catch(() => undefined)
+    return this
+  }
+
+  /** Resolves when the reply that it is at is sent. @throws Error when a request was refused. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    for (let turn = 0; !this.#stopped; turn++) {
+      const inboxId = this.#inboxes[turn % this.#inboxes.length] ?? ''
+      const inbox = `/v0/inboxes/${encodeURIComponent(inboxId)}`
+      const { body } = await this.#ask('GET', `${inbox}/messages?limit=1&labels=received`)
+      const [message] = Array.isArray(body['messages']) ? body['messages'] : []
+      const answered: unknown = Object(message)['message_id']
+      if (typeof answered === 'string') {
+        const text = `${this.#name}, reply ${turn}`
+        const path = `${inbox}/messages/${encodeURIComponent(answered)}/reply`
+        const sent = await this.#ask('POST', path, { text })
+        this.replies.push({ inboxId, messageId: String(sent.body['message_id']), text })
+      }
+      await sleep(PAUSE_MS)
+    }
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    const headers = { 'idempotency-key': randomUUID() }
+    for (;;) {
+      try {
+        const signal = AbortSignal.timeout(ATTEMPT_MS)
+        const answer = await this.#tenant.api.request(method, path, { body, headers, signal })
+        if (answer.status < 300) return answer
+        // The attempt before may still be at it.
+        const inProgress = answer.status === 409 && this.setbacks.length > 0
+        if (answer.status < 500 && !inProgress) throw new Refused(`${method} ${path}: ${JSON.stringify(answer.body)}`)
+        this.setbacks.push(`${answer.status}`)
+      } catch (error) {
+        if (error instanceof Refused) throw error
+        this.setbacks.push(String(error))
+      }
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+class Refused extends Error {
+  override readonly name = 'Refused'
+}

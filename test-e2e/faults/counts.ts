@@ -1,0 +1,76 @@
+import { topics } from '@restante/contracts'
+import type { Kafka } from '@restante/messaging'
+import { collectTopic, verifyWebhook, type WebhookReceiver, waitFor } from '@restante/testkit'
+import type { Tenant } from '../support/tenants.ts'
+
+/** Message-IDs of an inbox as its list tells them, newest first; what is there twice is listed twice. */
+export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[]> {
+  const found: string[] = []
+  for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {
+    const page = await tenant.client.inboxes.messages.list(inboxId, {
+      limit: 100,
+      labels: ['received'],
+      ...(pageToken !== undefined && { pageToken }),
+    })
+    found.push(...page.messages.map(({ messageId }) => messageId))
+    pageToken = page.nextPageToken
+  }
+  return found
+}
+
+/** Message-IDs of `message.received` with the ids of the events that told of each. */
+export type EventIds = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What webhook requests told; their signatures are checked. */
+export function toldByWebhook({ requests }: WebhookReceiver, secret: string): EventIds {
+  return toldBy(requests.map((request) => Object(verifyWebhook(secret, request))))
+}
+
+/** The same by the id of the delivery, which a receiver tells repetitions by. */
+export function deliveryIds({ requests }: WebhookReceiver): EventIds {
+  return collect(requests.map(({ body, headers }) => ({ document: JSON.parse(body), id: String(headers['svix-id']) })))
+}
+
+/** What documents told, as webhooks and streams carry them. */
+export function toldBy(documents: readonly object[]): EventIds {
+  return collect(documents.map((document) => ({ document, id: String(Object(document)['event_id']) })))
+}
+
+/** What the topic of messages holds. */
+export async function publishedIn(kafka: Kafka, expected: number): Promise<EventIds> {
+  const collection = await collectTopic(kafka, topics['mail.messages'].name)
+  const received = () => collection.records.filter(({ type }) => type === 'message.received')
+  try {
+    await waitFor(() => received().length >= expected, { what: `${expected} events in the topic`, timeout: 30_000 })
+    return collect(received().map(({ id, value }) => ({ document: JSON.parse(value), id })))
+  } finally {
+    await collection.stop()
+  }
+}
+
+/** Dead letters of all consumer groups. */
+export function deadLetters(kafka: Kafka): Promise<number> {
+  return kafka.administrate(async (admin) => {
+    const names = (await admin.listTopics()).filter((name) => name.startsWith(kafka.physical('')))
+    const offsets = await Promise.all(
+      names.filter((name) => name.endsWith('.dlq')).map((name) => admin.fetchTopicOffsets(name)),
+    )
+    return offsets.flat().reduce((sum, { high }) => sum + Number(high), 0)
+  })
+}
+
+/** Entries that were there before. */
+export function repeated(entries: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return entries.filter((entry) => seen.size === seen.add(entry).size)
+}
+
+function collect(told: readonly { readonly document: object; readonly id: string }[]): EventIds {
+  const found = new Map<string, Set<string>>()
+  for (const { document, id } of told) {
+    if (Object(document)['event_type'] !== 'message.received') continue
+    const messageId = String(Object(Object(document)['message'])['message_id'])
+    found.set(messageId, (found.get(messageId) ?? new Set()).add(id))
+  }
+  return found
+}

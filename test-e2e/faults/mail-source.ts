@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createTransport, type Transporter } from 'nodemailer'
+import type SMTPPool from 'nodemailer/lib/smtp-pool'
+import type { Place } from '../stack/place.ts'
+
+export interface MailSourceOptions {
+  readonly place: Place
+  /** The peer that the mails come from. */
+  readonly host: string
+  readonly domain: string
+  readonly inboxes: readonly string[]
+  /** Mails per second. */
+  readonly rate: number
+}
+
+/** What one mail went through until it was ours. */
+export interface Sent {
+  readonly id: string
+  readonly inboxId: string
+  /** Answers that asked to try again, and broken connections. */
+  readonly setbacks: readonly string[]
+  readonly acceptedAt: number
+}
+
+const CONNECTIONS = 20
+const RETRY_MS = 500
+/** Every tenth mail is of this size, the others are small. */
+const LARGE = 100 * 1024
+
+/**
+ * A mail server that sends at a fixed rate whether or not it is answered, and does with each mail what servers do: tries
+ * again after a 4xx or a broken connection, until there is a 250.
+ */
+export class MailSource {
+  /** Mails that got their 250, in the order of that. */
+  readonly accepted: Sent[] = []
+  readonly #options: MailSourceOptions
+  readonly #transport: Transporter<SMTPPool.SentMessageInfo>
+  #count = 0
+
+  constructor(options: MailSourceOptions) {
+    this.#options = options
+    this.#transport = createTransport({
+      pool: true,
+      maxConnections: CONNECTIONS,
+      maxMessages: Number.POSITIVE_INFINITY,
+      host: '127.0.0.1',
+      port: options.place.smtpPort,
+      localAddress: options.host,
+      secure: false,
+      ignoreTLS: true,
+      connectionTimeout: 5_000,
+      greetingTimeout: 5_000,
+      socketTimeout: 30_000,
+    })
+  }
+
+  /** Sends `count` mails, evenly over the inboxes. Resolves when each got its 250. @throws Error when one was refused. */
+  async send(count: number): Promise<void> {
+    const began = performance.now()
+    const sent: Promise<void>[] = []
+    for (let index = 0; index < count; index++) {
+      const wait = began + (index * 1_000) / this.#options.rate - performance.now()
+      if (wait > 0) await sleep(wait)
+      sent.push(this.#sendUntilAccepted(this.#count++))
+    }
+    await Promise.all(sent)
+  }
+
+  close(): void {
+    this.#transport.close()
+  }
+
+  async #sendUntilAccepted(number: number): Promise<void> {
+    const { inboxes, domain } = this.#options
+    const id = `<mail-${number}@${domain}>`
+    const inboxId = inboxes[number % inboxes.length] ?? ''
+    const setbacks: string[] = []
+    const mail = {
+      from: `human@${domain}`,
+      to: inboxId,
+      messageId: id,
+      subject: `Mail ${number}`,
+      // The same bytes at each attempt, as a queue has them.
+      date: new Date(),
+      text: number % 10 === 0 ? `Text ${number}\n`.repeat(LARGE / 10) : `Text ${number}`,
+    }
+    for (;;) {
+      try {
+        await this.#transport.sendMail(mail)
+        this.accepted.push({ id, inboxId, setbacks, acceptedAt: performance.now() })
+        return
+      } catch (error) {
+        const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+        if (code >= 500) throw new Error(`${id} was refused: ${String(error)}`, { cause: error })
+        setbacks.push(String(error))
+        await sleep(RETRY_MS)
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StreamClient } from '@restante/testkit'
+import type { Place } from '../stack/place.ts'
+import { openStream } from '../support/streams.ts'
+
+const RECONNECT_MS = 300
+
+/** A subscription that is made anew whenever its connection ends, as the public clients do. */
+export class RecoveringStream {
+  /** Codes that connections were closed with. */
+  readonly closes: number[] = []
+  readonly #connections: StreamClient[] = []
+  readonly #place: Place
+  readonly #key: string
+  #stopped = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(place: Place, key: string) {
+    this.#place = place
+    this.#key = key
+  }
+
+  start(): this {
+    this.#running = this.#run()
+    return this
+  }
+
+  /** Whether it is subscribed now. */
+  get subscribed(): boolean {
+    return this.#connections.at(-1)?.closed === undefined && this.#connections.length > 0
+  }
+
+  /** Connections that were subscribed so far, this one included. */
+  get connections(): number {
+    return this.#connections.length
+  }
+
+  /** Events of all connections; one that came twice on the same connection is there twice. */
+  get events(): readonly object[] {
+    return this.#connections.flatMap((connection) => connection.events)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#connections.at(-1)?.close()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const connection = await openStream(this.#place, this.#key).catch(() => undefined)
+      if (connection) {
+        this.#connections.push(connection)
+        const { code } = await connection.ended({ what: 'the stream to end', timeout: 600_000, interval: 50 })
+        this.closes.push(code)
+      }
+      await sleep(RECONNECT_MS)
+    }
+  }
+}

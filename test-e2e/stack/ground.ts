@@ -1,0 +1,49 @@
+import path from 'node:path'
+import { SERVICES } from '@restante/contracts'
+import type { EngineUrls } from '@restante/local/engines/engines.ts'
+import { root } from '@restante/local/settings.ts'
+import { createDatabase, createTopics, engines, openRedis, type TestDatabase } from '@restante/testkit'
+import { type ByService, byService } from './by-service.ts'
+
+/** What a system stands on: engines, and what of them is its own. */
+export interface Ground {
+  readonly urls: EngineUrls
+  readonly databases: ByService<string>
+  readonly topicPrefix: string
+  readonly redisPrefix: string
+  /** Leaves nothing of it behind. */
+  clear(): Promise<void>
+}
+
+/** Databases, topics and keys that nobody else has, on the engines of all tests. */
+export async function sharedGround(): Promise<Ground> {
+  const redis = openRedis()
+  const [databases, topics] = await Promise.all([createDatabases(), createTopics()])
+  return {
+    urls: {
+      DATABASE_URL: engines.databaseUrl,
+      REDIS_URL: engines.redisUrl,
+      KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    },
+    databases: byService((name) => databases[name].url),
+    topicPrefix: topics.prefix,
+    redisPrefix: redis.prefix,
+    async clear() {
+      await Promise.all(SERVICES.map((name) => databases[name].drop()))
+      await topics.delete()
+      await redis.close()
+    },
+  }
+}
+
+async function createDatabases(): Promise<ByService<TestDatabase>> {
+  const databases = await Promise.all(
+    SERVICES.map(async (name) => [name, await createDatabase(path.join(root, 'services', name))] as const),
+  )
+  const found = new Map(databases)
+  return byService((name) => {
+    const database = found.get(name)
+    if (!database) throw new Error(`${name} has no database`)
+    return database
+  })
+}
