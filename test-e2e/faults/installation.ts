@@ -31,9 +31,10 @@ export interface InstallationOptions {
   readonly replicas?: number
   /** Mails per second that arrive. */
   readonly rate: number
-  readonly environment?: Readonly<Record<string, string>>
 }
 
+/** No mail is given up within a test. */
+const PATIENT = { RETRY_FOR: '1h' }
 const INBOXES = 20
 /** Everything that can be owed after a fault has been done by then; a loaded machine needs a good part of it. */
 const SETTLE_MS = 90_000
@@ -80,12 +81,12 @@ export class Installation {
     this.stream = new RecoveringStream(place, tenant.key).start()
   }
 
-  static async start({ name, rate, replicas = 1, environment = {} }: InstallationOptions): Promise<Installation> {
+  static async start({ name, rate, replicas = 1 }: InstallationOptions): Promise<Installation> {
     const folder = `${currentRun().folder}-${name}`
     const engines = await OwnEngines.start(folder)
     try {
       const { ground } = engines
-      const system = await System.start(folder, { ground, replicas, supervised: true, environment })
+      const system = await System.start(folder, { ground, replicas, supervised: true, environment: PATIENT })
       const [tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
       const inboxes = await Promise.all(
         Array.from({ length: INBOXES }, async () => (await tenant.client.inboxes.create({})).inboxId),

@@ -1,16 +1,16 @@
-import { writeFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import type { AggregatedResult, Reporter } from '@jest/reporters'
 
 /**
  * Counts a run as `N passed, N failed`. A suite that could not run at all counts as one failure. `npm test` names a file
- * and prints its line when all is over; without one the line is printed here.
+ * for the lines of its runs and prints their sum when all is over; without one the line is printed here.
  */
 export default class Totals implements Pick<Reporter, 'onRunComplete'> {
   onRunComplete(_contexts: unknown, results: AggregatedResult): void {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites
     const line = `${results.numPassedTests} passed, ${failed} failed`
     const file = process.env['RESTANTE_TEST_TOTALS']
-    if (file) writeFileSync(file, line)
+    if (file) appendFileSync(file, `${line}\n`)
     else process.stdout.write(`${line}\n`)
   }
 }

@@ -4,18 +4,28 @@ import { ensurePeers } from '../engines/packages.ts'
 import { readSettings, root } from '../settings.ts'
 
 /**
- * Runs a Node program that makes databases and topics of its own, with the engines up and named in its environment, and
- * leaves them afterwards. Ctrl-C and SIGTERM end the program first. Resolves to its exit code, 130 when it was ended.
+ * Runs Node programs, one after another whatever becomes of them, that make databases and topics of their own, with the
+ * engines up and named in their environment, and leaves the engines afterwards. Ctrl-C and SIGTERM end the program that
+ * runs first. Resolves to the first exit code that is not 0, 130 when they were ended.
+ *
+ * @param programs the arguments of Node for each.
  */
-export async function runOnEngines(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<number> {
+export async function runOnEngines(
+  programs: readonly (readonly string[])[],
+  more: NodeJS.ProcessEnv = {},
+): Promise<number> {
   const settings = readSettings(process.env)
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
   try {
     await ensurePeers()
     const urls = await useEngines(settings, process.env)
-    if (interrupted.signal.aborted) return 130
-    return await runNode(args, { ...process.env, ...urls, ...more }, interrupted.signal)
+    const codes: number[] = []
+    for (const program of programs) {
+      if (interrupted.signal.aborted) return 130
+      codes.push(await runNode(program, { ...process.env, ...urls, ...more }, interrupted.signal))
+    }
+    return codes.find((code) => code !== 0) ?? 0
   } finally {
     await leaveEngines(settings)
   }

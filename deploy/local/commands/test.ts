@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
 import { runOnEngines } from './on-engines.ts'
 
-const nothingRan = '0 passed, 0 failed'
+const underLoad = 'test-e2e/faults/under-load'
+
+/** Tests that load the whole machine run when all others are done, one file at a time. */
+const rounds = [
+  ['--maxWorkers=2', `--testPathIgnorePatterns=${underLoad}/`],
+  ['--runInBand', `--testMatch=<rootDir>/${underLoad}/*.test.ts`],
+]
 
 /**
  * `npm test`: every suite on the real engines. Arguments are jest's: a path runs the suites below it. The last line is
@@ -13,14 +19,26 @@ export async function test(args: readonly string[]): Promise<number> {
   const run = join(readSettings(process.env).state, 'run')
   const totals = join(run, `test-totals-${process.pid}`)
   const jest = join(root, 'node_modules/jest/bin/jest.js')
-  const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--maxWorkers=2']
+  const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--passWithNoTests']
+  const programs = rounds.map((round) => [...options, ...round, ...args])
   try {
     await mkdir(run, { recursive: true })
-    const code = await runOnEngines([...options, ...args], { RESTANTE_TEST_TOTALS: totals })
-    const line = await readFile(totals, 'utf8').catch(() => nothingRan)
-    process.once('exit', () => process.stdout.write(`${line}\n`))
-    return line === nothingRan ? code || 1 : code
+    const code = await runOnEngines(programs, { RESTANTE_TEST_TOTALS: totals })
+    const { passed, failed } = await readTotals(totals)
+    process.once('exit', () => process.stdout.write(`${passed} passed, ${failed} failed\n`))
+    return passed + failed === 0 ? code || 1 : code
   } finally {
     await rm(totals, { force: true })
   }
+}
+
+/** The sum of what the rounds counted. */
+async function readTotals(file: string): Promise<{ passed: number; failed: number }> {
+  const sum = { passed: 0, failed: 0 }
+  const text = await readFile(file, 'utf8').catch(() => '')
+  for (const [, passed, failed] of text.matchAll(/^(\d+) passed, (\d+) failed$/gm)) {
+    sum.passed += Number(passed)
+    sum.failed += Number(failed)
+  }
+  return sum
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SmtpSession, waitFor } from '@restante/testkit'
-import type { Correspondent } from '../correspondent.ts'
-import { storedIn } from '../counts.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from '../installation.ts'
+import type { Correspondent } from './correspondent.ts'
+import { storedIn } from './counts.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
 
 const OUTAGE_MS = 60_000
 const RATE = 5
