@@ -218,6 +218,16 @@ export class Installation {
       .map(({ parsed }) => parsed.messageId ?? '')
   }
 
+  /** Deliveries that the receiver was sent again after it had taken them. */
+  toldTwice(): string[] {
+    return repeated(this.receiver.taken)
+  }
+
+  /** Replies that came out more than once. */
+  arrivedTwice(): string[] {
+    return repeated(this.peer.server.mails.map(({ parsed }) => parsed.messageId ?? ''))
+  }
+
   toldByWebhook(): EventIds {
     return toldByWebhook(this.receiver, this.#secret)
   }

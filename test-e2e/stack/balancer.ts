@@ -34,7 +34,7 @@ export class Balancer {
       SERVICES.map((name) =>
         waitFor(async () => (await fetch(`http://127.0.0.1:${front.port(listenerOf(name))}/readyz`)).ok, {
           what: `${name} behind the balancer (${file})`,
-          timeout: 20_000,
+          timeout: 60_000,
           interval: 100,
         }),
       ),

@@ -80,8 +80,8 @@ export class System {
     try {
       const all = system.processes()
       for (const each of all) supervised ? each.supervise() : each.start()
-      await Promise.all(all.map((each) => each.ready()))
-      if (replicas > 1) await balancer.start()
+      // The gateway is ready when it reaches the others, which it does through the balancer.
+      await Promise.all([...all.map((each) => each.ready()), ...(replicas > 1 ? [balancer.start()] : [])])
     } catch (error) {
       await system.stop()
       throw error

@@ -22,9 +22,14 @@ export type WebhookAnswer =
 /** An HTTP server that keeps every request and answers as scripted; without a script, 200. */
 export class WebhookReceiver {
   readonly requests: WebhookRequest[] = []
+  /** Delivery ids of requests that were answered 2xx. */
+  readonly taken: string[] = []
   readonly #server: Server
   #script: WebhookAnswer[] = []
   #always: WebhookAnswer = 200
+  /** Delivery ids that were let through already, by which a first attempt is known. */
+  readonly #seen = new Set<unknown>()
+  #failing = 0
   /** What was taken in silence. */
   readonly #held: ServerResponse[] = []
   #port = 0
@@ -36,7 +41,7 @@ export class WebhookReceiver {
       request.on('end', () => {
         const body = Buffer.concat(chunks).toString()
         this.requests.push({ path: request.url ?? '', headers: request.headers, body, receivedAt: new Date() })
-        this.#answer(response, this.#script.shift() ?? this.#always)
+        this.#answer(response, this.#script.shift() ?? this.#answerTo(request.headers))
       })
     })
   }
@@ -72,6 +77,12 @@ export class WebhookReceiver {
     return this
   }
 
+  /** Every n-th delivery is answered 503 at its first attempt. */
+  failFirstOfEvery(deliveries: number): this {
+    this.#failing = deliveries
+    return this
+  }
+
   /** Answers what was taken in silence so far. */
   release(how: WebhookAnswer): void {
     for (const response of this.#held.splice(0)) this.#answer(response, how)
@@ -80,6 +91,11 @@ export class WebhookReceiver {
   /** Resolves to the first request that matches, past or future. */
   next(matches: (request: WebhookRequest) => boolean, options: WaitOptions): Promise<WebhookRequest> {
     return waitFor(() => this.requests.find(matches), options)
+  }
+
+  #answerTo(headers: IncomingHttpHeaders): WebhookAnswer {
+    const isFirst = this.#seen.size !== this.#seen.add(headers['svix-id']).size
+    return isFirst && this.#failing > 0 && this.#seen.size % this.#failing === 0 ? 503 : this.#always
   }
 
   #answer(response: ServerResponse, how: WebhookAnswer): void {
@@ -92,6 +108,7 @@ export class WebhookReceiver {
       return
     }
     const { status, headers, body } = typeof how === 'number' ? { status: how, headers: {}, body: '' } : how
+    if (status < 300) this.taken.push(String(response.req.headers['svix-id']))
     response.writeHead(status, headers)
     response.end(body)
   }

@@ -1,0 +1,54 @@
+import { SERVICES } from '@restante/contracts'
+import { waitFor } from '@restante/testkit'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from '../installation.ts'
+
+const RATE = 20
+const ROUNDS = 2
+const AGENTS = 3
+/** Code that a stream is closed with when its client is to move (events 6.7). */
+const RESTART = 1012
+
+describeFaults('an installation with two processes of each service, of which one after another is restarted under load', () => {
+  let installation: Installation
+  beforeAll(async () => {
+    installation = await Installation.start({ name: 'replicas', rate: RATE, replicas: 2 })
+  }, INSTALLATION_TIMEOUT)
+  afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
+
+  it('loses nothing, does nothing twice and fails no request', async () => {
+    const { source, stream, system, peer, receiver } = installation
+    await waitFor(() => stream.subscribed, { what: 'the stream' })
+    // Timers have something to do meanwhile: some webhooks and some mails do not go at the first attempt.
+    const human = peer.address()
+    peer.server.answerRecipient(human, ...Array<'451 4.7.1 Not now'>(5).fill('451 4.7.1 Not now'))
+    receiver.failFirstOfEvery(10)
+    const agents = Array.from({ length: AGENTS }, () => installation.startAgent())
+    let over = false
+    const sending = (async () => {
+      while (!over) await source.send(RATE)
+    })()
+    sending.catch(() => undefined)
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const name of SERVICES) {
+        const process = system.process(name, round % 2)
+        await process.stop('SIGTERM', 35_000)
+        process.supervise()
+        await process.ready()
+      }
+    }
+    over = true
+    await sending
+    for (const agent of agents) await agent.stop()
+    await installation.settle()
+    expect(await installation.count()).toEqual(installation.expected(source.accepted.length))
+    expect(await installation.countReplies()).toEqual(installation.expectedReplies())
+    expect(agents.flatMap(({ setbacks }) => setbacks)).toEqual([])
+    // A mail server is told 421 and comes back; that is how SMTP says it.
+    const setbacks = source.accepted.flatMap((mail) => mail.setbacks)
+    expect(setbacks.filter((setback) => !/\b4\d\d\b|closed|ECONNRESET/i.test(setback))).toEqual([])
+    expect(installation.toldTwice()).toEqual([])
+    expect(installation.arrivedTwice()).toEqual([])
+    expect(stream.closes.length).toBeGreaterThan(0)
+    expect(new Set(stream.closes)).toEqual(new Set([RESTART]))
+  }, 420_000)
+}, ['haproxy'])
