@@ -75,10 +75,10 @@ export class Correspondent {
         // The attempt before may still be at it.
         const inProgress = answer.status === 409 && this.setbacks.length > 0
         if (answer.status < 500 && !inProgress) throw new Refused(`${method} ${path}: ${JSON.stringify(answer.body)}`)
-        this.setbacks.push(`${answer.status}`)
+        this.setbacks.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       } catch (error) {
         if (error instanceof Refused) throw error
-        this.setbacks.push(String(error))
+        this.setbacks.push(`${method} ${path}: ${String(error)}`)
       }
       await sleep(RETRY_MS)
     }

@@ -77,6 +77,7 @@ defaults
   timeout client 2m
   timeout server 2m
   timeout tunnel 1h
+  timeout check 5s
   balance leastconn
   option httpchk GET /readyz
   option redispatch 1

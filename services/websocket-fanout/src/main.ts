@@ -7,6 +7,7 @@ import { StreamQuota } from './connections/quota.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
 import { openDatabase } from './database.ts'
 import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
+import { recordEdgeLeaves } from './log/edge-leaves.ts'
 import { LogSweeper } from './log/sweeper.ts'
 import { LogTail } from './log/tail.ts'
 import { scopeResolver } from './subscriptions/resolve.ts'
@@ -41,7 +42,7 @@ export function create(config: Config, log: Logger): Service {
       handlers: {},
       internal: {
         'websocket-fanout.drainConnections': async ({ body }) => {
-          await hub.move(body.request_ids, body.over_ms)
+          await recordEdgeLeaves({ db, announcer }, body)
           return {}
         },
       },

@@ -51,7 +51,7 @@ export interface TestFanout {
   /** A stream through the gateway. */
   connect(secret: string): Promise<StreamClient>
   /** A stream past the gateway, for a caller that the gateway would have named. */
-  connectAs(caller: Caller, port?: number): Promise<StreamClient>
+  connectAs(caller: Caller, port?: number, headers?: Readonly<Record<string, string>>): Promise<StreamClient>
   /** Writes events to the topic of messages, as mail-ingest does. */
   publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** A second instance of the same installation. @param ready whether to wait for its consumers. @returns its port. */
@@ -113,9 +113,9 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     },
     connect: (secret) =>
       StreamClient.open(`${gateway.url.replace('http', 'ws')}/v0`, { headers: { authorization: `Bearer ${secret}` } }),
-    async connectAs(caller, at = port) {
+    async connectAs(caller, at = port, more = {}) {
       const headers = callerHeaders('websocket-fanout', GATEWAY_KEYS.caller, 'stream.connect', caller)
-      return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers })
+      return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers: { ...headers, ...more } })
     },
     publish: (...given) => events.publish(topics['mail.messages'], ...given),
     async another(more = {}, ready = true) {

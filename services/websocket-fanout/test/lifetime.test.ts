@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { LIMITS } from '@restante/contracts'
-import { serviceCommand } from '@restante/service'
+import { ServiceClient, serviceCommand } from '@restante/service'
 import {
   callerHeaders,
   createDatabase,
@@ -182,6 +182,20 @@ describe('a shutdown', () => {
     expect((await closeOf(piped)).code).toBe(1012)
     expect(other.closed).toBeUndefined()
     await other.close()
+  }, 30_000)
+
+  it('of an edge moves them whichever instance holds them, and whichever is told', async () => {
+    const { port: elsewhere } = await fanout.another()
+    const caller = callerWith(tenant, await fanout.key(tenant))
+    const open = (requestId: string) => fanout.connectAs(caller, elsewhere, { 'x-request-id': requestId })
+    const [leaving, staying] = await Promise.all([open('leaving'), open('staying')])
+    const url = `http://127.0.0.1:${fanout.port}`
+    const edge = new ServiceClient({ from: 'gateway', to: 'websocket-fanout', url, key: GATEWAY_KEYS.peer })
+    await edge.call('websocket-fanout.drainConnections', { request_ids: ['leaving', 'unknown'], over_ms: 0 })
+    expect((await closeOf(leaving)).code).toBe(1012)
+    expect(staying.closed).toBeUndefined()
+    await staying.close()
+    await edge.stop()
   }, 30_000)
 
   it('as a process ends with 0, streams with 1012, and has written no key', async () => {

@@ -121,7 +121,7 @@ export const websocketFanoutInternalOperations = internalGroup({
     path: '/internal/connections/drain',
     service: 'websocket-fanout',
     callers: ['gateway'],
-    summary: 'Close these connections with 1012, spread over the given time; unknown ones are passed over',
+    summary: 'Have these connections closed with 1012 by whichever instances hold them, spread over the given time',
     body: z.object({
       request_ids: z
         .array(z.string())

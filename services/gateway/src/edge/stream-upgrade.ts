@@ -171,8 +171,8 @@ export class StreamUpgrade implements Part {
     const ids = [...this.#sockets.keys()]
     for (let from = 0; from < ids.length; from += DRAIN_BATCH) {
       const request = { request_ids: ids.slice(from, from + DRAIN_BATCH), over_ms: over }
-      // It answers when all are closed; what counts here is that they are.
-      void fanout.call('websocket-fanout.drainConnections', request, drainMs).catch((error: unknown) => {
+      // Its answer says only that it will; what counts here is that they close.
+      void fanout.call('websocket-fanout.drainConnections', request).catch((error: unknown) => {
         log.warn({ err: error, streams: request.request_ids.length }, 'the stream service was not told of the shutdown')
       })
     }

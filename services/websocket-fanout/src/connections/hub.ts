@@ -1,6 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 import type { Logger, Part } from '@restante/service'
 import { Counter, Gauge } from 'prom-client'
+import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'
 import { CLOSE, type Connection } from './connection.ts'
 
@@ -83,11 +84,11 @@ export class Hub implements Part {
     openStreams.dec()
   }
 
-  /** Closes the streams that an edge pipes and gives up, by the request ids of their handshakes, over a time. */
-  async move(requestIds: readonly string[], overMs: number): Promise<void> {
-    const named = new Set(requestIds)
+  /** Closes the streams that an edge pipes and gives up. */
+  async #move({ request_ids, over_ms }: EdgeLeaves): Promise<void> {
+    const named = new Set(request_ids)
     const leaving = [...this.#all()].filter((connection) => named.has(connection.requestId))
-    await this.#closeSpread(leaving, overMs)
+    await this.#closeSpread(leaving, over_ms)
   }
 
   /** Each credential that a stream here was opened with, once. */
@@ -107,7 +108,11 @@ export class Hub implements Part {
 
   /** Does for the streams of this instance what one entry of the log says. */
   readonly deliver = (entry: LogEntry): void => {
-    const members = this.#byOrganization.get(entry.organization_id)
+    if (entry.kind === 'edge_leaves') {
+      void this.#move(readEdgeLeaves(entry))
+      return
+    }
+    const members = this.#byOrganization.get(entry.organization_id ?? '')
     if (!members) return
     switch (entry.kind) {
       case 'event':

@@ -4,9 +4,9 @@ import type { Tx } from '../database.ts'
 /** What an instance must tell its connections. */
 export interface LogEntry {
   readonly position: string
-  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'organization_deleted'
+  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'organization_deleted' | 'edge_leaves'
   readonly type: string | null
-  readonly organization_id: string
+  readonly organization_id: string | null
   readonly pod_id: string | null
   readonly inbox_uid: string | null
   readonly credential_id: string | null

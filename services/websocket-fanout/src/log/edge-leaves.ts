@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { type InternalRequestOf, internalOperations } from '@restante/contracts'
+import type { Announcer } from '@restante/service'
+import type { Db } from '../database.ts'
+import { append, type LogEntry } from './store.ts'
+
+/** What an edge that goes away says of the streams that it pipes. */
+export type EdgeLeaves = InternalRequestOf<'websocket-fanout.drainConnections'>
+
+/** The edge cannot know which instance holds which of its streams, so the log tells all of them. */
+export async function recordEdgeLeaves(
+  { db, announcer }: { db: Db; announcer: Announcer },
+  leaves: EdgeLeaves,
+): Promise<void> {
+  const entry = {
+    event_id: randomUUID(),
+    kind: 'edge_leaves' as const,
+    type: null,
+    organization_id: null,
+    pod_id: null,
+    inbox_uid: null,
+    credential_id: null,
+    restricted: [],
+    payload: JSON.stringify(leaves),
+  }
+  await db.transaction(async (tx) => {
+    await append(tx, [entry])
+    tx.afterCommit(announcer.announce)
+  })
+}
+
+export function readEdgeLeaves({ payload }: LogEntry): EdgeLeaves {
+  return internalOperations['websocket-fanout.drainConnections'].body.parse(JSON.parse(payload))
+}
