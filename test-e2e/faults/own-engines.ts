@@ -78,10 +78,13 @@ export class OwnEngines {
   }
 }
 
-/** Ports that are free now; engines listen far from the services and from the engines of all tests. */
+/**
+ * Ports that are free now: below those that the system gives to outgoing connections, and ending in 6 to 9, where no
+ * service of a test listens.
+ */
 async function settingsOf(state: string): Promise<Settings> {
   for (let attempt = 0; attempt < 50; attempt++) {
-    const first = randomInt(40_000, 52_000)
+    const first = randomInt(2_000, 3_200) * 10 + 6
     const names = ['POSTGRES', 'REDIS', 'KAFKA', 'KAFKA_CONTROLLER']
     const ports = names.map((name, index) => [`RESTANTE_${name}_PORT`, String(first + index)])
     if ((await Promise.all(names.map((_, index) => listens(first + index)))).includes(true)) continue
