@@ -42,7 +42,7 @@ export function create(config: Config, log: Logger): Service {
       handlers: {},
       internal: {
         'websocket-fanout.drainConnections': async ({ body }) => {
-          await recordEdgeLeaves({ db, announcer }, body)
+          await recordEdgeLeaves({ db, announce }, body)
           return {}
         },
       },

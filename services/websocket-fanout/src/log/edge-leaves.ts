@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type InternalRequestOf, internalOperations } from '@restante/contracts'
-import type { Announcer } from '@restante/service'
 import type { Db } from '../database.ts'
 import { append, type LogEntry } from './store.ts'
 
@@ -9,7 +8,7 @@ export type EdgeLeaves = InternalRequestOf<'websocket-fanout.drainConnections'>
 
 /** The edge cannot know which instance holds which of its streams, so the log tells all of them. */
 export async function recordEdgeLeaves(
-  { db, announcer }: { db: Db; announcer: Announcer },
+  { db, announce }: { db: Db; announce: () => void },
   leaves: EdgeLeaves,
 ): Promise<void> {
   const entry = {
@@ -25,7 +24,7 @@ export async function recordEdgeLeaves(
   }
   await db.transaction(async (tx) => {
     await append(tx, [entry])
-    tx.afterCommit(announcer.announce)
+    tx.afterCommit(announce)
   })
 }
 
