@@ -63,6 +63,17 @@ describe('HttpListener answers', () => {
     expect((await fetch(`${origin}/healthz`)).status).toBe(200)
   })
 
+  it('readiness without the reasons, where it is a public edge', async () => {
+    const problems = async () => ({ database: 'connect ECONNREFUSED 10.0.0.7:5432' })
+    const { origin } = await listen({ metrics: false, health: { problems, degradations: problems } })
+    const told = { database: 'see the log' }
+    expect(await (await fetch(`${origin}/readyz`)).json()).toEqual({
+      status: 'not ready',
+      problems: told,
+      degraded: told,
+    })
+  })
+
   it('metrics, unless it is a public edge', async () => {
     const { origin } = await listen()
     await fetch(`${origin}/x`)

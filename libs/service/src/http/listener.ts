@@ -40,7 +40,7 @@ export interface ListenerOptions {
   readonly handle: (exchange: Exchange) => Promise<void>
   /** Takes over a WebSocket upgrade; without it upgrades are refused. */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
-  /** Serve `/metrics` on this listener. A public edge turns it off and serves it on a port of its own. */
+  /** Serve `/metrics`, and reasons at `/readyz`. A public edge turns it off and serves metrics on a port of its own. */
   readonly metrics?: boolean
   /** Largest header block in bytes; above it 431. Default 48 KB: what the edge takes, and the token that it adds. */
   readonly headerBytes?: number
@@ -202,10 +202,13 @@ export class HttpListener implements Part {
       this.#options.health.degradations(),
     ])
     const ready = Object.keys(problems).length === 0
+    const isPublic = this.#options.metrics === false
+    const shown = (reasons: Record<string, string>) => (isPublic ? withoutReasons(reasons) : reasons)
+    if (!ready && isPublic) this.#options.log.warn({ problems }, 'not ready')
     response.status(ready ? 200 : 503).json({
       status: ready ? 'ready' : 'not ready',
-      ...(!ready && { problems }),
-      ...(Object.keys(degraded).length > 0 && { degraded }),
+      ...(!ready && { problems: shown(problems) }),
+      ...(Object.keys(degraded).length > 0 && { degraded: shown(degraded) }),
     })
   }
 
@@ -257,6 +260,11 @@ export class HttpListener implements Part {
     for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value)
     sendJson(response, refusal.status, refusal.body)
   }
+}
+
+/** For a public edge: hosts, ports and errors of what stands behind it are nobody's business. */
+function withoutReasons(reasons: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(reasons).map((part) => [part, 'see the log']))
 }
 
 /** Tells the peer that this is the last answer on its connection, so that it sends no request into the closing. */
