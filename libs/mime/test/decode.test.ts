@@ -133,6 +133,10 @@ describe('decodeTransfer', () => {
     ['base64', '!!!', ''],
     ['quoted-printable', 'a=3D=\r\nb = \t\r\nc=zz=', 'a=b c=zz'],
     ['quoted-printable', '', ''],
+    ['quoted-printable', 'a \t=\r\n b  \r\n\tc \nd ', 'a \t b\r\n\tc\nd'],
+    ['quoted-printable', 'a= \t\r\nb=\nc=', 'abc'],
+    ['quoted-printable', '=3d=3D=20\r\n=', '== \r\n'],
+    ['quoted-printable', '== =4 =G0 =0G\r\n', '== =4 =G0 =0G\r\n'],
     ['none', 'as it is', 'as it is'],
   ] as const)('%s %j', (encoding, input, output) => {
     expect(decoded(Buffer.from(input), encoding)).toBe(output)

@@ -208,6 +208,7 @@ describe('a megabyte of', () => {
     ['padding', 'Content-Transfer-Encoding: base64', 'A='],
     ['soft breaks', 'Content-Transfer-Encoding: quoted-printable', '=  '],
     ['blanks in a code', 'Content-Transfer-Encoding: quoted-printable', ' '],
+    ['lines of blanks', 'Content-Transfer-Encoding: quoted-printable', `${' '.repeat(900)}=\r\n`],
     [
       'unclosed parts',
       'Content-Type: multipart/mixed; boundary=b',

@@ -1,11 +1,11 @@
-import libqp from 'libqp'
+import { decodeQuotedPrintable } from './quoted-printable.ts'
 
 /** Content-Transfer-Encodings under which the bytes of a part are not what stands in the mail (RFC 2045 6). */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'none'
 
 /** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a heap that is bounded. */
 const PIECE = 64 * 1024
-/** libqp takes time quadratic to a run of blanks; no standard allows a longer line (RFC 5322 2.1.1). */
+/** Longer lines are decoded in several pieces; no standard allows them (RFC 5322 2.1.1). */
 const MAX_LINE = 998
 
 const LF = 0x0a
@@ -84,16 +84,12 @@ function quotedPrintableDecoder(): Decoder {
     for (let next = lineEnd(body, at, last); next !== undefined; next = lineEnd(body, at, last)) {
       at = next
       if (body[at - 1] === LF && at - from <= PIECE) continue
-      yield decodeLines(body, from, at)
+      yield decodeQuotedPrintable(body.subarray(from, at))
       from = at
     }
-    if (at > from) yield decodeLines(body, from, at)
+    if (at > from) yield decodeQuotedPrintable(body.subarray(from, at))
     open = body.subarray(at)
   }
-}
-
-function decodeLines(body: Buffer, from: number, to: number): Buffer {
-  return libqp.decode(body.toString('latin1', from, to))
 }
 
 /**

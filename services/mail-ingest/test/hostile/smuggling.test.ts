@@ -43,13 +43,16 @@ describe('a false end of data', () => {
     async (start) => {
       const { address, mails } = edge.destination()
       const content = `${start}${commands(address)}\r\n.\r\nNOOP\r\n`
-      for (const send of [(peer: Peer) => peer.send(content), (peer: Peer) => peer.sendBytes(content)]) {
-        const peer = await Peer.greeted(edge.port)
-        await peer.begin(address)
-        await send(peer)
-        await peer.closed()
-        expect(peer.said).toMatch(/^554 5\.6\.0 Refused for .*\r\n$/)
-      }
+      const sendings = [(peer: Peer) => peer.send(content), (peer: Peer) => peer.sendBytes(content)]
+      await Promise.all(
+        sendings.map(async (send) => {
+          const peer = await Peer.greeted(edge.port)
+          await peer.begin(address)
+          await send(peer)
+          await peer.closed()
+          expect(peer.said).toMatch(/^554 5\.6\.0 Refused for .*\r\n$/)
+        }),
+      )
       expect(await mails()).toEqual([])
     },
   )
