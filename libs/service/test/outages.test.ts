@@ -117,11 +117,14 @@ describe('PostgreSQL that goes away', () => {
   })
 
   it('answers with a failure within seconds when it hangs, and is used again afterwards', async () => {
+    const held = Promise.withResolvers<void>()
     const insideTransaction = db.transaction(async (tx) => {
       await tx.query(one)
       wire.hold()
+      held.resolve()
       return tx.query(insertNote, randomUUID())
     })
+    await held.promise
     const asked = [insideTransaction, ...ways.map(([, way]) => way())]
     const failures = await Promise.all(asked.map(settled))
     for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
