@@ -96,6 +96,7 @@ describe('trace headers', () => {
     size: 1,
     receivedAt: new Date('2026-11-20T10:00:00Z'),
     attempts: 1,
+    orphaned: false,
   }
 
   it('cannot be broken by what a peer says', () => {

@@ -148,17 +148,39 @@ describe('the lease of a mail', () => {
     expect(await endsOfLeases()).toEqual([until])
   })
 
-  it('ends when its holder is dead, and then the mail is taken over with the attempt counted', async () => {
+  it('ends when its holder is dead, and then the mail is taken over as an orphan', async () => {
     await add([{ lane: randomUUID(), name: 'orphan' }])
     const [dead = []] = await take()
     const [until = 0] = await endsOfLeases()
     expect(until - Date.now()).toBeLessThan(15_000)
     await endAllLeases()
     const [heir = []] = await take()
-    expect(heir).toMatchObject([{ recipient: 'orphan', attempts: 2 }])
+    expect(heir).toMatchObject([{ recipient: 'orphan', attempts: 2, orphaned: true }])
     await expect(finish(dead)).rejects.toBeInstanceOf(LeaseLost)
     await finish(heir)
     expect(await db.orm.inbound.count()).toBe(0)
+  })
+
+  it('costs the mails of a dead holder one attempt together, and more of them only what begins by itself', async () => {
+    const lane = randomUUID()
+    await add([...numbered(lane, 3), { lane: randomUUID(), name: 'elsewhere' }])
+    const held = await take()
+    expect(held.flat().map(({ attempts, orphaned }) => ({ attempts, orphaned }))).toEqual(
+      Array(4).fill({ attempts: 1, orphaned: false }),
+    )
+    const counted = async () =>
+      (await db.orm.inbound.findMany({ orderBy: { position: 'asc' } })).map((row) => row.attempts)
+    for (const deaths of [1, 2, 3]) {
+      await endAllLeases()
+      const orphans = (await take()).flat()
+      expect(orphans.map(({ recipient }) => recipient)).toEqual(['0', 'elsewhere'])
+      expect(await counted()).toEqual([deaths, 1, 1, 1])
+      const [first] = orphans
+      if (first) expect(await queue.count(db, first)).toBe(true)
+    }
+    const stolen = { id: held[0]?.[0]?.id ?? '', leaseId: randomUUID() }
+    expect(await queue.count(db, stolen)).toBe(false)
+    expect(await counted()).toEqual([4, 1, 1, 1])
   })
 
   it('is not brought back once another has the mail, but after an outage when nobody has', async () => {

@@ -94,3 +94,30 @@ describe('mails of one inbox that wait', () => {
     expect(await subjects(inbox)).toEqual(['first', 'refused', 'third', 'fourth'])
   })
 })
+
+describe('mails whose process died', () => {
+  const ATTEMPTS = 2
+  /** For each message that is stored: how many mails were being tried at that moment. */
+  const WATCH = [
+    'create table tried_at_once (mails int)',
+    `create function watch() returns trigger language plpgsql as $$
+     begin insert into tried_at_once select count(*) from inbound where attempts = ${ATTEMPTS}; return new; end $$`,
+    'create trigger watch before insert on messages for each row execute function watch()',
+  ]
+
+  it('are tried one at a time, so that the next death counts for no other, and are stored in full', async () => {
+    const { db } = stage
+    for (const text of WATCH) await db.query(sql(text))
+    const inboxes = await Promise.all(Array.from({ length: 4 }, () => stage.inbox()))
+    await whileMailsWait(async () => {
+      for (const inbox of inboxes) for (const name of ['first', 'second']) await send(inbox, name)
+      await db.query(sql(`update inbound set attempts = ${ATTEMPTS - 1}, leased_until = now() - interval '1 second'`))
+    })
+    for (const inbox of inboxes) await allOf(inbox, 2)
+    const tried = await db.query(sql<{ mails: number }>('select mails from tried_at_once'))
+    expect(tried).toEqual(Array(8).fill({ mails: 1 }))
+    for (const inbox of inboxes) expect(await subjects(inbox)).toEqual(['first', 'second'])
+    expect(await db.orm.messageBody.count({ where: { text: null } })).toBe(0)
+    await db.query(sql('drop trigger watch on messages'))
+  })
+})

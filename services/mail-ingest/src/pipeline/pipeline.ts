@@ -97,21 +97,49 @@ export class Pipeline implements Part {
 
   /** @returns from how many inboxes mail was taken; 0 when there is none, or no room for one. */
   async #take(): Promise<number> {
-    const { tools, leases, concurrency, bell } = this.#options
+    const { tools, concurrency } = this.#options
     const room = concurrency - this.#active.size
     if (room <= 0) return 0
     const runs = await queue.take(tools.db, randomUUID(), room)
-    for (const run of runs) {
-      const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
-      const work = leases
-        .during(run, () => tools.memory.within(bytes, () => this.#process(run)))
-        .finally(() => {
-          this.#active.delete(work)
-          bell.ring()
-        })
-      this.#active.add(work)
-    }
+    const orphans = runs.flat().filter(({ orphaned }) => orphaned)
+    for (const run of runs) if (!run.some(({ orphaned }) => orphaned)) void this.#begin(run)
+    if (orphans.length > 0) await this.#tryAlone(orphans)
     return runs.length
+  }
+
+  #begin(run: readonly LeasedMail[]): Promise<void> {
+    const { tools, leases, bell } = this.#options
+    const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
+    const work = leases
+      .during(run, () => tools.memory.within(bytes, () => this.#process(run)))
+      .finally(() => {
+        this.#active.delete(work)
+        bell.ring()
+      })
+    this.#active.add(work)
+    return work
+  }
+
+  /**
+   * Mails that a dead process held, one after the other and with nothing beside them: the one that it died of takes no
+   * other along again, and the next death counts for it alone. So a mail that did nothing loses one attempt at most,
+   * however often processes die.
+   */
+  async #tryAlone(orphans: readonly LeasedMail[]): Promise<void> {
+    const { tools, leases } = this.#options
+    this.#log.warn(
+      { mails: orphans.map(({ id }) => id) },
+      'mails were not given back by whoever held them; each is tried alone',
+    )
+    await leases.during(orphans, async () => {
+      await Promise.all(this.#active)
+      for (const mail of orphans) {
+        // The lease ends by itself, and the next one to have the mail knows, too, that it is an orphan.
+        if (this.#stopping) return
+        this.#tickedAt = Date.now()
+        if (await queue.count(tools.db, mail)) await this.#begin([mail])
+      }
+    })
   }
 
   /** Mails of one inbox, in order: those before the first that fails are concluded, those behind it wait for it. */

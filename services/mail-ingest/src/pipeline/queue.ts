@@ -16,6 +16,8 @@ export interface LeasedMail {
   readonly receivedAt: Date
   /** This attempt included. */
   readonly attempts: number
+  /** Whoever had it before never gave it back: it may have ended that process. Its attempt is not counted yet. */
+  readonly orphaned: boolean
 }
 
 interface Row {
@@ -33,6 +35,7 @@ interface Row {
   readonly envelope: unknown
   readonly received_at: Date
   readonly attempts: number
+  readonly orphaned: boolean
 }
 
 /** What a dead process held is taken over after this; whoever lives renews (`Leases`). */
@@ -46,7 +49,7 @@ const FOLLOWING_BYTES = 256 * 1024
 // lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
 // lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
 // locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
-// it come along. Not when one of them was tried before: it may have ended the process, and would again take the rest along.
+// it come along. Not when one of them was tried before: it may end the process, and would take the rest along.
 const TAKE = sqlPlannedAnew<Row, [leaseId: string, lanes: number]>(`
 with recursive head as (
   (select lane, position from inbound order by lane, position limit 1)
@@ -54,7 +57,7 @@ with recursive head as (
   select next.lane, next.position
     from head, lateral (select lane, position from inbound where lane > head.lane order by lane, position limit 1) as next
 ), due as (
-  select inbound.id, inbound.lane, inbound.position, inbound.attempts
+  select inbound.id, inbound.lane, inbound.position, inbound.attempts, inbound.leased_until is not null as orphaned
     from head join inbound using (lane, position)
    where inbound.due_at <= now()
      and (inbound.leased_until is null or inbound.leased_until <= now())
@@ -63,22 +66,26 @@ with recursive head as (
    limit $2
      for update of inbound skip locked
 ), run as (
-  select id from due
+  select id, orphaned from due
   union all
-  select follower.id
+  select follower.id, false
     from due, lateral (
       select id, bool_and(attempts = 0 and due_at <= now()) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
         from (select id, position, attempts, due_at, size from inbound
                where lane = due.lane and position > due.position order by position limit ${RUN - 1}) as next
       window earlier as (order by position)) as follower
-   where due.attempts = 0 and follower.comes
+   where due.attempts = 0 and not due.orphaned and follower.comes
 )
 update inbound
-   set lease_id = $1, leased_until = now() + ${LEASE}, attempts = attempts + 1
+   set lease_id = $1, leased_until = now() + ${LEASE}, attempts = attempts + (not orphaned)::int
   from run
  where inbound.id = run.id
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
-          envelope, received_at, attempts`)
+          envelope, received_at, attempts + orphaned::int as attempts, orphaned`)
+
+const COUNT = sqlPlannedAnew<{ id: string }, [id: string, leaseId: string]>(
+  'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
+)
 
 // Rows that are being finished are locked: they need no lease any more, and nobody waits for them here.
 const RENEW = sqlPlannedAnew<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
@@ -113,7 +120,7 @@ const columns = (mails: readonly Held[]) => [mails.map(({ id }) => id), mails.ma
 
 export const queue = {
   /**
-   * Takes the oldest mails of up to `lanes` lanes, and counts an attempt for each.
+   * Takes the oldest mails of up to `lanes` lanes, and counts an attempt for each that is not orphaned.
    * @returns one run per lane: mails to be brought to their end in this order, and by nobody else meanwhile.
    */
   async take(db: Queryable, leaseId: string, lanes: number): Promise<LeasedMail[][]> {
@@ -122,6 +129,11 @@ export const queue = {
     return [...Map.groupBy(inOrder, ({ lane }) => lane).values()].map((run) =>
       run.map((row) => leasedMail(row, leaseId)),
     )
+  },
+
+  /** Counts the attempt of an orphaned mail, which begins now. @returns false when another worker has taken it. */
+  async count(db: Queryable, { id, leaseId }: Held): Promise<boolean> {
+    return (await db.query(COUNT, id, leaseId)).length > 0
   },
 
   /** Lets leases that still hold last longer. */
@@ -153,6 +165,7 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
     envelope: envelopeSchema.parse(row.envelope),
     receivedAt: row.received_at,
     attempts: row.attempts,
+    orphaned: row.orphaned,
   }
 }
 
