@@ -3,6 +3,7 @@ import type { ParserPool, Report } from '@restante/mime'
 import { UpstreamError } from '@restante/service'
 import type { MailContent } from '../content/mail-content.ts'
 import type { InboxScope } from '../inbound/store.ts'
+import { withRawMail } from '../raw/read.ts'
 import { readReport } from '../reports/read-report-step.ts'
 import { WorkSpan } from '../telemetry/spans.ts'
 import { authenticateSender, type SenderAuthenticationOptions, type SenderVerdict } from './authenticate-sender-step.ts'
@@ -62,7 +63,10 @@ export async function examineMail(mail: LeasedMail, tools: ExaminationTools): Pr
 }
 
 async function examine(mail: LeasedMail, tools: ExaminationTools): Promise<Verdict> {
-  const raw = await readRaw(mail, tools.blobs)
+  return withRawMail(await readRaw(mail, tools.blobs), (raw) => examineRaw(mail, raw, tools))
+}
+
+async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools): Promise<Verdict> {
   const { target } = mail
   if (target.kind === 'report') {
     const { deliveryId } = target

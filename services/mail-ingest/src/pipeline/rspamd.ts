@@ -32,7 +32,7 @@ export async function askRspamd(url: string, mail: LeasedMail, raw: Buffer): Pro
       'queue-id': mail.id,
       ...(envelope.via === 'smtp' && { ip: envelope.peer, helo: encodeURIComponent(envelope.helo) }),
     },
-    body: new Uint8Array(raw),
+    body: raw,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   if (!response.ok) throw new Error(`rspamd answered ${response.status}`)

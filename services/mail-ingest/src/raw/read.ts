@@ -13,3 +13,18 @@ export async function readRawMail(blobs: BlobStore, blob: string): Promise<Buffe
     throw new UpstreamError('the blob store cannot be read', { cause: error })
   }
 }
+
+/** Bytes of this size have a buffer, and memory of the system, of their own. */
+const LARGE = 1024 * 1024
+
+/**
+ * Does a piece of work with the bytes of a raw mail, and frees large ones with its end: as garbage they would be in
+ * memory beside those of the next mails.
+ */
+export async function withRawMail<T>(raw: Buffer, work: (raw: Buffer) => Promise<T>): Promise<T> {
+  try {
+    return await work(raw)
+  } finally {
+    if (raw.length >= LARGE && 'transfer' in raw.buffer) raw.buffer.transfer(0)
+  }
+}

@@ -1,7 +1,8 @@
 import type { BlobStore } from '@restante/blobs'
-import type { SentCopy } from '@restante/contracts'
+import { LIMITS, type SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
+import { ByteBudget } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import type { Db, Tx } from '../database.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
@@ -9,7 +10,7 @@ import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
-import { readRawMail } from '../raw/read.ts'
+import { readRawMail, withRawMail } from '../raw/read.ts'
 import { rawMails } from '../raw/store.ts'
 import { applyFact } from './apply-fact.ts'
 import { pendingFacts, tombstones } from './store.ts'
@@ -27,6 +28,8 @@ export interface PlacementOptions {
  */
 export class SentPlacement {
   readonly #options: PlacementOptions
+  /** Not the pipeline's, which may hold all of that while it has a copy placed that an answer names. */
+  readonly #memory = new ByteBudget({ bytes: LIMITS.inbound.bytes })
 
   constructor(options: PlacementOptions) {
     this.#options = options
@@ -47,11 +50,12 @@ export class SentPlacement {
     const { inbox_uid, message_id } = copy
     if (await store.message(db, inbox_uid, message_id)) return undefined
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
-    const raw = await readRawMail(blobs, copy.blob.name)
     const id = uuidV7()
     const blob = `mailbox/${inbox_uid}/${id}`
+    const read = async () =>
+      withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, bareAddress(copy.from), parser))
     const [content] = await Promise.all([
-      readContent(raw, bareAddress(copy.from), parser),
+      this.#memory.within(copy.blob.size, read),
       rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
     ])
     return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
