@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
@@ -105,15 +107,32 @@ describe('the memory of each service', () => {
     const [inboxId = ''] = await newInboxes(1)
     const content = Buffer.alloc((LIMITS.request.mailBody / 4) * 3 - 8 * 1024, 'file').toString('base64')
     const body = JSON.stringify({ to: peer.address(newUsername()), attachments: [{ filename: 'file.bin', content }] })
-    /** Who is told that there is no room now comes again, as clients do. */
-    const send = async (): Promise<number> => {
-      const { status } = await tenant.api.post(`/v0/inboxes/${inboxId}/messages/send`, undefined, { body })
-      return status === 503 ? send() : status
-    }
-    const sends = Array.from({ length: 20 }, send)
+    const sends = Array.from({ length: 20 }, () => send(inboxId, body))
     await expectBounded(await besides(Promise.all(sends)))
     expect(await Promise.all(sends)).toEqual(sends.map(() => 200))
   }, 180_000)
+
+  it(`stays under ${MOST_MB} MB while the largest files are fetched together`, async () => {
+    const [inboxId = ''] = await newInboxes(1)
+    const file = Buffer.alloc(LIMITS.send.fetchedBytes - 64 * 1024, 'file')
+    const server = createServer((_request, response) => response.end(file)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const body = JSON.stringify({ to: inboxId, attachments: [{ filename: 'f', url: `http://127.0.0.1:${port}/` }] })
+    const sends = Array.from({ length: 6 }, () => send(inboxId, body))
+    await expectBounded(await besides(Promise.all(sends)))
+    expect(await Promise.all(sends)).toEqual(sends.map(() => 200))
+    server.close()
+  }, 180_000)
+
+  /** Who is told that there is no room now comes again, as clients do. */
+  async function send(inboxId: string, body: string): Promise<number> {
+    const { status, headers } = await tenant.api.post(`/v0/inboxes/${inboxId}/messages/send`, undefined, { body })
+    if (status !== 503) return status
+    await wait(Number(headers.get('retry-after')) * 1_000)
+    return send(inboxId, body)
+  }
 })
 
 async function sizeOf(url: string): Promise<number> {

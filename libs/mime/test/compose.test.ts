@@ -114,6 +114,19 @@ describe('compose', () => {
     expect(parse(raw).attachments).toMatchObject([{ contentType: 'message/rfc822' }])
   })
 
+  it('carries a large file as it is, in lines that every server takes', async () => {
+    const content = Buffer.from(Uint8Array.from({ length: 500_000 }, (_, index) => index % 251))
+    const { raw } = await compose({ ...mail, attachments: [{ content, filename: 'large.bin' }] })
+    const { attachments } = parse(raw)
+    expect(attachments.map((file) => bytesOf(raw, file).equals(content))).toEqual([true])
+    expect(
+      raw
+        .toString('latin1')
+        .split('\r\n')
+        .every(({ length }) => length <= 78),
+    ).toBe(true)
+  })
+
   it('carries a file that calls itself structure as a file', async () => {
     const evil = Buffer.from('--x\r\nContent-Type: text/html\r\n\r\n<b>x</b>\r\n--x--')
     const long = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(999)}\r\n`)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import DKIM from 'nodemailer/lib/dkim'
 import MailComposer from 'nodemailer/lib/mail-composer'
@@ -94,8 +95,29 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  const raw = await composer.compile().build()
+  const raw = await joined(composer.compile().createReadStream(), expectedSize(mail))
   return { raw: mail.dkim === undefined ? raw : await sign(raw, mail.dkim), messageId: mail.messageId }
+}
+
+/** Base64 in lines of 76 characters, quoted-printable at its worst, and headers. */
+function expectedSize({ attachments = [], text = '', html = '' }: OutgoingMail): number {
+  const files = attachments.reduce((sum, { content }) => sum + content.length, 0)
+  return Math.ceil(files * 1.37) + 3 * (text.length + html.length) + 64 * 1024
+}
+
+/**
+ * The bytes of a stream, each copied to its place at once: a list of chunks and their concatenation would be in memory
+ * beside each other.
+ */
+async function joined(stream: Readable, expected: number): Promise<Buffer> {
+  let bytes = Buffer.allocUnsafeSlow(expected)
+  let size = 0
+  for await (const chunk of stream) {
+    if (size + chunk.length > bytes.length) bytes = Buffer.concat([bytes.subarray(0, size)], 2 * (size + chunk.length))
+    bytes.set(chunk, size)
+    size += chunk.length
+  }
+  return bytes.subarray(0, size)
 }
 
 function sign(raw: Buffer, key: DkimKey): Promise<Buffer> {
@@ -117,6 +139,8 @@ function canonicalLines(text: string): string {
 
 /** A part that only carries a file, whatever the file is called: it must not be read as structure of the mail. */
 const FILE = 'application/octet-stream'
+const MESSAGE = /^message\//i
+const PIECE = 57 * 1024
 /** RFC 5322 2.1.1. */
 const LONGEST_LINE = 998
 
@@ -127,15 +151,26 @@ const LONGEST_LINE = 998
 function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer; contentType: string | undefined } {
   if (contentType === undefined || /^multipart\//i.test(contentType))
     return { content, contentType: contentType && FILE }
-  if (!/^message\//i.test(contentType)) return { content, contentType }
+  if (!MESSAGE.test(contentType)) return { content, contentType }
   const lines = canonicalLines(content.toString('latin1'))
   const fits = !lines.includes('\0') && lines.split('\r\n').every(({ length }) => length <= LONGEST_LINE)
   return fits ? { content: Buffer.from(lines, 'latin1'), contentType } : { content, contentType: FILE }
 }
 
+/** The composer encodes what it is given in one, and then has it four times: it gets large files by pieces. */
+function byPieces(content: Buffer): Buffer | Readable {
+  return content.length <= PIECE ? content : Readable.from(piecesOf(content))
+}
+
+function* piecesOf(content: Buffer): Generator<Buffer> {
+  for (let start = 0; start < content.length; start += PIECE) yield content.subarray(start, start + PIECE)
+}
+
 function toAttachment(file: OutgoingAttachment) {
+  const { content, contentType } = asLeaf(file)
   return {
-    ...asLeaf(file),
+    contentType,
+    content: contentType !== undefined && MESSAGE.test(contentType) ? content : byPieces(content),
     filename: file.filename ?? (false as const),
     contentDisposition: file.disposition ?? (file.contentId === undefined ? 'attachment' : 'inline'),
     cid: file.contentId,

@@ -16,7 +16,7 @@ const DEFAULTS: BodyMemoryOptions = { held: 128 * MB, workedOn: 12 * MB, turnMs:
 /** A crowd of smaller ones is bounded by `held`. */
 const SMALL = 64 * KB
 
-/** Bounds what the bodies of requests take of a process's memory, whoever sends how many of them at once. */
+/** Bounds what bodies, received or fetched, take of a process's memory, whoever brings how many of them at once. */
 export class BodyMemory {
   readonly #options: BodyMemoryOptions
   readonly #turns: ByteBudget

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContract } from '@restante/contracts'
+import { ByteCollector } from '../memory/byte-collector.ts'
 import { ApiError } from './api-error.ts'
 import { BareRefusal } from './bare-refusal.ts'
 import { malformed } from './message-form.ts'
@@ -22,7 +23,7 @@ export async function readBody(
   if (encoding !== 'identity') throw new BareRefusal(415, 'Unsupported Media Type', { 'accept-encoding': 'identity' })
   demandDeclaredLength(request, limit)
   askForBody(request, response)
-  const body = new Body(Number(request.headers['content-length'] ?? 0))
+  const body = new ByteCollector(Number(request.headers['content-length'] ?? 0))
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       try {
@@ -35,34 +36,9 @@ export async function readBody(
         reject(refusal)
       }
     })
-    request.once('end', () => resolve(body.bytes()))
+    request.once('end', () => resolve(body.take()))
     request.once('close', () => reject(malformed('The body ended too early')))
   })
-}
-
-/**
- * The bytes of a body as they come. Where its length is declared they go to their place at once: chunks and their
- * concatenation would be in memory beside each other. The system gives a page when the first byte on it arrives, so a
- * declaration alone takes nothing.
- */
-class Body {
-  readonly #place: Buffer
-  readonly #more: Buffer[] = []
-  size = 0
-
-  constructor(declared: number) {
-    this.#place = Buffer.allocUnsafeSlow(declared)
-  }
-
-  add(chunk: Buffer): void {
-    if (this.size + chunk.length <= this.#place.length) chunk.copy(this.#place, this.size)
-    else this.#more.push(chunk)
-    this.size += chunk.length
-  }
-
-  bytes(): Buffer {
-    return this.#more.length === 0 ? this.#place : Buffer.concat(this.#more, this.size)
-  }
 }
 
 /** @throws the refusal of a body whose declared length is above its operation's limit. */

@@ -1,6 +1,7 @@
 import { context } from '@opentelemetry/api'
 import { suppressTracing } from '@opentelemetry/core'
 import { Agent, type Dispatcher } from 'undici'
+import { ApiError } from '../http/api-error.ts'
 import type { Part } from '../process/part.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
 import { guardedConnector } from './connector.ts'
@@ -37,6 +38,8 @@ export interface OutboundRequest {
   readonly read?: 'whole' | 'beginning'
   /** How many redirects are followed, each checked like the first URL. Default 0: a redirect is the answer. */
   readonly redirects?: number
+  /** Told of the bytes of a `whole` content as they come; an ApiError that it throws ends the request, and is thrown. */
+  readonly count?: (bytes: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -163,7 +166,7 @@ async function finish(
 async function readBody({ body, headers }: Dispatcher.ResponseData, request: OutboundRequest): Promise<ResponseBody> {
   if (request.read === 'beginning') return readBeginning(body, request.maxBytes)
   try {
-    return await readWhole(body, request.maxBytes, String(headers['content-encoding'] ?? ''))
+    return await readWhole(body, request.maxBytes, String(headers['content-encoding'] ?? ''), request.count)
   } finally {
     // Frees the connection when the reading ended early; does nothing after the end.
     body.on('error', () => {}).destroy()
@@ -172,6 +175,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData, request: Out
 
 /** Everything that undici, the sockets and zlib may throw, as one of our types. */
 function typed(error: unknown, timeoutMs: number): Error {
+  if (error instanceof ApiError) return error
   if (error instanceof OutboundRefused || error instanceof OutboundTooLarge || error instanceof OutboundNetworkError)
     return error
   const code = codeOf(error)

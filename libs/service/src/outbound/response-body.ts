@@ -1,5 +1,6 @@
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { ByteCollector } from '../memory/byte-collector.ts'
 import { OutboundNetworkError, OutboundTooLarge } from './errors.ts'
 
 export interface ResponseBody {
@@ -21,15 +22,19 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  * limit holds for what comes out, so a compressed bomb ends at it.
  * @throws OutboundTooLarge
  */
-export async function readWhole(body: Readable, limit: number, encoding: string): Promise<ResponseBody> {
-  const chunks: Buffer[] = []
-  let size = 0
+export async function readWhole(
+  body: Readable,
+  limit: number,
+  encoding: string,
+  count?: (bytes: number) => void,
+): Promise<ResponseBody> {
+  const bytes = new ByteCollector()
   for await (const chunk of decoded(body, encoding)) {
-    size += chunk.length
-    if (size > limit) throw new OutboundTooLarge(limit)
-    chunks.push(chunk)
+    if (bytes.size + chunk.length > limit) throw new OutboundTooLarge(limit)
+    count?.(chunk.length)
+    bytes.add(chunk)
   }
-  return { bytes: Buffer.concat(chunks), truncated: false }
+  return { bytes: bytes.take(), truncated: false }
 }
 
 /** Reads at most `limit` bytes as they come, and then closes. What breaks after the headers only ends the reading. */

@@ -6,6 +6,7 @@ import {
   type GuardedFetch,
   OutboundNetworkError,
   OutboundRefused,
+  type OutboundRequest,
   type OutboundResponse,
   OutboundTimeout,
   OutboundTooLarge,
@@ -17,14 +18,13 @@ const PASSING = new Set([408, 429])
 
 /**
  * Gets the bytes of all attachments: decoded from the request, or fetched, one after the other, so that no more than
- * the limit is ever held.
+ * the limit is ever held; `count` is told of what is fetched.
  * @throws ApiError 403 when a URL is no attachment, 503 when it is out of reach now (mail 16); the reason of `signal`.
  */
 export async function loadAttachments(
   given: readonly SendAttachment[],
   fetcher: GuardedFetch,
-  timeoutMs: number,
-  signal: AbortSignal,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly count: (bytes: number) => void },
 ): Promise<OutgoingAttachment[]> {
   const loaded: OutgoingAttachment[] = []
   let left: number = LIMITS.send.fetchedBytes
@@ -34,7 +34,7 @@ export async function loadAttachments(
       loaded.push(describe(attachment, Buffer.from(content, 'base64')))
       continue
     }
-    const response = await fetchOne(fetcher, url, index, { timeoutMs, maxBytes: left, signal })
+    const response = await fetchOne(fetcher, url, index, { ...limits, maxBytes: left })
     left -= response.body.length
     loaded.push(describe(attachment, response.body, response.headers['content-type']))
   }
@@ -68,7 +68,7 @@ async function fetchOne(
   fetcher: GuardedFetch,
   url: string,
   index: number,
-  limits: { timeoutMs: number; maxBytes: number; signal: AbortSignal },
+  limits: Pick<OutboundRequest, 'timeoutMs' | 'maxBytes' | 'signal' | 'count'>,
 ): Promise<OutboundResponse> {
   const response = await fetcher.fetch(url, { ...limits, redirects: REDIRECTS }).catch((error: unknown) => {
     throw fetchFailure(error, index)

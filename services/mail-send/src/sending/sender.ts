@@ -8,12 +8,12 @@ import {
   type SentCopy,
   type SentMessage,
 } from '@restante/contracts'
-import type { DkimKey } from '@restante/mime'
+import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
-import { ApiError, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
+import { ApiError, BodyMemory, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
 import type { Db } from '../database.ts'
 import { findSuppressed } from '../suppression/store.ts'
-import type { Acceptance } from './acceptance.ts'
+import type { Acceptance, Terms } from './acceptance.ts'
 import { loadAttachments } from './attachments.ts'
 import { type Claim, claimKey, fingerprint, keepKey, OutcomeUnknown, releaseKey } from './idempotency.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './message.ts'
@@ -68,6 +68,8 @@ const PLACE_MS = 500
 /** Accepts messages for delivery: every check in the order of mail 8.4, then one transaction that holds all of it. */
 export class Sender {
   readonly #options: SenderOptions
+  /** Fetched files, of which a message may bring five times what its request may have; composed, they are there thrice. */
+  readonly #memory = new BodyMemory({ held: 1.5 * LIMITS.send.fetchedBytes, workedOn: LIMITS.send.fetchedBytes })
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -123,19 +125,27 @@ export class Sender {
     await this.#checkLists(caller, [...envelope.keys()])
     const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
     await this.#checkQuota(caller, envelope.size, limit)
-    const composed = await this.#compose(command, given, request, recipients, answered)
     const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
     // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
     envelope.delete(normalizeAddress(inbox.address))
-    // A caller who is gone asks again: before the message is accepted that is still no second one.
-    request.signal.throwIfAborted()
-    const copy = await this.#options.acceptance.accept(composed, {
+    const terms: Terms = {
       organizationId: caller.organization_id,
       podId: inbox.pod_id,
       inboxUid: inbox.uid,
       recipients: [...envelope.values()].map(({ address }) => address),
       charge,
       claim,
+    }
+    const copy = await this.#memory.hold(async (count) => {
+      const attachments = await this.#load(command, request, count)
+      const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
+      const accept = async (): Promise<SentCopy> => {
+        const composed = await this.#compose(command, given, inbox, recipients, answered, attachments)
+        // A caller who is gone asks again: before the message is accepted that is still no second one.
+        request.signal.throwIfAborted()
+        return this.#options.acceptance.accept(composed, terms)
+      }
+      return this.#memory.turn(bytes, accept, request.signal)
     })
     await this.#place(copy, request.log)
     return { message_id: copy.message_id, thread_id: copy.thread_id }
@@ -163,15 +173,20 @@ export class Sender {
     if (today + recipients > limit) throw dailyLimitExceeded(new Date())
   }
 
-  async #compose(
+  #load({ body }: SendCommand, { signal }: SendRequest, count: (bytes: number) => void) {
+    const { fetcher, attachmentTimeoutMs: timeoutMs } = this.#options
+    return loadAttachments(body.attachments ?? [], fetcher, { timeoutMs, signal, count })
+  }
+
+  #compose(
     { body }: SendCommand,
     { replyTo }: GivenAddresses,
-    { inbox, signal }: SendRequest,
+    inbox: CallerInbox,
     recipients: Recipients,
     answered: AnsweredMessage | undefined,
+    attachments: readonly OutgoingAttachment[],
   ): Promise<ComposedMessage> {
-    const { fetcher, attachmentTimeoutMs, domains } = this.#options
-    const attachments = await loadAttachments(body.attachments ?? [], fetcher, attachmentTimeoutMs, signal)
+    const { domains } = this.#options
     const domain = domainOf(inbox.address)
     return composeMessage({
       inbox,
