@@ -63,6 +63,11 @@ describe('a thread', () => {
     expect(grown).toEqual(totalsOf(members))
   })
 
+  it('adds up when a hundred thousand have written to it', () => {
+    const writers = Array.from({ length: 100_000 }, (_, index) => member(index, { sender: `w${index}@x.test` }))
+    expect(totalsOf(writers)?.senders).toHaveLength(100_000)
+  })
+
   it('of nothing is none', () => expect(totalsOf([])).toBeUndefined())
 })
 

@@ -41,13 +41,35 @@ export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMe
   }
 }
 
-/** The totals of a thread from all its messages, oldest first; undefined when there are none. */
-export function totalsOf(messages: Iterable<ThreadMember>): ThreadTotals | undefined {
-  let totals: ThreadTotals | undefined
-  for (const message of messages) totals = extendTotals(totals, message)
-  return totals
+/**
+ * The totals of a thread from all its messages, oldest first; undefined when there are none. What `extendTotals` comes to
+ * message by message, in time linear to their number: whoever writes to an inbox makes its threads as long as they like.
+ */
+export function totalsOf(messages: readonly ThreadMember[]): ThreadTotals | undefined {
+  const [first, newest] = [messages[0], messages.at(-1)]
+  if (first === undefined || newest === undefined) return undefined
+  const newestOf = (direction: ThreadMember['direction']) =>
+    messages.findLast((message) => message.direction === direction)?.timestamp ?? null
+  return {
+    labels: unique(messages.flatMap(({ labels }) => labels)),
+    timestamp: newest.timestamp,
+    received_timestamp: newestOf('received'),
+    sent_timestamp: newestOf('sent'),
+    senders: unique(messages.map(({ sender }) => sender)),
+    recipients: unique(messages.flatMap(({ to, cc, bcc }) => [...to, ...cc, ...bcc])),
+    subject: first.subject,
+    preview: newest.preview,
+    attachments: messages.flatMap(({ attachments }) => attachments),
+    last_message_id: newest.message_id,
+    message_count: messages.length,
+    size: messages.reduce((sum, { size }) => sum + size, 0),
+  }
 }
 
 function united(known: readonly string[] = [], more: readonly string[]): string[] {
-  return [...new Set([...known, ...more])]
+  return unique([...known, ...more])
+}
+
+function unique(all: readonly string[]): string[] {
+  return [...new Set(all)]
 }
