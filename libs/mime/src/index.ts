@@ -57,5 +57,12 @@ export {
 } from './reports/classify.ts'
 export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
 export { ReturnPath } from './reports/return-path.ts'
-export { createParserPool, ParserDied, type ParserPool, type ParserPoolOptions, ParserTimedOut } from './worker/pool.ts'
+export {
+  createParserPool,
+  ParserDied,
+  type ParserPool,
+  type ParserPoolOptions,
+  ParserTimedOut,
+  ParserUnavailable,
+} from './worker/pool.ts'
 export type { ReadMail } from './worker/read-mail.ts'

@@ -1,4 +1,12 @@
-import { createParserPool, ParserDied, type ParserPool, ParserTimedOut, parse, readMail } from '../src/index.ts'
+import {
+  createParserPool,
+  ParserDied,
+  type ParserPool,
+  ParserTimedOut,
+  ParserUnavailable,
+  parse,
+  readMail,
+} from '../src/index.ts'
 import { fixture, mailOf } from './fixture.ts'
 
 describe('the parser pool', () => {
@@ -47,8 +55,15 @@ describe('the parser pool', () => {
     expect(pool.waiting).toBe(2)
     const settled = Promise.allSettled(unfinished)
     await pool.close()
-    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserDied)
+    const closed = { status: 'rejected', reason: expect.any(ParserUnavailable) }
+    expect(await settled).toEqual([closed, closed])
+    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
+  })
+
+  it('blames no mail when no thread can start', async () => {
+    // Too little even for what a thread loads before its first mail.
+    pool = createParserPool({ threads: 1, memoryMb: 6 })
+    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
   })
 })
 

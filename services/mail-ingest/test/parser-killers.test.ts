@@ -106,3 +106,22 @@ describe('a mail that takes the process with it', () => {
     await once(pipeline, 'exit')
   }, 180_000)
 })
+
+describe('while no parser can start', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage({ PARSE_MEMORY_MB: '6' })
+  }, 60_000)
+  afterAll(() => stage.stop(), 30_000)
+
+  it('mails wait for one, and no attempt of theirs is counted', async () => {
+    const inbox = await stage.inbox()
+    await send(stage, inbox, 'patient')
+    const { inbound } = stage.db.orm
+    const isPutOff = async () => {
+      const [row] = await inbound.findMany()
+      return row !== undefined && row.dueAt.getTime() > row.receivedAt.getTime() + 1_500 && row.leaseId === null && row
+    }
+    expect(await waitFor(isPutOff, { what: 'the failed attempt' })).toMatchObject({ attempts: 0 })
+  })
+})

@@ -32,18 +32,26 @@ export class ParserTimedOut extends Error {
   }
 }
 
+/** No thread could read this mail: none started, or the pool is closed. That says nothing about the mail. */
+export class ParserUnavailable extends Error {
+  constructor(cause: unknown) {
+    super('There is no parser thread', { cause })
+    this.name = 'ParserUnavailable'
+  }
+}
+
 /** Parser threads that one mail may kill without harm to the process or to other mails. */
 export interface ParserPool {
   /**
    * Reads a mail in a thread. The bytes are copied once; the caller's buffer stays its own.
-   * @throws ParserDied, ParserTimedOut
+   * @throws ParserDied, ParserTimedOut, ParserUnavailable
    */
   read(raw: Uint8Array): Promise<ReadMail>
   /** Mails that wait for a thread. */
   readonly waiting: number
   /** Threads that there are now. */
   readonly threads: number
-  /** Ends all threads; mails still being read are rejected with ParserDied. */
+  /** Ends all threads; mails still being read are rejected with ParserUnavailable. */
   close(): Promise<void>
 }
 
@@ -123,7 +131,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       return
     }
     // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
-    for (const task of queue.splice(0)) task.reject(reason)
+    for (const task of queue.splice(0)) task.reject(new ParserUnavailable(reason))
   }
   const next = (): void => {
     for (const thread of threads) {
@@ -146,7 +154,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     read: (raw) =>
       new Promise((resolve, reject) => {
         if (closed) {
-          reject(new ParserDied(new Error('The parser pool is closed')))
+          reject(closedPool())
           return
         }
         queue.push({ raw, resolve, reject })
@@ -161,11 +169,15 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     async close() {
       closed = true
       const running = [...threads]
-      for (const task of queue.splice(0)) task.reject(new ParserDied(new Error('The parser pool is closed')))
-      for (const thread of running) replace(thread, new ParserDied(new Error('The parser pool is closed')))
+      for (const task of queue.splice(0)) task.reject(closedPool())
+      for (const thread of running) replace(thread, closedPool())
       await Promise.all(running.map(({ worker }) => worker.terminate()))
     },
   }
+}
+
+function closedPool(): ParserUnavailable {
+  return new ParserUnavailable(new Error('The parser pool is closed'))
 }
 
 /** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */

@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts'
 import type { ParserPool, Report } from '@restante/mime'
+import { readMailWith } from '../content/read-mail.ts'
 import type { LeasedMail } from '../pipeline/queue.ts'
 
 /**
@@ -8,5 +9,5 @@ import type { LeasedMail } from '../pipeline/queue.ts'
  */
 export async function readReport(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<Report | undefined> {
   if (mail.attempts > LIMITS.inbound.attempts) return undefined
-  return (await parser.read(raw)).report
+  return (await readMailWith(parser, raw)).report
 }

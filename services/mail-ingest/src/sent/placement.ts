@@ -4,6 +4,7 @@ import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
 import { ByteBudget } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
+import { readMailWith } from '../content/read-mail.ts'
 import type { Db, Tx } from '../database.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
 import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
@@ -78,7 +79,7 @@ export class SentPlacement {
 /** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */
 async function readContent(raw: Buffer, sender: string, parser: ParserPool): Promise<MailContent> {
   try {
-    return contentOf(await parser.read(raw), raw, sender)
+    return contentOf(await readMailWith(parser, raw), raw, sender)
   } catch (error) {
     if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw, sender)
     throw error
