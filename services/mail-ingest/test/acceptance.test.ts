@@ -1,3 +1,4 @@
+import { sql } from '@restante/service'
 import { SmtpSession, waitFor } from '@restante/testkit'
 import { openStage, type Stage } from './stage.ts'
 
@@ -40,5 +41,42 @@ describe('mails that many sessions bring at the same moment', () => {
     await waitFor(async () => (await stored()).length === taken.length * 3, { what: 'every accepted mail' })
     const holders = (await stored()).map(({ inboxAddress }) => inboxAddress).sort()
     expect(holders).toEqual(taken.flatMap((address) => [address, address, address]).sort())
+  })
+})
+
+describe('mails that are refused or break off within their content', () => {
+  const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
+  const reserved = async () => (await stage.db.query(RESERVED))[0]?.count ?? 0
+  const brokenOff = async () => {
+    const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+    return Number(/^restante_smtp_mails_total\{outcome="broken_off"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+  }
+
+  it('use no names up, however many there are', async () => {
+    const { address } = await stage.inbox()
+    const begin = async () => {
+      const smtp = await SmtpSession.open(stage.smtpPort)
+      await smtp.envelope('ada@customer.test', address)
+      await smtp.command('DATA')
+      return smtp
+    }
+    const refuse = async () => {
+      const [broken, sessions] = [await brokenOff(), await Promise.all(Array.from({ length: 20 }, begin))]
+      for (const smtp of sessions.splice(0, 10)) smtp.drop()
+      await waitFor(async () => (await brokenOff()) === broken + 10, { what: 'the end of broken mails' })
+      for (const smtp of sessions) smtp.write('bare\nline feed\r\n.\r\n')
+      const answers = await Promise.all(sessions.map((smtp) => smtp.reply()))
+      expect(answers.map(({ code }) => code)).toEqual(Array(10).fill(554))
+    }
+    // As many names as so many sessions need at once.
+    await refuse()
+    const before = await reserved()
+    for (let round = 0; round < 3; round++) await refuse()
+    expect(await reserved()).toBe(before)
+    const smtp = await begin()
+    smtp.write('Subject: good\r\n\r\nbody\r\n.\r\n')
+    expect((await smtp.reply()).code).toBe(250)
+    expect(await reserved()).toBe(before - 1)
+    await smtp.quit()
   })
 })

@@ -87,7 +87,7 @@ describe('the bytes of a mail', () => {
       return { asked }
     })
     const others = await Promise.all(Array.from({ length: 120 }, () => names.take()))
-    const all = [await taken.asked, ...others]
+    const all = [await taken.asked, ...others].map(({ id }) => id)
     expect(new Set(all).size).toBe(121)
     expect(await db.orm.rawMail.count({ where: { blob: { in: all.map(blobOf) } } })).toBe(121)
     await names.stop()

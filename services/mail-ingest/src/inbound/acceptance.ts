@@ -9,6 +9,7 @@ import { rawMails } from '../raw/store.ts'
 import { currentTraceparent } from '../telemetry/spans.ts'
 import type { Envelope } from './envelope.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
+import { UnusableContent } from './unusable-content.ts'
 
 export interface AcceptanceOptions {
   readonly db: Db
@@ -57,7 +58,8 @@ export class Acceptance {
   }
 
   /**
-   * @param write makes the bytes durable under the given name.
+   * @param write makes the bytes durable under the given name; UnusableContent says that nothing was written, and that
+   *   another mail may have the name.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
@@ -67,10 +69,14 @@ export class Acceptance {
     within?: Within,
   ): Promise<string> {
     const { db, names, announce } = this.#options
-    const id = await names.take()
+    const name = await names.take()
+    const { id } = name
     const blob = blobOf(id)
     const receivedAt = new Date()
-    const { size } = await write(blob)
+    const { size } = await write(blob).catch((error: unknown) => {
+      if (error instanceof UnusableContent) names.giveBack(name)
+      throw error
+    })
     const traceparent = currentTraceparent()
     const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
     const mail = { blob, size, envelope: traced, receivedAt }

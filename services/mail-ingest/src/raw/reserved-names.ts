@@ -8,37 +8,44 @@ const RESERVED = 50
 /** The sweeper takes reservations of 6 hours for abandoned, and whoever takes a name may need it for an hour. */
 const FRESH_MS = 4 * 3_600_000
 
-interface Reserved {
+export interface ReservedName {
+  /** What the blob is named after, as `blobOf` tells. */
   readonly id: string
+  /** When it is no longer given out. */
   readonly until: number
 }
 
 /**
  * Names for the bytes of arriving mail, reserved ahead so that a mail need not wait for a commit before its bytes may be
- * written. Each is given out once.
+ * written. Nobody else has one that was given out.
  */
 export class ReservedNames implements Part {
   readonly name = 'reserved names'
   readonly #db: Db
-  #free: Reserved[] = []
+  #free: ReservedName[] = []
   #reserving: Promise<void> | undefined
 
   constructor(db: Db) {
     this.#db = db
   }
 
-  /** @returns the id that the blob is named after, as `blobOf` tells; its reservation is committed. */
-  async take(): Promise<string> {
+  /** @returns a name whose reservation is committed. */
+  async take(): Promise<ReservedName> {
     for (;;) {
       const next = this.#free.shift()
       // What fails here is told to whoever finds no name left.
       if (this.#free.length < RESERVED / 2) this.#reserve().catch(() => {})
       if (next === undefined) await this.#reserve()
-      else if (next.until > Date.now()) return next.id
+      else if (next.until > Date.now()) return next
     }
   }
 
-  /** Gives back what nobody took. */
+  /** For another mail: nothing was written under this name, nor will be. */
+  giveBack(name: ReservedName): void {
+    this.#free.push(name)
+  }
+
+  /** Forgets what nobody took. */
   async stop(): Promise<void> {
     await this.#reserving?.catch(() => {})
     const unused = this.#free.map(({ id }) => blobOf(id))

@@ -1,20 +1,26 @@
 import type { Readable } from 'node:stream'
+import { UnusableContent } from '../inbound/unusable-content.ts'
 import { LineGuard } from './line-guard.ts'
 
 /** A mail above the size that EHLO announced. */
-export class MailTooLarge extends Error {
+export class MailTooLarge extends UnusableContent {
   override readonly name = 'MailTooLarge'
+}
+
+/** The connection ended within the mail. */
+export class MailBrokenOff extends UnusableContent {
+  override readonly name = 'MailBrokenOff'
 }
 
 /**
  * What DATA carries, checked while it flows by: at most `limit` bytes, strict line endings. The stream is left open
  * when a check fails, so that the rest can be read up to its end and the answer comes where the peer expects it.
- * @throws SmugglingAttempt, MailTooLarge
+ * @throws SmugglingAttempt, MailTooLarge, MailBrokenOff
  */
 export async function* checkedContent(stream: Readable, limit: number): AsyncGenerator<Buffer, void> {
   const guard = new LineGuard()
   let size = 0
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of received(stream)) {
     const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
     size += bytes.length
     if (size > limit) throw new MailTooLarge()
@@ -22,6 +28,14 @@ export async function* checkedContent(stream: Readable, limit: number): AsyncGen
     yield bytes
   }
   guard.end()
+}
+
+async function* received(stream: Readable): AsyncGenerator<Buffer | string> {
+  try {
+    yield* stream.iterator({ destroyOnReturn: false })
+  } catch (cause) {
+    throw new MailBrokenOff('the mail broke off', { cause })
+  }
 }
 
 /** Reads a stream to its end and forgets it. @returns false when there is more than `limit`; it is left unread. */

@@ -1,5 +1,7 @@
+import { UnusableContent } from '../inbound/unusable-content.ts'
+
 /** A mail that cannot be what its sender's server sent: bytes that two servers would read as different mails. */
-export class SmugglingAttempt extends Error {
+export class SmugglingAttempt extends UnusableContent {
   override readonly name = 'SmugglingAttempt'
 }
 

@@ -13,7 +13,7 @@ import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Acceptance } from '../inbound/acceptance.ts'
 import { inSpan } from '../telemetry/spans.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
-import { checkedContent, drain, MailTooLarge } from './content.ts'
+import { checkedContent, drain, MailBrokenOff, MailTooLarge } from './content.ts'
 import { BROKEN_MAIL, GuardedServer } from './guarded-server.ts'
 import { SmugglingAttempt } from './line-guard.ts'
 import type { RecipientLookup } from './recipients.ts'
@@ -250,6 +250,7 @@ function refusalFor(error: unknown): Refusal {
     )
   }
   if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
+  if (error instanceof MailBrokenOff) return new Refusal(451, 'Mail broke off, try again later', 'broken_off')
   const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'
   return new Refusal(451, 'Mail cannot be stored now, try again later', outcome)
 }

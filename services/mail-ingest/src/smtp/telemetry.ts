@@ -6,7 +6,7 @@ export const smtpConnections = new Gauge({
 })
 export const smtpMails = new Counter({
   name: 'restante_smtp_mails_total',
-  help: 'Mails by how DATA was answered: accepted, deferred (infrastructure), failed (defect), smuggling, too_large',
+  help: 'Mails by how DATA was answered: accepted, deferred (infrastructure), failed (defect), smuggling, too_large, broken_off',
   labelNames: ['outcome'],
 })
 export const smtpRecipients = new Counter({
