@@ -25,6 +25,13 @@ export const upsertTimers = sql<
   set due_at = excluded.due_at, payload = excluded.payload, attempt = 0, lease_id = null, leased_until = null
   returning id`)
 
+/** Inserts unless there is one, whoever holds it. */
+export const insertTimer = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
+  insert into timers (id, kind, key, due_at, payload)
+  values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb)
+  on conflict (kind, key) do nothing
+  returning id`)
+
 export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
   'delete from timers where kind = $1 and key = any($2::text[]) returning id',
 )

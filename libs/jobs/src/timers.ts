@@ -2,7 +2,7 @@ import type { Logger, Part, Queryable, Tx } from '@restante/service'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'
-import { deleteTimers, upsertTimers } from './statements.ts'
+import { deleteTimers, insertTimer, upsertTimers } from './statements.ts'
 import type { ScheduledTimer, TimerDatabase } from './timer.ts'
 
 export interface TimersOptions<Orm> {
@@ -65,8 +65,22 @@ export class Timers<Kinds extends object, Orm = unknown> implements Part {
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
       rows.map(({ payload }) => JSON.stringify(payload)),
     )
+    this.#pokeWhenDue(tx, rows)
+  }
+
+  /**
+   * Sets a timer in the caller's transaction unless one of its kind and key is live, which stays as it is: for work that
+   * sets itself anew, and that every process which starts wants to be set.
+   */
+  async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
+    const { kind, key, dueAt, payload } = timer
+    await tx.query(insertTimer, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
+    this.#pokeWhenDue(tx, [timer])
+  }
+
+  #pokeWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
     const now = Date.now()
-    if (rows.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.poke())
+    if (timers.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.poke())
   }
 
   /**

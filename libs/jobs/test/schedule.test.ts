@@ -68,6 +68,21 @@ describe('a timer', () => {
     expect((await stack.rows()).map(({ payload }) => payload.text)).toEqual(['new', 'other kind'])
   })
 
+  it('is left as it is, and where it is missing set, by who only wants it to be there', async () => {
+    const timers = stack.timers()
+    const dueAt = ahead(3_600_000)
+    await at(stack.db, timers, 'there', dueAt, 'old')
+    for (const key of ['there', 'missing'])
+      await stack.db.transaction((tx) =>
+        timers.scheduleIfMissing(tx, { kind: 'note', key, dueAt: ahead(7_200_000), payload: { text: 'new' } }),
+      )
+    const rows = await stack.rows()
+    expect(rows.map(({ key, payload }) => [key, payload.text])).toEqual([
+      ['there', 'old'],
+      ['missing', 'new'],
+    ])
+  })
+
   it('given twice in one statement is the last one given', async () => {
     const timers = stack.timers()
     await stack.db.transaction((tx) =>

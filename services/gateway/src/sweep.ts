@@ -23,8 +23,9 @@ export function sweepHourly(timers: GatewayTimers, deps: { db: Db; events: Tenan
 }
 
 /**
- * Sets the one timer of the sweep; setting it again, by each process that starts, only moves it. A process that starts
- * while the database is away serves what it can meanwhile.
+ * Sets the one timer of the sweep where there is none yet: if each process that starts put it off, a process that starts
+ * again and again would keep it from ever being due. One that starts while the database is away serves what it can
+ * meanwhile.
  */
 export class SweepSchedule implements Part {
   readonly name = 'sweep'
@@ -53,7 +54,9 @@ export class SweepSchedule implements Part {
 
   #schedule(): Promise<void> {
     const dueAt = new Date(Date.now() + FIRST_AFTER_MS)
-    return this.#db.transaction((tx) => this.#timers.schedule(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }))
+    return this.#db.transaction((tx) =>
+      this.#timers.scheduleIfMissing(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }),
+    )
   }
 }
 

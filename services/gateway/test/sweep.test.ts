@@ -6,6 +6,7 @@ const makeDue = sql<never>("update timers set due_at = now() where kind = 'sweep
 const isSetAnew = sql<{ due: boolean }>(
   "select due_at > now() + interval '50 m' as due from timers where kind = 'sweep'",
 )
+const dueAt = sql<{ due_at: Date }>("select due_at from timers where kind = 'sweep'")
 
 describe('the hourly sweep', () => {
   let gateway: TestGateway
@@ -39,5 +40,13 @@ describe('the hourly sweep', () => {
     expect((await gateway.events(id)).at(-1)).toMatchObject({ type: 'credential.deleted', subject: old.row.id })
     expect(await gateway.db.orm.credential.findUnique({ where: { id: recent.row.id } })).not.toBeNull()
     expect(await gateway.db.query(isSetAnew)).toEqual([{ due: true }])
+  })
+
+  it('is not put off by processes that start', async () => {
+    const before = await gateway.db.query(dueAt)
+    const { service } = await gateway.another()
+    await service.stop()
+    expect(before).toHaveLength(1)
+    expect(await gateway.db.query(dueAt)).toEqual(before)
   })
 })
