@@ -279,6 +279,18 @@ describe('agents', () => {
       expect(await codeOf(human)).toMatch(/^\d{6}$/)
       expect(mailsTo(human)).toHaveLength(1)
     })
+
+    it('gives up a code mail that the sending service refuses, and asks no second time', async () => {
+      const { username, human } = fresh()
+      gateway.behind.unmailable.add(human)
+      await signUp({ username, human_email: human })
+      await waitFor(() => mailsTo(human).length > 0, { what: 'the refusal' })
+      await waitFor(async () => (await gateway.db.orm.timer.count({ where: { kind: 'code-mail' } })) === 0, {
+        what: 'the end of the timer',
+      })
+      expect(mailsTo(human)).toHaveLength(1)
+      expect(await gateway.db.query(isMailed, human)).toEqual([{ mailed: false }])
+    })
   })
 
   describe('POST /v0/agent/verify', () => {

@@ -34,6 +34,8 @@ export class StandIns {
   readonly received = new Set<string>()
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
+  /** Whom the sending service says that it cannot mail. */
+  readonly unmailable = new Set<string>()
   answer: Answer = (_request, response) => void response.setHeader('content-type', 'application/json').end('{}')
   upgrade: Upgrade = (_request, socket) => socket.destroy()
   readonly #server: Server
@@ -83,6 +85,7 @@ export class StandIns {
         return void response.end(JSON.stringify({ received: this.received.has(document.organization_id) }))
       case '/internal/system-mail/send':
         this.systemMails.push(document)
+        if (this.unmailable.has(document.to)) response.statusCode = 400
         return void response.end('{}')
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import type { ServiceClient } from '@restante/service'
+import { PeerRefused, type ServiceClient } from '@restante/service'
 import type { Secrets } from '../credentials/secrets.ts'
 import type { Db } from '../database.ts'
 import type { GatewayTimers } from '../timers.ts'
@@ -15,10 +15,12 @@ const RETRY_CAP_MS = 10_000
 
 /**
  * Mails verification codes: a timer of the transaction that made the code. The digits are derived anew for each attempt
- * and the mail has an id of its own, so that a crash at any point costs neither the mail nor a second one.
+ * and the mail has an id of its own, so that a crash at any point costs neither the mail nor a second one. Whatever is in
+ * the way is waited out for as long as the code is valid, but a mail that is refused is given up.
  */
 export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
-  const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
+  const retry = (attempt: number, error: unknown): Date | null =>
+    isFinal(error) ? null : new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
   timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer, run }) => {
     const { code_id: id, mail_id: mailId } = timer.payload
     const code = await db.orm.verificationCode.findUnique({ where: { id } })
@@ -34,6 +36,11 @@ export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: Code
       await orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
     })
   })
+}
+
+/** Nobody can be mailed at the address. Other refusals are of our own making, such as a key that is being changed. */
+function isFinal(error: unknown): boolean {
+  return error instanceof PeerRefused && error.status === 400
 }
 
 function textOf(code: string): string {
