@@ -9,7 +9,10 @@ export const environment = commonEnvironment.extend({
     .port()
     .optional()
     .describe('Port of the calls of other services, which the public port then serves no more; default: on PORT'),
-  METRICS_PORT: env.port().optional().describe('Port of /metrics; the public port never serves it'),
+  METRICS_PORT: env
+    .port()
+    .optional()
+    .describe('Port of /metrics, and of /readyz with its reasons; the public port never serves them'),
   REDIS_URL: env.url().describe('Redis of the queues'),
   REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
   DOCS_URL: env.url().describe('Base of the links in errors'),

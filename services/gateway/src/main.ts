@@ -1,7 +1,7 @@
 import { LIMITS, topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
-import { Cursors, HttpListener, type Logger, run, Service, ServiceClient } from '@restante/service'
+import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient } from '@restante/service'
 import { mailCodes } from './agents/code-mail.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { Turns } from './agents/turns.ts'
@@ -18,7 +18,6 @@ import { routeTable } from './edge/route-table.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
-import { MetricsServer } from './metrics-server.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { SweepSchedule, sweepHourly } from './sweep.ts'
@@ -103,7 +102,11 @@ export function create(config: Config, log: Logger): Service {
   // Behind the listener, so that streams are closed before it stops: a shutdown runs in the opposite order.
   service.use(streams)
   if (config.metricsPort !== undefined) {
-    service.use(new MetricsServer({ port: config.metricsPort, host: config.http.host }))
+    const nothingElse = async (): Promise<void> => {
+      throw notFound('Route')
+    }
+    const { metricsPort: port } = config
+    service.use(new HttpListener({ ...config.http, port, log, docsUrl, health: service, handle: nothingElse }))
   }
   return service
 }

@@ -1,6 +1,8 @@
 import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
+import { freePort } from '@restante/testkit'
 import { request } from 'undici'
 import { startGateway, type TestGateway } from './gateway.ts'
 
@@ -171,6 +173,20 @@ describe('the public edge', () => {
       const internal = await request(`${gateway.url}/internal/credentials/verify`, { method: 'POST', body: '{}' })
       expect([metrics.statusCode, internal.statusCode]).toEqual([404, 404])
       await Promise.all([metrics.body.dump(), internal.body.dump()])
+    })
+
+    it('shows metrics, and nothing of the API, on a port of their own, where nobody can wait for ever either', async () => {
+      const port = await freePort()
+      await gateway.another({ METRICS_PORT: String(port), HTTP_HEADERS_TIMEOUT: '200ms' })
+      const metrics = await request(`http://127.0.0.1:${port}/metrics`)
+      expect(metrics.statusCode).toBe(200)
+      expect(await metrics.body.text()).toContain('http_requests_total')
+      const api = await request(`http://127.0.0.1:${port}/v0/inboxes`)
+      expect(api.statusCode).toBe(404)
+      expect(await api.body.json()).toMatchObject({ code: 'not_found' })
+      const slow = connect(port, '127.0.0.1')
+      slow.write('GET /metrics HTTP/1.1\r\n')
+      expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 /)
     })
 
     it('is alive and ready', async () => {
