@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { waitFor } from '@restante/testkit'
+import { register } from 'prom-client'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
@@ -21,6 +22,17 @@ async function send(body: Record<string, unknown>): Promise<string> {
 
 function deliveryTo(recipient: string) {
   return world.db.orm.delivery.findFirstOrThrow({ where: { recipient } })
+}
+
+function inAnHour(): Date {
+  return new Date(Date.now() + 3_600_000)
+}
+
+/** How many attempts have found that another one holds their timer. */
+async function leasesLost(): Promise<number> {
+  const counter = await register.getSingleMetric('restante_timers_attempts_total')?.get()
+  const { value = 0 } = counter?.values.find(({ labels }) => labels['outcome'] === 'lost') ?? {}
+  return value
 }
 
 /** Puts the rows where a process leaves them that dies in the middle of an attempt; its lease has just run out. */
@@ -99,6 +111,31 @@ describe('after a crash', () => {
     ])
   }, 60_000)
 
+  it('takes no delivery from the attempt that took over from it, however old the mail is', async () => {
+    const reached = Promise.withResolvers<Socket>()
+    const stalling = await stallingServer(reached.resolve)
+    world.zone.set('stalling.test', { type: 'A', address: '127.0.0.9' }).fail('overtaken.example')
+    const to = `ann-${randomUUID().slice(0, 8)}@overtaken.example`
+    await send({ to })
+    const { id, sendId } = await deliveryTo(to)
+    const timer = { key: { startsWith: sendId } }
+    const hold = { where: { ...timer, leaseId: null, attempt: { gt: 0 } }, data: { dueAt: inAnHour() } }
+    await waitFor(async () => (await world.db.orm.timer.updateMany(hold)).count > 0, { what: 'a first attempt' })
+    const weekAgo = new Date(Date.now() - 7 * 86_400_000)
+    await world.db.orm.send.update({ where: { id: sendId }, data: { acceptedAt: weekAgo } })
+    world.zone.set('overtaken.example', { type: 'MX', exchange: 'stalling.test', priority: 1 })
+    await world.db.orm.timer.updateMany({ where: timer, data: { dueAt: new Date() } })
+    const socket = await reached.promise
+
+    const lost = await leasesLost()
+    const taken = await world.db.orm.delivery.update({ where: { id }, data: { attempts: { increment: 1 } } })
+    await world.db.orm.timer.updateMany({ where: timer, data: { leaseId: randomUUID(), leasedUntil: inAnHour() } })
+    socket.destroy()
+    stalling.close()
+    await waitFor(async () => (await leasesLost()) > lost, { what: 'the end of the attempt that was overtaken' })
+    expect(await deliveryTo(to)).toEqual(taken)
+  }, 60_000)
+
   it('publishes the facts that were committed and not published', async () => {
     const to = someone()
     const id = await send({ to })
@@ -160,14 +197,14 @@ describe('when the database goes away', () => {
 })
 
 /** Greets, takes the envelope, and then never says another word. */
-async function stallingServer(reached: () => void) {
+async function stallingServer(reached: (socket: Socket) => void) {
   const port = world.outside.port
   const server = createServer((socket: Socket) => {
     socket.on('error', () => {})
     socket.write('220 stalling\r\n')
     socket.on('data', (bytes) => {
       if (/^(EHLO|HELO|RSET)/m.test(bytes.toString())) socket.write('250 fine\r\n')
-      else reached()
+      else reached(socket)
     })
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.9', resolve))

@@ -183,19 +183,28 @@ class Attempt {
 
   /**
    * A failure that is not the infrastructure's would come back for ever: behind the retry window the recipients are
-   * given up. That is nothing their addresses are blocked for.
-   * @returns whether they were.
+   * given up. That is nothing their addresses are blocked for. They are taken in the transaction that holds the timer:
+   * an attempt that was overtaken would take them from the other one, whose outcome could then not be written down.
+   * @returns whether they were given up.
    */
   async #reject(error: unknown): Promise<boolean> {
     const over = Date.now() > this.#send.acceptedAt.getTime() + this.#options.retry.giveUpAfterMs
     if (!over || isInfrastructureError(error) || this.#context.signal.aborted) return false
+    this.#settled.push(...(await this.#context.run((tx) => this.#rejectOpen(tx))))
     this.#options.log.error({ err: error, send: this.#send.id }, 'delivery given up after an internal failure')
-    const found = await findOpen(this.#options.db, this.#send.id, this.#context.timer.payload.destination)
-    const rest = found ? await begin(this.#options.db, found.deliveries) : []
-    const verdict = { status: '5.3.0', text: 'The message could not be delivered because of an internal failure.' }
-    for (const delivery of rest) this.#settle({ delivery, settlement: { state: 'rejected', verdict } })
-    await this.#conclude()
     return true
+  }
+
+  async #rejectOpen(tx: Tx): Promise<Settled[]> {
+    const found = await findOpen(tx, this.#send.id, this.#context.timer.payload.destination)
+    const open = found?.deliveries ?? []
+    const verdict = { status: '5.3.0', text: 'The message could not be delivered because of an internal failure.' }
+    const rejected = (await begin(tx, open)).map(
+      (delivery): Settled => ({ delivery, settlement: { state: 'rejected', verdict } }),
+    )
+    await this.#options.settlements.record(tx, this.#send, rejected)
+    if (rejected.length < open.length) await this.#context.postpone(tx, soon(BUSY_MS))
+    return rejected
   }
 
   #observeStart(): void {
