@@ -132,7 +132,10 @@ export class Pipeline implements Part {
       'mails were not given back by whoever held them; each is tried alone',
     )
     await leases.during(orphans, async () => {
-      await Promise.all(this.#active)
+      while (this.#active.size > 0) {
+        await Promise.race(this.#active)
+        this.#tickedAt = Date.now()
+      }
       for (const mail of orphans) {
         // The lease ends by itself, and the next one to have the mail knows, too, that it is an orphan.
         if (this.#stopping) return
