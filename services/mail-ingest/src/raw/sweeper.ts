@@ -2,7 +2,7 @@ import type { BlobStore } from '@restante/blobs'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 
-/** A reservation is older than this only if its process died: no SMTP session lasts so long. */
+/** Nobody uses a reservation that is older (`ReservedNames`): its process died, or its mail was not accepted. */
 const UNUSED = sql<{ blob: string }, [rows: number]>(`
 select blob from raw_mails
  where refs = 0 and (size > 0 or updated_at < now() - interval '6 hours')
