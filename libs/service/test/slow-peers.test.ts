@@ -138,6 +138,27 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer that comes before the end of its request', () => {
+  it('costs neither the connection nor anything that stays with it', async () => {
+    const peers = new Set<Socket>()
+    const port = await listen({}, async ({ request, response }) => {
+      peers.add(request.socket)
+      sendJson(response, 401, {})
+    })
+    const peer = open(port)
+    const answers = () => peer.text.split('HTTP/1.1 401').length - 1
+    for (let sent = 1; sent <= 12; sent++) {
+      peer.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n')
+      await until(() => answers() === sent)
+      peer.socket.write('whole')
+    }
+    const [socket] = peers
+    expect(peers.size).toBe(1)
+    await until(() => (socket?.listenerCount('close') ?? 0) < 10)
+    peer.socket.destroy()
+  })
+})
+
 describe('connections beyond the limit are closed at once', () => {
   it('of all peers', async () => {
     const port = await listen({ connections: 3 })

@@ -83,6 +83,7 @@ export function dropRest(request: IncomingMessage, response: ServerResponse): vo
     const cut = setTimeout(() => {
       if (!request.complete) socket.destroy()
     }, LINGER_MS)
-    socket.once('close', () => clearTimeout(cut))
+    // Not the connection's: one that is kept would gather a listener with each such request.
+    request.once('close', () => clearTimeout(cut))
   })
 }
