@@ -4,6 +4,9 @@ export default {
   testMatch: ['<rootDir>/{libs,services,deploy}/*/test/**/*.test.ts', '<rootDir>/{test-e2e,tools}/**/*.test.ts'],
   globalSetup: '<rootDir>/test-e2e/stack/setup.ts',
   globalTeardown: '<rootDir>/test-e2e/stack/teardown.ts',
+  testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
+  // What a worker keeps of the files that it has run is given back by a new one.
+  workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/tools/jest/totals.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

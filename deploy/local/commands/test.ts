@@ -5,9 +5,12 @@ import { runOnEngines } from './on-engines.ts'
 
 const underLoad = 'test-e2e/faults/under-load'
 
-/** Tests that load the whole machine run when all others are done, one file at a time. */
+/**
+ * Tests that load the whole machine run when all others are done, one file at a time. The others wait a good part of
+ * their time, so that two cores are enough for three at once.
+ */
 const rounds = [
-  ['--maxWorkers=2', `--testPathIgnorePatterns=${underLoad}/`],
+  ['--maxWorkers=3', `--testPathIgnorePatterns=${underLoad}/`],
   ['--runInBand', `--testMatch=<rootDir>/${underLoad}/*.test.ts`],
 ]
 
