@@ -96,6 +96,21 @@ describe('the relay', () => {
     expect(successor?.pid).not.toBe(leader?.pid)
   })
 
+  it('says that it works again once it leads anew, though there is nothing to publish', async () => {
+    const relay = await stage.relay()
+    const leads = (other?: number) =>
+      until(async () => (await stage.db.query(LEADERS)).map(({ pid }) => pid).find((pid) => pid !== other) ?? false)
+    const pid = await leads()
+    await stage.db.query(TERMINATE, pid)
+    await leads(pid)
+    await until(() =>
+      relay.working().then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+
   it('publishes what other processes commit without waiting for its poll', async () => {
     const seen = await watch(stage)
     const relay = new Relay({ kafka: stage.kafka, db: stage.db, outbox: stage.outbox, pollMs: 60_000 })

@@ -108,6 +108,7 @@ export class Relay implements Part {
       if (Date.now() >= housekeepingAt) housekeepingAt = Date.now() + (await this.#housekeeping(candidate))
       const rows = await candidate.query(NEXT, publisher.heldTopics(), BATCH_ROWS, BATCH_BYTES)
       if (rows.length === 0) {
+        this.#failure = undefined
         if (this.#stop.signal.aborted) return
         await this.#bell.wait(this.#options.pollMs ?? 50)
         continue
