@@ -1,5 +1,5 @@
 import { openBlobStore } from '@restante/blobs'
-import { LIMITS, topics } from '@restante/contracts'
+import { topics } from '@restante/contracts'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
 import {
@@ -41,6 +41,8 @@ import { InboxPurge } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 
 const name = 'mail-ingest'
+/** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
+const RAW_MAIL_BYTES = 16 * 1024 * 1024
 /** Channel on which accepted mail is announced to the pipelines of other processes. */
 const INBOUND = 'restante_inbound'
 
@@ -83,7 +85,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     const answered = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
     const examination = { hostname, authentication, rspamdUrl, answered }
-    const memory = new ByteBudget({ bytes: LIMITS.inbound.bytes })
+    const memory = new ByteBudget({ bytes: RAW_MAIL_BYTES })
     const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.ring, log }
     const leases = service.use(new Leases({ db, log }))
     service.use(new Pipeline({ tools, leases, bell, concurrency }))
