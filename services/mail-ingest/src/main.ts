@@ -76,7 +76,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     service.use(sweeper)
     service.use(new MarkSweeper({ db, log }))
     service.use(new Forgetting({ db, log }))
-    const purge = service.use(new InboxPurge({ db, log, sweep: sweeper.ring }))
+    const purge = service.use(new InboxPurge({ db, outbox, log, sweep: sweeper.ring }))
     service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { Outbox } from '@restante/messaging'
 import { createLogger, sql } from '@restante/service'
 import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
 import { buryInbox } from '../src/mailbox/lock.ts'
@@ -108,7 +109,8 @@ describe('the bytes of a mail', () => {
       { what: 'both copies' },
     )
     const [{ blob, messageId } = { blob: '', messageId: '' }] = messages
-    const purge = new InboxPurge({ db, log, sweep: () => {} })
+    const outbox = new Outbox({ db, service: 'mail-ingest' })
+    const purge = new InboxPurge({ db, outbox, log, sweep: () => {} })
     const { address: inbox_address, caller: _, ...scope } = inbox
     await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
     const work = await db.transaction(async (tx) => {

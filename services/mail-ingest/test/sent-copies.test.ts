@@ -270,7 +270,8 @@ describe('facts about a delivery', () => {
 
   it('go on to pod and organization when the whole inbox was deleted', async () => {
     const { copy, accepted, delivered } = await story()
-    await deliver(accepted)
+    const early = await story()
+    await deliver(accepted, early.delivered)
     await stage.deleteInbox(inbox)
     await waitFor(async () => (await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })) === 0, {
       what: 'the purge',
@@ -284,5 +285,12 @@ describe('facts about a delivery', () => {
     expect(event.headers).toMatchObject({ ce_organizationid: inbox.organization_id, ce_podid: inbox.pod_id })
     expect(event.headers).not.toHaveProperty('ce_inboxuid')
     expect(JSON.parse(event.value).delivery.inbox_id).toBe(inbox.address)
+    // A fact that waited for its copy, which is not placed any more.
+    await deliver(early.accepted)
+    const late = await events.next(
+      ({ type, headers }) => type === 'message.delivered' && headers['ce_subject'] === early.copy.message_id,
+      { what: 'the event of a fact that was ahead of its copy' },
+    )
+    expect(late.headers).not.toHaveProperty('ce_inboxuid')
   })
 })

@@ -41,6 +41,11 @@ const TAKE = sql<PendingRow, [inboxUid: string, messageId: string]>(
   'delete from pending_facts where inbox_uid = $1 and message_id = $2 returning event_id, type, time, payload',
 )
 
+const TAKE_OF_INBOX = sql<PendingRow, [inboxUid: string, rows: number]>(`
+delete from pending_facts
+ where event_id in (select event_id from pending_facts where inbox_uid = $1 order by time limit $2)
+returning event_id, type, time, payload`)
+
 /** Facts about copies that are not placed yet. */
 export const pendingFacts = {
   async keep(tx: Queryable, fact: DeliveryFact): Promise<void> {
@@ -58,9 +63,17 @@ export const pendingFacts = {
 
   /** Removes and returns what is kept about a message, in the order in which it happened. */
   async take(tx: Queryable, inboxUid: string, messageId: string): Promise<DeliveryFact[]> {
-    const rows = await tx.query(TAKE, inboxUid, messageId)
-    return rows.sort((a, b) => a.time.getTime() - b.time.getTime()).flatMap(factOf)
+    return inOrder(await tx.query(TAKE, inboxUid, messageId))
   },
+
+  /** The same about all messages of an inbox, at most so many: to be asked again while that many come. */
+  async takeOfInbox(tx: Queryable, inboxUid: string, most: number): Promise<DeliveryFact[]> {
+    return inOrder(await tx.query(TAKE_OF_INBOX, inboxUid, most))
+  },
+}
+
+function inOrder(rows: PendingRow[]): DeliveryFact[] {
+  return rows.sort((a, b) => a.time.getTime() - b.time.getTime()).flatMap(factOf)
 }
 
 function factOf(row: PendingRow): DeliveryFact[] {

@@ -1,7 +1,10 @@
+import type { Outbox } from '@restante/messaging'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
+import { applyFact } from '../sent/apply-fact.ts'
+import { pendingFacts } from '../sent/store.ts'
 
 const TO_PURGE = sql<{ inbox_uid: string }>(
   'select inbox_uid from deleted_inboxes where purged_at is null order by deleted_at limit 1 for update skip locked',
@@ -17,10 +20,6 @@ const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
 const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
   'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
 )
-const FACTS = sql<{ event_id: string }, [inboxUid: string, rows: number]>(`
-delete from pending_facts
- where event_id in (select event_id from pending_facts where inbox_uid = $1 limit $2)
-returning event_id`)
 const PURGED = sql<never, [inboxUid: string]>('update deleted_inboxes set purged_at = now() where inbox_uid = $1')
 
 const BATCH = 500
@@ -33,12 +32,14 @@ const EVERY_MS = 10_000
 export class InboxPurge implements Part {
   readonly name = 'inbox purge'
   readonly #db: Db
+  readonly #outbox: Outbox
   readonly #sweep: () => void
   readonly #turns: Periodic
 
   /** @param options `sweep` is called when bytes may have become unused. */
-  constructor(options: { db: Db; log: Logger; sweep: () => void }) {
+  constructor(options: { db: Db; outbox: Outbox; log: Logger; sweep: () => void }) {
     this.#db = options.db
+    this.#outbox = options.outbox
     this.#sweep = options.sweep
     this.#turns = new Periodic({
       name: this.name,
@@ -77,12 +78,11 @@ export class InboxPurge implements Part {
         tx,
         messages.map(({ blob }) => blob),
       )
-      const rest = [
-        await tx.query(THREADS, uid, BATCH),
-        await tx.query(LABELS, uid, BATCH),
-        await tx.query(FACTS, uid, BATCH),
-      ]
-      if ([messages, ...rest].every((rows) => rows.length < BATCH)) await tx.query(PURGED, uid)
+      const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
+      // Their copies will never come; what they tell goes on to pod and organization (events 1.2 rule 12).
+      const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
+      for (const fact of facts) await applyFact(tx, this.#outbox, fact)
+      if ([messages, facts, ...rest].every((rows) => rows.length < BATCH)) await tx.query(PURGED, uid)
       return true
     })
   }
