@@ -3,15 +3,13 @@ import { join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
 import { runOnEngines } from './on-engines.ts'
 
-const underLoad = 'test-e2e/faults/under-load'
-
 /**
  * Tests that load the whole machine run when all others are done, one file at a time. The others wait a good part of
  * their time, so that two cores are enough for three at once.
  */
 const rounds = [
-  ['--maxWorkers=3', `--testPathIgnorePatterns=${underLoad}/`],
-  ['--runInBand', `--testMatch=<rootDir>/${underLoad}/*.test.ts`],
+  ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
+  ['--runInBand', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
 /**

@@ -1,6 +1,6 @@
 import { SERVICES } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from '../installation.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
 
 const RATE = 20
 const ROUNDS = 2

@@ -1,8 +1,8 @@
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { waitFor } from '@restante/testkit'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from '../installation.ts'
-import { shuffled } from '../shuffled.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
+import { shuffled } from './shuffled.ts'
 
 const MAILS = 2_000
 const RATE = 50
