@@ -257,7 +257,7 @@ describe('the client for URLs of users', () => {
     })
 
     it('lets a status count though its content never ends, or breaks', async () => {
-      const request = { ...LIMITS, timeoutMs: 200, read: 'beginning' } as const
+      const request = { ...LIMITS, timeoutMs: 2_000, read: 'beginning' } as const
       answer = (_request, response) => response.writeHead(201).write('begun')
       expect(await outbound.fetch(at('127.0.0.2'), request)).toMatchObject({ status: 201, truncated: true })
       answer = (_request, response) => {
