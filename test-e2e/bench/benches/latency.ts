@@ -3,9 +3,10 @@ import type { Place } from '../../stack/place.ts'
 import { createTenant, newUsername } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure, Goal } from '../harness/figures.ts'
-import { summarize } from '../harness/statistics.ts'
+import { type Summary, summarize } from '../harness/statistics.ts'
 import { Arrivals, type Told } from '../load/arrivals.ts'
 import { createInboxes } from '../load/inboxes.ts'
+import { kafkaRoundTrips } from '../load/kafka-round-trip.ts'
 import { atRate } from '../load/open-loop.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
 import { readWay, STATIONS } from '../load/way.ts'
@@ -24,9 +25,11 @@ const ROUNDS: readonly Round[] = [
 /** So that the first connections, plans and compilations are not what is measured. */
 const WARM_UP = { perSecond: 10, mails: 100 }
 
+const HOPS = { perSecond: 10, records: 200 }
+
 export const latency: Bench = {
   name: 'latency',
-  about: "from SMTP's 250 to the frame on a stream and to the request of a webhook, mails arriving at a steady rate",
+  about: "from SMTP's 250 to the frame on a stream and to the webhook's request, beside one bare hop over Kafka",
   async run(context) {
     const { place } = await context.startSystem()
     const tenant = await createTenant(place)
@@ -35,8 +38,10 @@ export const latency: Bench = {
     const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
     const load = { place, context, arrivals, senders, inboxes }
     await send(load, WARM_UP)
+    context.say('one hop over Kafka ...')
+    const hop = summarize(await kafkaRoundTrips(context, HOPS.perSecond, context.size(HOPS.records)))
     const figures: Figure[] = []
-    for (const round of ROUNDS) figures.push(...(await measure(load, round)))
+    for (const round of ROUNDS) figures.push(...(await measure(load, round, hop)))
     return figures
   },
 }
@@ -63,7 +68,7 @@ async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 
   return accepted
 }
 
-async function measure(load: Load, round: Round): Promise<Figure[]> {
+async function measure(load: Load, round: Round, hop: Summary): Promise<Figure[]> {
   const accepted = await send(load, round)
   const { perSecond, goals } = round
   const way = await readWay(load.place)
@@ -75,11 +80,14 @@ async function measure(load: Load, round: Round): Promise<Figure[]> {
     const { p50, p99, max } = summarize(delays(accepted, load.arrivals[kind]))
     // The goals are those of the stream; a webhook takes its first attempt at the same moment.
     const goalOf = (goal: Goal | undefined) => (goal && kind === 'stream' ? { goal } : {})
-    return [
-      { name: `${kind} p50, ${perSecond}/s`, value: p50, unit: 'ms', ...goalOf(goals.p50) },
-      { name: `${kind} p99, ${perSecond}/s`, value: p99, unit: 'ms', ...goalOf(goals.p99) },
-      { name: `${kind} max, ${perSecond}/s`, value: max, unit: 'ms' },
-    ]
+    const figure = (name: keyof typeof hop, value: number, goal?: Goal): Figure => ({
+      name: `${kind} ${name}, ${perSecond}/s`,
+      value,
+      unit: 'ms',
+      beside: { what: 'a hop over Kafka', value: hop[name] },
+      ...goalOf(goal),
+    })
+    return [figure('p50', p50, goals.p50), figure('p99', p99, goals.p99), figure('max', max)]
   })
   return [...told, ...stations]
 }

@@ -10,8 +10,9 @@ import type { Figure, Goal } from '../harness/figures.ts'
 import { Arrivals } from '../load/arrivals.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { atRate } from '../load/open-loop.ts'
-import { type UsageByService, usageOfAll } from '../load/processes.ts'
+import { type UsageByService, usageOf, usageOfAll } from '../load/processes.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
+import { Program } from '../programs/program.ts'
 
 /** Long enough for the first collections of what only starting needed. */
 const REST_MS = 20_000
@@ -22,17 +23,23 @@ const SENDS = 100
 
 export const memory: Bench = {
   name: 'memory',
-  about: 'what each service holds and burns at rest, and holds after mail in, large mail and mail out',
+  about:
+    'what each service holds and burns at rest, beside a bare Express; what it holds after mail in, large mail, mail out',
   async run(context) {
+    const bare = context.cleanUp(Program.start('constant-server', {}))
     const system = await context.startSystem()
     await sleep(REST_MS)
     const rested = await usageOfAll(system)
     await sleep(REST_MS)
     const atRest = await usageOfAll(system)
+    const { residentMb: bareMb } = await usageOf(bare.pid)
     await work(context, system.place)
     const after = await usageOfAll(system)
     return [
-      ...figures('at rest', (name) => atRest.get(name)?.residentMb, { atMost: 200 }),
+      ...figures('at rest', (name) => atRest.get(name)?.residentMb, { atMost: 200 }).map((figure) => ({
+        ...figure,
+        beside: { what: 'bare Express', value: bareMb },
+      })),
       ...figures('after load', (name) => after.get(name)?.residentMb),
       ...figures('peak under load', (name) => after.get(name)?.peakMb, { atMost: 512 }),
       ...SERVICES.map((name): Figure => {

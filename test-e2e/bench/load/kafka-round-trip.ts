@@ -1,0 +1,37 @@
+import { topics } from '@restante/contracts'
+import { createTopics, waitFor } from '@restante/testkit'
+import type { BenchContext } from '../harness/bench.ts'
+import { atRate } from './open-loop.ts'
+
+/**
+ * What one hop over Kafka costs without us: from the moment before a record is sent, to be confirmed by all copies, until
+ * a consumer has it. An event takes such a hop on its way from a mail to a stream.
+ * @returns milliseconds of each record.
+ */
+export async function kafkaRoundTrips(context: BenchContext, perSecond: number, records: number): Promise<number[]> {
+  const definition = topics['mail.inbound']
+  const { kafka, prefix, delete: forget } = await createTopics([definition])
+  context.cleanUp({ stop: () => forget() })
+  const topic = kafka.physical(definition.name)
+  const [producer, consumer] = [kafka.producer(), kafka.consumer({ groupId: `${prefix}bench`, maxWaitTimeInMs: 50 })]
+  const sent = new Map<string, number>()
+  const took: number[] = []
+  await Promise.all([producer.connect(), consumer.connect()])
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      took.push(performance.now() - (sent.get(message.key?.toString() ?? '') ?? Number.NaN))
+    },
+  })
+  const send = async (key: string) => {
+    sent.set(key, performance.now())
+    await producer.send({ topic, acks: -1, messages: [{ key, value: 'x'.repeat(2_000) }] })
+  }
+  await send('the first, which waits for the group')
+  await waitFor(() => took.length === 1, { what: 'the first record', timeout: 30_000 })
+  took.length = 0
+  await atRate(perSecond, records, (index) => send(String(index)))
+  await waitFor(() => took.length === records, { what: 'the last record', timeout: 30_000 })
+  await Promise.all([producer.disconnect(), consumer.disconnect()])
+  return took
+}
