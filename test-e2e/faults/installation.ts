@@ -8,7 +8,7 @@ import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
 import { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
-import { isInstalled } from '../support/programs.ts'
+import { describeWith } from '../support/programs.ts'
 import { createTenant, type Tenant } from '../support/tenants.ts'
 import { Correspondent } from './correspondent.ts'
 import {
@@ -269,8 +269,5 @@ const engines = await canRun(engineNames)
 
 /** Tests that kill engines need them as processes of this machine. */
 export function describeFaults(name: string, tests: () => void, programs: readonly string[] = []): void {
-  const missing = programs.filter((program) => !isInstalled(program))
-  if (!engines) missing.push('native engines')
-  if (missing.length === 0) describe(name, tests)
-  else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
+  describeWith({ programs, missing: engines ? [] : ['native engines'] }, name, tests)
 }

@@ -17,11 +17,14 @@ export interface Needs {
   readonly programs: readonly string[]
   /** Whether one of them runs for root only. */
   readonly root?: boolean
+  /** What else is known to be missing. */
+  readonly missing?: readonly string[]
 }
 
 /** Tests that need programs from outside: on a machine that cannot run them they are counted as skipped. */
-export function describeWith({ programs, root = false }: Needs, name: string, tests: () => void): void {
-  const missing = programs.filter((program) => !isInstalled(program))
+export function describeWith(needs: Needs, name: string, tests: () => void): void {
+  const { programs, root = false } = needs
+  const missing = [...programs.filter((program) => !isInstalled(program)), ...(needs.missing ?? [])]
   if (root && process.getuid?.() !== 0) missing.push('the rights of root')
   if (missing.length === 0) describe(name, tests)
   else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
