@@ -21,7 +21,8 @@ export async function test(args: readonly string[]): Promise<number> {
   const totals = join(run, `test-totals-${process.pid}`)
   const jest = join(root, 'node_modules/jest/bin/jest.js')
   const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--passWithNoTests']
-  const programs = rounds.map((round) => [...options, ...round, ...args])
+  // In this order: the options of a round take every word behind them for a pattern of theirs.
+  const programs = rounds.map((round) => [...options, ...args, ...round])
   try {
     await mkdir(run, { recursive: true })
     const code = await runOnEngines(programs, { RESTANTE_TEST_TOTALS: totals })
