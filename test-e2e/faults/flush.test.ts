@@ -7,14 +7,18 @@ const MAILS = 60
 
 describeFaults('an installation whose Redis is flushed', () => {
   let installation: Installation
+  let redis: Redis
   beforeAll(async () => {
     installation = await Installation.start({ name: 'flush', rate: 50 })
+    redis = new Redis(installation.engines.ground.urls.REDIS_URL)
   }, INSTALLATION_TIMEOUT)
-  afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
+  afterAll(async () => {
+    redis?.disconnect()
+    await installation?.stop()
+  }, INSTALLATION_TIMEOUT)
 
   it('does all that waited for its time, and all that was under way', async () => {
-    const { source, receiver, peer, engines, system } = installation
-    const redis = new Redis(engines.ground.urls.REDIS_URL)
+    const { source, receiver, peer, system } = installation
     // Webhooks and mails that have failed once are due again in a while; some are refused again meanwhile.
     receiver.always(503)
     const human = peer.address()
@@ -38,6 +42,5 @@ describeFaults('an installation whose Redis is flushed', () => {
     expect(await installation.count()).toEqual(installation.expected(MAILS))
     expect(agent.replies.length).toBeGreaterThan(0)
     expect(await installation.countReplies()).toEqual(installation.expectedReplies())
-    redis.disconnect()
   }, 180_000)
 })

@@ -87,9 +87,11 @@ export class Installation {
   static async start({ name, rate, replicas = 1 }: InstallationOptions): Promise<Installation> {
     const folder = `${currentRun().folder}-${name}`
     const engines = await OwnEngines.start(folder)
+    const started: { stop(): Promise<void> }[] = [engines]
     try {
       const { ground } = engines
       const system = await System.start(folder, { ground, replicas, supervised: true, environment: ENVIRONMENT })
+      started.unshift(system)
       const [tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
       const inboxes = await Promise.all(
         Array.from({ length: INBOXES }, async () => (await tenant.client.inboxes.create({})).inboxId),
@@ -98,7 +100,7 @@ export class Installation {
       const { secret } = await tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'] })
       return new Installation({ engines, system, tenant, inboxes, peer, receiver, secret, rate, folder })
     } catch (error) {
-      await engines.stop()
+      for (const part of started) await part.stop()
       throw error
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport, type Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool'
 import type { Place } from '../stack/place.ts'
+import { atRate } from '../support/open-loop.ts'
 
 export interface MailSourceOptions {
   readonly place: Place
@@ -57,14 +58,7 @@ export class MailSource {
 
   /** Sends `count` mails, evenly over the inboxes. Resolves when each got its 250. @throws Error when one was refused. */
   async send(count: number): Promise<void> {
-    const began = performance.now()
-    const sent: Promise<void>[] = []
-    for (let index = 0; index < count; index++) {
-      const wait = began + (index * 1_000) / this.#options.rate - performance.now()
-      if (wait > 0) await sleep(wait)
-      sent.push(this.#sendUntilAccepted(this.#count++))
-    }
-    await Promise.all(sent)
+    await atRate(this.#options.rate, count, () => this.#sendUntilAccepted(this.#count++))
   }
 
   close(): void {

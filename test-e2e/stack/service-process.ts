@@ -26,6 +26,7 @@ export class ServiceProcess {
   readonly #options: ServiceProcessOptions
   #child: ChildProcess | undefined
   #restart: NodeJS.Timeout | undefined
+  #killed = false
 
   constructor(options: ServiceProcessOptions) {
     this.name = options.name
@@ -49,17 +50,19 @@ export class ServiceProcess {
 
   /** Starts it, and again whenever it dies until it is stopped, as an orchestrator does. */
   supervise(): void {
+    this.#killed = false
     this.start()
     const child = this.#child
     child?.once('exit', (code, signal) => {
       if (this.#child !== child) return
-      if (signal !== 'SIGKILL') this.deaths.push(signal ?? `exit code ${code}`)
+      if (!this.#killed) this.deaths.push(signal ?? `exit code ${code}`)
       this.#restart = setTimeout(() => this.supervise(), RESTART_MS)
     })
   }
 
   /** Leaves it no time for anything. Who supervises it starts it again. */
   kill(): void {
+    this.#killed = true
     this.#child?.kill('SIGKILL')
   }
 
@@ -89,5 +92,7 @@ export class ServiceProcess {
     child.kill(signal)
     const ended = () => child.exitCode !== null || child.signalCode !== null
     await waitFor(ended, { what: `${this.name} to end`, timeout: patience }).catch(() => child.kill('SIGKILL'))
+    // One that was asked politely and did not end well, or in time, says so.
+    if (signal !== 'SIGKILL' && child.exitCode !== 0) this.deaths.push(`asked to end: exit code ${child.exitCode}`)
   }
 }

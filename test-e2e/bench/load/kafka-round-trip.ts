@@ -1,7 +1,7 @@
 import { topics } from '@restante/contracts'
 import { createTopics, waitFor } from '@restante/testkit'
+import { atRate } from '../../support/open-loop.ts'
 import type { BenchContext } from '../harness/bench.ts'
-import { atRate } from './open-loop.ts'
 
 /**
  * What one hop over Kafka costs without us: from the moment before a record is sent, to be confirmed by all copies, until
