@@ -47,6 +47,8 @@ export interface OperationDefinition extends RequestContract {
    * named in `alsoNeeds` and enforced by the owning service.
    */
   readonly permission: Permission | InternalPermission | 'any'
+  /** Demanded instead of `permission` where the request is signed with a registered public key (identity 2.4). */
+  readonly signedPermission?: Permission
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication
   /** Codes it can answer besides those that follow from its shape (`errorCodesOf`). */

@@ -43,6 +43,8 @@ describe.each(all)('%s', (key, operation) => {
     if (permission === 'any') return
     expect(isPermission(permission) || INTERNAL_PERMISSIONS.some((name) => name === permission)).toBe(true)
     for (const tier of tiers) expect(tiersOfPermission(permission)).toContain(tier)
+    const { signedPermission = permission } = operation
+    for (const tier of tiers) expect(tiersOfPermission(signedPermission)).toContain(tier)
   })
 
   it('has tiers exactly when it needs a key', () => {
@@ -94,6 +96,14 @@ describe('the table of operations', () => {
     expect(all.filter(([, { idempotencyKey }]) => idempotencyKey).map(([id]) => id)).toEqual(sending)
     const large = all.filter(([, { bodyLimit }]) => bodyLimit.bytes > LIMITS.request.body)
     expect(large.map(([id]) => id)).toEqual(sending)
+  })
+
+  it('has another permission for signed requests on replies alone', () => {
+    const other = all.filter(([, { signedPermission }]) => signedPermission !== undefined)
+    expect(other.map(([id, { signedPermission }]) => [id, signedPermission])).toEqual([
+      ['messages.reply', 'message_reply'],
+      ['messages.replyAll', 'message_reply'],
+    ])
   })
 
   it('lets a provisional key ask who it is and verify, nothing else', () => {

@@ -66,13 +66,14 @@ export function openapi(): Json {
 }
 
 function operationObject(operation: OperationDefinition, tier: Tier, path: string, components: Components): Json {
-  const { authentication, permission, alsoNeeds, tiers } = operation
+  const { authentication, permission, signedPermission, alsoNeeds, tiers } = operation
   return {
     operationId: tier === operation.prefixes[0] ? operation.id : `${operation.id}.${tier}`,
     tags: [operation.id.split('.')[0]],
     summary: operation.summary,
     ...(authentication === 'none' ? { security: [] } : {}),
     ...(authentication === 'key' ? { 'x-permission': permission, 'x-tiers': tiers } : {}),
+    ...(signedPermission === undefined ? {} : { 'x-signed-permission': signedPermission }),
     ...(alsoNeeds === undefined ? {} : { 'x-also-needs': alsoNeeds }),
     parameters: parameters(operation, path, components),
     ...requestBody(operation.body, components),

@@ -51,12 +51,14 @@ function routeRow(operation: OperationDefinition): string[] {
   ]
 }
 
-function permissionText({ authentication, permission, alsoNeeds = [] }: OperationDefinition): string {
+function permissionText(operation: OperationDefinition): string {
+  const { authentication, permission, signedPermission, alsoNeeds = [] } = operation
   if (authentication === 'none') return 'none'
   if (permission === 'any') return 'any credential'
   const mark = INTERNAL_PERMISSIONS.some((name) => name === permission) ? '\\*' : ''
   const also = alsoNeeds.length === 0 ? '' : `; by content also ${alsoNeeds.map((name) => `\`${name}\``).join(', ')}`
-  return `\`${permission}\`${mark}${also}`
+  const signed = signedPermission === undefined ? '' : `; signed by a public key \`${signedPermission}\``
+  return `\`${permission}\`${mark}${signed}${also}`
 }
 
 function permissionRow(
@@ -65,7 +67,8 @@ function permissionRow(
 ): string[] {
   const usable = tiersOfPermission(name)
   const demanding = all.filter(
-    ({ permission, alsoNeeds = [] }) => permission === name || alsoNeeds.some((also) => also === name),
+    ({ permission, signedPermission, alsoNeeds = [] }) =>
+      permission === name || signedPermission === name || alsoNeeds.some((also) => also === name),
   )
   const mark = INTERNAL_PERMISSIONS.some((internal) => internal === name) ? '\\*' : ''
   return [

@@ -5,6 +5,9 @@ import { BASE, define, group, idParam, MAIL_BODY } from './define.ts'
 
 const params = z.object({ message_id: idParam })
 
+/** A public key writes to those who wrote before with a permission of its own; a bearer key replies as it sends. */
+const REPLY = { signedPermission: 'message_reply' } as const
+
 const SEND = {
   service: 'mail-send',
   method: 'POST',
@@ -30,6 +33,7 @@ export const sendingOperations = group({
   'messages.reply': define({
     ...BASE,
     ...SEND,
+    ...REPLY,
     id: 'messages.reply',
     path: '/messages/{message_id}/reply',
     summary: 'Reply within the thread of a message',
@@ -39,6 +43,7 @@ export const sendingOperations = group({
   'messages.replyAll': define({
     ...BASE,
     ...SEND,
+    ...REPLY,
     id: 'messages.replyAll',
     path: '/messages/{message_id}/reply-all',
     summary: 'Reply to everyone on a message; recipients are always derived',

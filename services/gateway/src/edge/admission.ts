@@ -26,7 +26,7 @@ export function admit(identity: Identity, operation: OperationDefinition, prefix
   if (identity.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) {
     throw new ApiError('forbidden', { fix: 'An inbox key reaches its inbox only; use a pod or organization key.' })
   }
-  const { permission } = operation
+  const permission = demandedOf(identity, operation)
   if (!operation.tiers.includes(identity.tier)) throw deniedByTier(operation)
   if (permission === 'any' || permission === 'organization_read') return
   if (permission === 'agent_verify') {
@@ -35,6 +35,10 @@ export function admit(identity: Identity, operation: OperationDefinition, prefix
   }
   if (!holds(identity.rights, permission)) throw deniedByKey(permission)
   if (identity.unverified && deniedWhileUnverified.has(permission)) throw deniedByState(permission)
+}
+
+function demandedOf({ credential }: Identity, { permission, signedPermission }: OperationDefinition) {
+  return credential.type === 'public_key' && signedPermission !== undefined ? signedPermission : permission
 }
 
 function denied(fix: string): ApiError {
