@@ -31,6 +31,8 @@ export const environment = commonEnvironment.extend({
   RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
   CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
 
+  AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
+
   SIGN_UP: env.flag(true).describe('Agents may sign up by themselves'),
   SIGN_UP_REFUSED_DOMAINS: env
     .list('example.com,example.net,example.org')
@@ -88,6 +90,7 @@ export function configure(given: Environment) {
       reservedUsernames: lowerCase(given.RESERVED_USERNAMES),
     },
     retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,
+    auditMs: given.AUDIT_PERIOD,
     signUpOffered: given.SIGN_UP,
     signUp: {
       refusedDomains: lowerCase(given.SIGN_UP_REFUSED_DOMAINS),

@@ -53,7 +53,7 @@ export function create(config: Config, log: Logger): Service {
 
   const timers: GatewayTimers = new Timers({ db, redis: config.redis, log })
   mailCodes(timers, { db, secrets, mailSend: clientOf('mail-send') })
-  sweepHourly(timers, { db, events })
+  sweepHourly(timers, { db, events, auditMs: config.auditMs })
   service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
 

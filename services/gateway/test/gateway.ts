@@ -72,7 +72,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   }
   const service = await startService(create, configOf(env))
   const db = openDatabase({ url: database.url, poolSize: 2 })
-  const operator = new Operator(configOf(env))
+  const operator = new Operator({ ...configOf(env), operator: 'tester' })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import type { z } from 'zod'
 import { environment as gatewayEnvironment, secretsConfiguration } from '../config.ts'
 
@@ -13,6 +14,16 @@ export function configure(given: z.output<typeof environment>) {
   return {
     database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL },
     credentials: secretsConfiguration(given),
+    operator: userName(),
+  }
+}
+
+/** Who is logged in, for the audit log. A container may run as a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
   }
 }
 export type OperatorConfig = ReturnType<typeof configure>

@@ -1,5 +1,7 @@
 import { isPermission, isUuid, LIMITS, type Permission } from '@restante/contracts'
 import { Outbox } from '@restante/messaging'
+import type { Actor } from '../audit/actor.ts'
+import { readAudit } from '../audit/store.ts'
 import { Secrets } from '../credentials/secrets.ts'
 import { type BoundCredential, issueCredential, refuseBeyondLimit, revokeCredentials } from '../credentials/store.ts'
 import { type Db, openDatabase, type Tx } from '../database.ts'
@@ -37,12 +39,14 @@ export class Operator {
   readonly #db: Db
   readonly #events: TenancyEvents
   readonly #secrets: Secrets
+  readonly #actor: Actor
 
   constructor(config: OperatorConfig) {
     this.#db = openDatabase({ ...config.database, poolSize: 2 })
     // Gateways that run remember keys for a second at most; there is nothing to forget in this process.
     this.#events = new TenancyEvents(new Outbox({ db: this.#db, service: 'gateway' }), () => {})
     this.#secrets = new Secrets(config.credentials)
+    this.#actor = { kind: 'operator', id: config.operator }
   }
 
   close(): Promise<void> {
@@ -78,7 +82,7 @@ export class Operator {
     return this.#db.transaction(async (tx) => {
       const organization = await this.#organization(tx, id)
       if (organization.status === status) return false
-      await changeOrganization(tx, this.#events, id, { status })
+      await changeOrganization(tx, this.#events, organization, { status }, this.#actor)
       return true
     })
   }
@@ -97,6 +101,7 @@ export class Operator {
         tx,
         this.#deps(),
         { scope, name, rights: { permissions, appConnect }, expiresAt },
+        this.#actor,
         new Date(),
       )
     })
@@ -113,18 +118,25 @@ export class Operator {
   /** Nothing authenticates with the key a second later; streams opened with it are closed. */
   async revokeKey(id: string): Promise<void> {
     const revoked = await this.#db.transaction((tx) =>
-      revokeCredentials(tx, this.#events, { id: uuid(id) }, new Date()),
+      revokeCredentials(tx, this.#events, { id: uuid(id) }, { actor: this.#actor, now: new Date() }),
     )
     if (revoked === 0) throw new OperatorMistake(`There is no key ${id}.`)
+  }
+
+  /** Entries of the audit log, newest first, a page at a time. */
+  audit(filter: { organizationId: string | undefined; since: Date | undefined }, limit: number) {
+    const { organizationId, since } = filter
+    return readAudit(this.#db, { organizationId: organizationId && uuid(organizationId), since }, limit)
   }
 
   async #createOrganization(tx: Tx, limits: { inboxes?: number | undefined; domains?: number | undefined }) {
     const now = new Date()
     const given = { inboxLimit: limits.inboxes, domainLimit: limits.domains }
-    const organization = await createOrganization(tx, this.#events, given, now)
+    const organization = await createOrganization(tx, this.#events, given, this.#actor, now)
     const rights = { permissions: undefined, appConnect: true }
     const scope = { organizationId: organization.id }
-    const key = await issueCredential(tx, this.#deps(), { scope, name: LIMITS.name.default, rights }, now)
+    const first = { scope, name: LIMITS.name.default, rights }
+    const key = await issueCredential(tx, this.#deps(), first, this.#actor, now)
     return { organization, key }
   }
 

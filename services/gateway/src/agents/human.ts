@@ -1,5 +1,6 @@
 import { type Caller, LIMITS } from '@restante/contracts'
 import { ApiError } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
 import type { Tx } from '../database.ts'
 import { changeOrganization, lockOrganization } from '../organizations/store.ts'
 import { ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
@@ -8,16 +9,22 @@ import type { AgentDependencies } from './sign-up.ts'
 import { nothingToVerify } from './verify.ts'
 
 /** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
-export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string) {
+export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
-  await deps.turns.run(human, () => deps.db.transaction((tx) => attach(tx, deps, caller.organization_id, human)))
+  await deps.turns.run(human, () => deps.db.transaction((tx) => attach(tx, deps, caller.organization_id, human, actor)))
   return {
     human_email: human,
     instructions: `A 6-digit code was mailed to ${human}. Ask your human for it and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,
   }
 }
 
-async function attach(tx: Tx, deps: AgentDependencies, organizationId: string, human: string): Promise<void> {
+async function attach(
+  tx: Tx,
+  deps: AgentDependencies,
+  organizationId: string,
+  human: string,
+  actor: Actor,
+): Promise<void> {
   const now = new Date()
   await holdHuman(tx, human)
   const organization = await lockOrganization(tx, organizationId)
@@ -29,7 +36,7 @@ async function attach(tx: Tx, deps: AgentDependencies, organizationId: string, h
     const code = await lockCode(tx, organizationId)
     if (code !== undefined) await forgetCode(tx, deps.timers, code)
     const humanReplacements = organization.humanReplacements + (replaces ? 1 : 0)
-    await changeOrganization(tx, deps.events, organizationId, { humanEmail: human, humanReplacements })
+    await changeOrganization(tx, deps.events, organization, { humanEmail: human, humanReplacements }, actor)
   }
   await ensureCode(tx, deps.timers, { organizationId, humanEmail: human, mailAgain: false }, now)
 }

@@ -1,5 +1,6 @@
 import type { OperationId } from '@restante/contracts'
 import type { Handlers } from '@restante/service'
+import { credentialActor } from '../audit/actor.ts'
 import { attachHuman } from './human.ts'
 import { type AgentDependencies, signUp } from './sign-up.ts'
 import { verify } from './verify.ts'
@@ -8,8 +9,9 @@ type Ids = Extract<OperationId, `agent.${string}`>
 
 export function agentRoutes(deps: AgentDependencies): Pick<Handlers<'gateway'>, Ids> {
   return {
-    'agent.signUp': async ({ body, log }) => signUp(deps, body, log),
-    'agent.verify': async ({ caller, body }) => verify(deps, caller, body.otp_code),
-    'agent.human': async ({ caller, body }) => attachHuman(deps, caller, body.human_email),
+    'agent.signUp': async ({ body, log, requestId }) => signUp(deps, body, { kind: 'sign_up', requestId }, log),
+    'agent.verify': async (request) => verify(deps, request.caller, request.body.otp_code, credentialActor(request)),
+    'agent.human': async (request) =>
+      attachHuman(deps, request.caller, request.body.human_email, credentialActor(request)),
   }
 }

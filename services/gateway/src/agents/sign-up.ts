@@ -1,5 +1,6 @@
 import { LIMITS, type RequestOf } from '@restante/contracts'
 import { ApiError, type Logger } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
@@ -36,18 +37,19 @@ interface SignedUp {
 const PROVISIONAL_KEYS = 5
 
 /** Signs an agent up: organization, pod, inbox, key and code exist together or not at all (identity 5.1). */
-export async function signUp(deps: AgentDependencies, body: SignUpBody, log: Logger): Promise<SignedUp> {
+export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: Actor, log: Logger): Promise<SignedUp> {
   const { settings, addresses } = deps
   const human = body.human_email
-  if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body))
+  if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body, actor))
   refuseDomain(human, settings.refusedDomains, addresses.sharedDomains)
-  return deps.turns.run(human, () => signUpWithHuman(deps, body, human, log))
+  return deps.turns.run(human, () => signUpWithHuman(deps, body, human, actor, log))
 }
 
 async function signUpWithHuman(
   deps: AgentDependencies,
   body: SignUpBody,
   human: string,
+  actor: Actor,
   log: Logger,
 ): Promise<SignedUp> {
   const { db } = deps
@@ -60,7 +62,7 @@ async function signUpWithHuman(
       const found = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
       // What was asked about mail must be about the organization that is decided on; else look again.
       if (found?.id !== known?.id) return undefined
-      return found === null ? signUpNew(tx, deps, body) : signUpAgain(tx, deps, found.id, body, received)
+      return found === null ? signUpNew(tx, deps, body, actor) : signUpAgain(tx, deps, found.id, body, received, actor)
     })
     if (done !== undefined) return done
   }
@@ -78,7 +80,7 @@ async function hasReceivedMail(deps: AgentDependencies, known: Organization, log
   }
 }
 
-async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody): Promise<SignedUp> {
+async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody, actor: Actor): Promise<SignedUp> {
   const now = new Date()
   const human = body.human_email
   const organization = await createOrganization(
@@ -92,10 +94,11 @@ async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody): Pro
       inboxLimit: LIMITS.signUp.inboxLimit,
       domainLimit: LIMITS.signUp.domainLimit,
     },
+    actor,
     now,
   )
   const inbox = await createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
-  const secret = await issueSignUpKey(tx, deps, organization.id, false, now)
+  const secret = await issueSignUpKey(tx, deps, organization.id, false, actor, now)
   if (human !== undefined) {
     const request = { organizationId: organization.id, humanEmail: human, mailAgain: false }
     await ensureCode(tx, deps.timers, request, now)
@@ -110,6 +113,7 @@ async function signUpAgain(
   organizationId: string,
   body: SignUpBody,
   received: boolean,
+  actor: Actor,
 ): Promise<SignedUp> {
   const organization = await lockOrganization(tx, organizationId)
   const human = organization?.humanEmail
@@ -124,9 +128,12 @@ async function signUpAgain(
   const now = new Date()
   const provisional = verified || received
   const inbox = await inboxOf(tx, deps, organization, body, provisional)
-  if (provisional) await trimProvisional(tx, deps, organization.id, now)
-  else await revokeCredentials(tx, deps.events, { organizationId: organization.id, signUp: true }, now)
-  const secret = await issueSignUpKey(tx, deps, organization.id, provisional, now)
+  if (provisional) await trimProvisional(tx, deps, organization.id, actor, now)
+  else {
+    const old = { organizationId: organization.id, signUp: true }
+    await revokeCredentials(tx, deps.events, old, { actor, now, action: 'credential.rotated' })
+  }
+  const secret = await issueSignUpKey(tx, deps, organization.id, provisional, actor, now)
   const request = { organizationId: organization.id, humanEmail: human, mailAgain: provisional }
   await ensureCode(tx, deps.timers, request, now)
   return { organization_id: organization.id, inbox_id: inbox.address, api_key: secret }
@@ -158,16 +165,23 @@ async function issueSignUpKey(
   deps: AgentDependencies,
   organizationId: string,
   provisional: boolean,
+  actor: Actor,
   now: Date,
 ): Promise<string> {
   const rights = { permissions: undefined, appConnect: true }
   const key = { scope: { organizationId }, name: LIMITS.name.default, rights, signUp: true, provisional }
-  const { secret } = await issueCredential(tx, deps, key, now)
+  const { secret } = await issueCredential(tx, deps, key, actor, now)
   return secret
 }
 
 /** Makes room for one more provisional key; the oldest go. */
-async function trimProvisional(tx: Tx, deps: AgentDependencies, organizationId: string, now: Date): Promise<void> {
+async function trimProvisional(
+  tx: Tx,
+  deps: AgentDependencies,
+  organizationId: string,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
   const orm = await tx.orm()
   const beyond = await orm.credential.findMany({
     where: { organizationId, provisional: true },
@@ -175,5 +189,6 @@ async function trimProvisional(tx: Tx, deps: AgentDependencies, organizationId: 
     skip: PROVISIONAL_KEYS - 1,
     select: { id: true },
   })
-  await revokeCredentials(tx, deps.events, { id: { in: beyond.map((row) => row.id) } }, now)
+  const ids = beyond.map((row) => row.id)
+  await revokeCredentials(tx, deps.events, { id: { in: ids } }, { actor, now, because: 'provisional key limit' })
 }

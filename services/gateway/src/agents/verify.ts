@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Caller, LIMITS } from '@restante/contracts'
 import { ApiError, invalid } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
 import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
@@ -18,8 +19,13 @@ type Outcome =
   | { readonly kind: 'wrong'; readonly remaining: number }
 
 /** Enters the code that was mailed to the human (identity 5.2). */
-export async function verify(deps: AgentDependencies, caller: Caller, submitted: string): Promise<{ verified: true }> {
-  const outcome = await deps.db.transaction((tx) => submit(tx, deps, caller, submitted))
+export async function verify(
+  deps: AgentDependencies,
+  caller: Caller,
+  submitted: string,
+  actor: Actor,
+): Promise<{ verified: true }> {
+  const outcome = await deps.db.transaction((tx) => submit(tx, deps, caller, submitted, actor))
   switch (outcome.kind) {
     case 'verified':
       return { verified: true }
@@ -53,7 +59,13 @@ export function nothingToVerify(): ApiError {
   })
 }
 
-async function submit(tx: Tx, deps: AgentDependencies, caller: Caller, submitted: string): Promise<Outcome> {
+async function submit(
+  tx: Tx,
+  deps: AgentDependencies,
+  caller: Caller,
+  submitted: string,
+  actor: Actor,
+): Promise<Outcome> {
   const now = new Date()
   const organization = await lockOrganization(tx, caller.organization_id)
   const scope = { organizationId: caller.organization_id }
@@ -71,7 +83,7 @@ async function submit(tx: Tx, deps: AgentDependencies, caller: Caller, submitted
     return { kind: 'wrong', remaining: LIMITS.signUp.codeAttempts - code.attempts - 1 }
   }
   await forgetCode(tx, deps.timers, code)
-  await admit(tx, deps, organization, credential, now)
+  await admit(tx, deps, organization, credential, actor, now)
   return { kind: 'verified' }
 }
 
@@ -81,17 +93,19 @@ async function admit(
   deps: AgentDependencies,
   organization: Organization,
   credential: Credential,
+  actor: Actor,
   now: Date,
 ): Promise<void> {
   if (organization.authenticationType === 'agent_unverified') {
-    await changeOrganization(tx, deps.events, organization.id, {
+    const change = {
       authenticationType: 'agent_verified',
       inboxLimit: deps.settings.verifiedInboxLimit ?? null,
       domainLimit: deps.settings.verifiedDomainLimit ?? null,
-    })
+    }
+    await changeOrganization(tx, deps.events, organization, change, actor)
   }
   const replaced = credential.provisional ? { signUp: true } : { provisional: true }
   const others = { organizationId: organization.id, id: { not: credential.id } }
-  await revokeCredentials(tx, deps.events, { ...others, ...replaced }, now)
-  if (credential.provisional) await changeCredential(tx, deps.events, credential.id, { provisional: false })
+  await revokeCredentials(tx, deps.events, { ...others, ...replaced }, { actor, now, action: 'credential.rotated' })
+  if (credential.provisional) await changeCredential(tx, deps.events, credential, { provisional: false }, actor)
 }

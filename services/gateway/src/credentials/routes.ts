@@ -8,6 +8,7 @@ import {
   type RequestOf,
 } from '@restante/contracts'
 import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
+import { type Actor, credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import { type InboxScope, lockInbox } from '../inboxes/store.ts'
 import { ListPage } from '../lists.ts'
@@ -64,9 +65,10 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
       return apiKeyDocument(row)
     },
 
-    'apiKeys.create': async ({ caller, body }) => createKey(deps, caller, body),
+    'apiKeys.create': async (request) => createKey(deps, request.caller, request.body, credentialActor(request)),
 
-    'apiKeys.update': async ({ caller, params, body }) => {
+    'apiKeys.update': async (request) => {
+      const { caller, params, body } = request
       const row = await db.transaction(async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
@@ -74,22 +76,28 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
         const rights = accept(grantForUpdate(rightsOf(caller.credential), before, body.permissions))
         const name = body.name ?? target.name
         if (name === target.name && sameRights(rights, before)) return target
-        return changeCredential(tx, events, target.id, { name, rights })
+        return changeCredential(tx, events, target, { name, rights }, credentialActor(request))
       })
       return apiKeyDocument(row)
     },
 
-    'apiKeys.delete': async ({ caller, params }) => {
+    'apiKeys.delete': async (request) => {
+      const { caller, params } = request
       await db.transaction(async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
-        await revokeCredentials(tx, events, { id: target.id }, new Date())
+        await revokeCredentials(tx, events, { id: target.id }, { actor: credentialActor(request), now: new Date() })
       })
     },
   }
 }
 
-async function createKey(deps: CredentialDependencies, caller: Caller, body: RequestOf<'apiKeys.create'>['body']) {
+async function createKey(
+  deps: CredentialDependencies,
+  caller: Caller,
+  body: RequestOf<'apiKeys.create'>['body'],
+  actor: Actor,
+) {
   const rights = accept(grantForNew(rightsOf(caller.credential), body.permissions))
   const expiresAt = expiryOf(caller.credential, body.expires_at)
   const scope = scopeOf(caller)
@@ -101,7 +109,7 @@ async function createKey(deps: CredentialDependencies, caller: Caller, body: Req
     }
     await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
     const name = body.name ?? LIMITS.name.default
-    return issueCredential(tx, deps, { scope, name, rights, expiresAt }, new Date())
+    return issueCredential(tx, deps, { scope, name, rights, expiresAt }, actor, new Date())
   })
   const { type: _type, updated_at: _updatedAt, ...shown } = apiKeyDocument({ ...row, inbox: caller.inbox ?? null })
   return { ...shown, api_key: secret }

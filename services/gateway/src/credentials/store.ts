@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isUuid, type Tier } from '@restante/contracts'
 import { ApiError, sql } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
+import { credentialFacts, difference, recordAudit } from '../audit/log.ts'
 import type { Db, Tx } from '../database.ts'
 import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
@@ -47,11 +49,12 @@ export async function refuseBeyondLimit(tx: Tx, organizationId: string, limit: n
   })
 }
 
-/** Makes a bearer key. The secret is in the answer only; the row holds its keyed hash. */
+/** Makes a bearer key. The secret is in the answer only; the row holds its keyed hash, the audit log neither. */
 export async function issueCredential(
   tx: Tx,
   deps: { events: TenancyEvents; secrets: Secrets },
   given: NewCredential,
+  actor: Actor,
   now: Date,
 ): Promise<{ row: Credential; secret: string }> {
   const { secret, prefix, hash } = deps.secrets.mint()
@@ -76,6 +79,12 @@ export async function issueCredential(
     },
   })
   await deps.events.record(tx, credentialChanged(row))
+  await recordAudit(tx, actor, now, {
+    action: 'credential.created',
+    organizationId: row.organizationId,
+    credential: row,
+    details: { after: credentialFacts(row) },
+  })
   return { row, secret }
 }
 
@@ -85,16 +94,17 @@ export interface CredentialChange {
   readonly provisional?: boolean
 }
 
-/** Changes a key that is locked, and tells the other services. */
+/** Changes a key that is locked, and tells the other services. @param before as it was read under the lock. */
 export async function changeCredential(
   tx: Tx,
   events: TenancyEvents,
-  id: string,
+  before: Credential,
   change: CredentialChange,
+  actor: Actor,
 ): Promise<BoundCredential> {
   const orm = await tx.orm()
   const changed = await orm.credential.update({
-    where: { id },
+    where: { id: before.id },
     data: {
       ...(change.name === undefined ? {} : { name: change.name }),
       ...(change.provisional === undefined ? {} : { provisional: change.provisional }),
@@ -107,7 +117,23 @@ export async function changeCredential(
     include: { inbox: { select: { address: true } } },
   })
   await events.record(tx, credentialChanged(changed))
+  await recordAudit(tx, actor, changed.updatedAt, {
+    action: 'credential.changed',
+    organizationId: changed.organizationId,
+    credential: changed,
+    details: difference(credentialFacts(before), credentialFacts(changed)),
+  })
   return changed
+}
+
+/** How keys end, as the audit log tells it. */
+export interface Revocation {
+  readonly actor: Actor
+  readonly now: Date
+  /** Default `credential.revoked`. */
+  readonly action?: 'credential.revoked' | 'credential.rotated' | 'credential.expired'
+  /** What took them with it, when nobody named the keys themselves. */
+  readonly because?: 'inbox deleted' | 'pod deleted' | 'organization deleted' | 'provisional key limit' | undefined
 }
 
 /** Ends keys for good: nothing authenticates with them after the commit, apart from look-ups cached for a second. */
@@ -115,7 +141,7 @@ export async function revokeCredentials(
   tx: Tx,
   events: TenancyEvents,
   which: Prisma.CredentialWhereInput,
-  now: Date,
+  { actor, now, action = 'credential.revoked', because }: Revocation,
 ): Promise<number> {
   const orm = await tx.orm()
   const found = await orm.credential.findMany({ where: which, select: { id: true } })
@@ -126,6 +152,9 @@ export async function revokeCredentials(
   const rows = await orm.credential.findMany({ where: { id: { in: ids } } })
   await orm.credential.deleteMany({ where: { id: { in: ids } } })
   await events.record(tx, ...rows.map((row) => credentialDeleted(row, now)))
+  const details = because === undefined ? {} : { because }
+  const ended = rows.map((row) => ({ action, organizationId: row.organizationId, credential: row, details }))
+  await recordAudit(tx, actor, now, ...ended)
   return rows.length
 }
 

@@ -1,5 +1,6 @@
 import type { Caller, Inbox as InboxDocument, OperationId } from '@restante/contracts'
 import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
+import { credentialActor } from '../audit/actor.ts'
 import { revokeCredentials } from '../credentials/store.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
@@ -72,7 +73,8 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       return inboxDocument(row)
     },
 
-    'inboxes.delete': async ({ caller, params }) => {
+    'inboxes.delete': async (request) => {
+      const { caller, params } = request
       await db.transaction(async (tx) => {
         // The organization before the inbox, as creating does: two orders would deadlock.
         await lockOrganization(tx, caller.organization_id)
@@ -80,7 +82,8 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
         if (target === undefined) throw notFound('Inbox')
         const now = new Date()
         await buryInbox(tx, target, now, new Date(now.getTime() + deps.retiredAddressMs))
-        await revokeCredentials(tx, events, { inboxUid: target.uid }, now)
+        const revocation = { actor: credentialActor(request), now, because: 'inbox deleted' } as const
+        await revokeCredentials(tx, events, { inboxUid: target.uid }, revocation)
         await events.record(tx, inboxDeleted(target, now))
       })
     },

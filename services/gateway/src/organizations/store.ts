@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
+import { difference, organizationFacts, recordAudit } from '../audit/log.ts'
 import type { Tx } from '../database.ts'
 import type { Organization, Pod } from '../generated/prisma/client.ts'
 import { organizationChanged, podChanged, type TenancyEvents } from '../tenancy/events.ts'
@@ -31,6 +33,7 @@ export async function createOrganization(
   tx: Tx,
   events: TenancyEvents,
   given: NewOrganization,
+  actor: Actor,
   now: Date,
 ): Promise<Organization> {
   const orm = await tx.orm()
@@ -52,6 +55,8 @@ export async function createOrganization(
     data: { id, organizationId: id, name: 'Default Pod', createdAt: now, updatedAt: now },
   })
   await events.record(tx, organizationChanged(organization), podChanged(pod))
+  const details = { after: organizationFacts(organization) }
+  await recordAudit(tx, actor, now, { action: 'organization.created', organizationId: id, details })
   return organization
 }
 
@@ -63,18 +68,24 @@ export type OrganizationChange = Partial<
   >
 >
 
-/** Changes an organization that is locked, and tells the other services. */
+/** Changes an organization that is locked, and tells the other services. @param before as it was read under the lock. */
 export async function changeOrganization(
   tx: Tx,
   events: TenancyEvents,
-  id: string,
+  before: Organization,
   change: OrganizationChange,
+  actor: Actor,
 ): Promise<Organization> {
   const orm = await tx.orm()
   const changed = await orm.organization.update({
-    where: { id },
+    where: { id: before.id },
     data: { ...change, version: { increment: 1 }, updatedAt: new Date() },
   })
   await events.record(tx, organizationChanged(changed))
+  await recordAudit(tx, actor, changed.updatedAt, {
+    action: 'organization.changed',
+    organizationId: changed.id,
+    details: difference(organizationFacts(before), organizationFacts(changed)),
+  })
   return changed
 }

@@ -1,0 +1,89 @@
+import type { Tx } from '../database.ts'
+import type { Credential, Organization, Prisma } from '../generated/prisma/client.ts'
+import type { Actor } from './actor.ts'
+
+/** What the audit log tells of: every change of who may do what, and of the organizations themselves (identity 3.1). */
+export type AuditAction =
+  | 'credential.created'
+  | 'credential.changed'
+  | 'credential.revoked'
+  | 'credential.rotated'
+  | 'credential.expired'
+  | 'organization.created'
+  | 'organization.changed'
+  | 'organization.deleting'
+  | 'organization.deleted'
+
+type Facts = Record<string, Prisma.InputJsonValue | null>
+
+/** One change. Details are facts before and after it; never a secret, nor its hash, nor a human's address. */
+export interface AuditChange {
+  readonly action: AuditAction
+  readonly organizationId: string
+  /** The credential that is changed, if one is. */
+  readonly credential?: Credential | undefined
+  readonly details?: { readonly before?: Facts; readonly after?: Facts; readonly because?: string } | undefined
+}
+
+/**
+ * Writes changes into the audit log, in the transaction that makes them. The log belongs to the operator: it outlives
+ * the organization that it tells of (identity 10.1).
+ */
+export async function recordAudit(tx: Tx, actor: Actor, at: Date, ...changes: readonly AuditChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const orm = await tx.orm()
+  await orm.auditEntry.createMany({
+    data: changes.map(({ action, organizationId, credential, details }) => ({
+      at,
+      organizationId,
+      actorKind: actor.kind,
+      actorId: actor.id ?? null,
+      requestId: actor.requestId ?? null,
+      action,
+      ...(credential === undefined ? {} : bindingOf(credential)),
+      details: { ...details },
+    })),
+  })
+}
+
+/** What a credential may do and for how long. */
+export function credentialFacts(row: Credential): Facts {
+  return {
+    name: row.name,
+    permissions: Array.isArray(row.permissions) ? row.permissions.map(String).sort() : 'unrestricted',
+    app_connect: row.appConnect,
+    provisional: row.provisional,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  }
+}
+
+/** Whether a human is attached is a fact of the log; who it is leaves with the organization. */
+export function organizationFacts(row: Organization): Facts {
+  return {
+    status: row.status,
+    authentication_type: row.authenticationType,
+    human: row.humanEmail !== null,
+    human_replacements: row.humanReplacements,
+    inbox_limit: row.inboxLimit,
+    domain_limit: row.domainLimit,
+  }
+}
+
+/** The facts that differ, as they were and as they are. */
+export function difference(before: Facts, after: Facts): { before: Facts; after: Facts } {
+  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  const only = (facts: Facts): Facts => Object.fromEntries(changed.map((name) => [name, facts[name] ?? null]))
+  return { before: only(before), after: only(after) }
+}
+
+function bindingOf(row: Credential) {
+  return {
+    credentialId: row.id,
+    credentialType: row.type,
+    tier: row.tier,
+    podId: row.podId,
+    inboxUid: row.inboxUid,
+    prefix: row.prefix,
+    name: row.name,
+  }
+}
