@@ -1,15 +1,15 @@
 import type { Caller, Inbox as InboxDocument, OperationId } from '@restante/contracts'
 import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
-import { revokeCredentials } from '../credentials/store.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { ListPage } from '../lists.ts'
 import { lockOrganization } from '../organizations/store.ts'
-import { inboxChanged, inboxDeleted, type TenancyEvents } from '../tenancy/events.ts'
+import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { type AddressRules, createInbox } from './create.ts'
+import { deleteInbox } from './delete.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
-import { buryInbox, changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
+import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
 
 export interface InboxDependencies {
   readonly db: Db
@@ -76,15 +76,10 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     'inboxes.delete': async (request) => {
       const { caller, params } = request
       await db.transaction(async (tx) => {
-        // The organization before the inbox, as creating does: two orders would deadlock.
         await lockOrganization(tx, caller.organization_id)
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
-        const now = new Date()
-        await buryInbox(tx, target, now, new Date(now.getTime() + deps.retiredAddressMs))
-        const revocation = { actor: credentialActor(request), now, because: 'inbox deleted' } as const
-        await revokeCredentials(tx, events, { inboxUid: target.uid }, revocation)
-        await events.record(tx, inboxDeleted(target, now))
+        await deleteInbox(tx, deps, target, credentialActor(request), new Date())
       })
     },
   }
