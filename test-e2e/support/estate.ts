@@ -1,66 +1,90 @@
-import { type OperationDefinition, PERMISSIONS, PREFIX, type Tier } from '@restante/contracts'
-import type { Place } from '../stack/place.ts'
+import { type Credential, type OperationDefinition, type PermissionGrant, PREFIX, type Tier } from '@restante/contracts'
+import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { mailTo } from './mail.ts'
 import type { Suite } from './suite.ts'
-import { createPod, createTenant, keyIn, newUsername, operate } from './tenants.ts'
+import { clientOf, createPod, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
 
-/** One of everything that a path can name, with keys beside it that must not reach it. */
+/** Kinds of credential that only the organization of an agent has. */
+export type AgentCredential = 'unverified organization' | 'provisional key'
+
+/** What stands for each parameter of a path. */
+export type Names = Readonly<Record<string, string>>
+
+/** One of everything that a path can name, and keys that reach it or must not. */
 export interface Estate {
-  /** What stands for each parameter of a path. */
-  readonly named: Readonly<Record<string, string>>
+  readonly named: Names
   /** An unrestricted key of the organization that owns it all. */
   readonly owner: Api
-  /** Keys of the neighbours, by tier: another organization, pod, inbox. */
-  readonly siblings: Readonly<Record<Tier, Api>>
-  /** Unrestricted keys at the tiers below the organization, for what these tiers cannot do. */
-  readonly bound: Readonly<Record<'pod' | 'inbox', Api>>
-  /** The key of an agent whose human is not verified. */
-  readonly agent: Api
-  /** A key of the organization that holds every permission but one. */
-  without(permission: string): Promise<Api>
+  /** The public client with the same key. */
+  readonly client: AgentMailClient
+  readonly peer: Suite['peer']
+  /** Whom its inbox may write to. */
+  readonly human: string
+  /** Whether it belongs to an agent that waits for the code that its human was mailed. */
+  readonly isAgent: boolean
+  /** A key of that kind; without `grant` it is unrestricted. The same question has the same key. */
+  keyOf(credential: Credential, grant?: PermissionGrant): Promise<string | undefined>
 }
 
+/** An estate in an organization of the operator's making: a pod that is not the default one, an inbox in it. */
 export async function buildEstate(suite: Suite): Promise<Estate> {
-  const { place, tenant } = suite
-  const [mine, neighbour] = [await tenant.client.inboxes.create({}), await tenant.client.inboxes.create({})]
-  const [otherPod, stranger] = await Promise.all([createPod(place, tenant.id), createTenant(place)])
-  const [message, webhook, key] = await Promise.all([
-    mailTo(suite, mine.inboxId),
-    tenant.client.inboxes.webhooks.create(mine.inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
-    tenant.client.inboxes.apiKeys.create(mine.inboxId, {}),
+  const { place, tenant, peer } = suite
+  const [podId, otherPod, stranger] = await Promise.all([
+    createPod(place, tenant.id),
+    createPod(place, tenant.id),
+    createTenant(place),
   ])
-  const [podKey, inboxKey, siblingPod, siblingInbox] = await Promise.all([
-    keyFor(place, tenant.id, '--pod', mine.podId),
-    keyFor(place, tenant.id, '--inbox', mine.inboxId),
-    keyFor(place, tenant.id, '--pod', otherPod),
-    keyFor(place, tenant.id, '--inbox', neighbour.inboxId),
+  const [{ inboxId }, neighbour] = await Promise.all([
+    tenant.client.pods.inboxes.create(podId, {}),
+    tenant.client.pods.inboxes.create(podId, {}),
   ])
+  const { apiKeyId } = await tenant.client.inboxes.apiKeys.create(inboxId, {})
   return {
-    named: {
-      pod_id: mine.podId,
-      inbox_id: mine.inboxId,
-      message_id: message.messageId,
-      thread_id: message.threadId,
-      attachment_id: '00000000-0000-4000-8000-000000000000',
-      webhook_id: webhook.webhookId,
-      api_key_id: key.apiKeyId,
-      token: 'token',
-    },
     owner: tenant.api,
-    siblings: { organization: stranger.api, pod: siblingPod, inbox: siblingInbox },
-    bound: { pod: podKey, inbox: inboxKey },
-    agent: await signUp(place),
-    async without(missing) {
-      const permissions = Object.fromEntries(PERMISSIONS.map((name) => [name, name !== missing]))
-      const { body } = await tenant.api.post('/v0/api-keys', { permissions })
-      return new Api(place.gatewayUrl, String(body['api_key']))
-    },
+    client: tenant.client,
+    peer,
+    human: peer.address(),
+    isAgent: false,
+    named: { ...(await contentOf(suite, inboxId)), pod_id: podId, api_key_id: apiKeyId },
+    keyOf: keyMaker({
+      organization: [tenant.api, '/v0'],
+      pod: [tenant.api, `/v0/pods/${podId}`],
+      inbox: [tenant.api, `/v0/inboxes/${encodeURIComponent(inboxId)}`],
+      'foreign organization': [stranger.api, '/v0'],
+      'foreign pod': [tenant.api, `/v0/pods/${otherPod}`],
+      'foreign inbox': [tenant.api, `/v0/inboxes/${encodeURIComponent(neighbour.inboxId)}`],
+    }),
+  }
+}
+
+/**
+ * An estate that an agent signed up for, whose human has not entered the code.
+ * @param credential which of the two keys that such an agent can have is the one that `keyOf` knows.
+ */
+export async function buildAgentEstate(suite: Suite, credential: AgentCredential): Promise<Estate> {
+  const human = suite.peer.address(newUsername('human'))
+  const agent = await signUp(suite, human)
+  const named = await contentOf({ peer: suite.peer, tenant: agent }, agent.inboxId, human)
+  const { organizationId } = await agent.client.auth.me()
+  // Not by the agent, which may make no keys.
+  const bound = keyIn(await operate(suite.place, 'keys', 'create', organizationId, '--inbox', agent.inboxId))
+  const { apiKeyId = '' } = await clientOf(suite.place, bound).auth.me()
+  // Mail has arrived, so whoever signs up with the same human gets a key that waits for the code.
+  const key = credential === 'provisional key' ? (await signUp(suite, human)).key : agent.key
+  return {
+    owner: agent.api,
+    client: agent.client,
+    peer: suite.peer,
+    human,
+    isAgent: true,
+    named: { ...named, pod_id: organizationId, api_key_id: apiKeyId },
+    keyOf: async (asked) => (asked === credential ? key : undefined),
   }
 }
 
 /** The path of an operation at one of its prefixes, every parameter filled in. */
-export function pathTo(operation: OperationDefinition, prefix: Tier, named: Readonly<Record<string, string>>): string {
+export function pathTo(operation: OperationDefinition, prefix: Tier, named: Names): string {
   return `${PREFIX[prefix]}${operation.path}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = named[name]
     if (value === undefined) throw new Error(`nothing stands for {${name}}`)
@@ -68,12 +92,56 @@ export function pathTo(operation: OperationDefinition, prefix: Tier, named: Read
   })
 }
 
-async function keyFor(place: Place, organizationId: string, ...scope: string[]): Promise<Api> {
-  const printed = await operate(place, 'keys', 'create', organizationId, ...scope)
-  return new Api(place.gatewayUrl, keyIn(printed))
+type Owner = Pick<Tenant, 'client' | 'api' | 'key'>
+
+async function signUp({ place }: Suite, human_email: string): Promise<Owner & { inboxId: string }> {
+  const anonymous = new Api(place.gatewayUrl)
+  const { body } = await anonymous.post('/v0/agent/sign-up', { username: newUsername('agent'), human_email })
+  const key = String(body['api_key'])
+  return {
+    key,
+    inboxId: String(body['inbox_id']),
+    api: new Api(place.gatewayUrl, key),
+    client: clientOf(place, key),
+  }
 }
 
-async function signUp(place: Place): Promise<Api> {
-  const { body } = await new Api(place.gatewayUrl).post('/v0/agent/sign-up', { username: newUsername('agent') })
-  return new Api(place.gatewayUrl, String(body['api_key']))
+/** A received mail with an attachment, and a webhook, in an inbox. */
+async function contentOf(
+  { tenant, peer }: { readonly tenant: Owner; readonly peer: Suite['peer'] },
+  inboxId: string,
+  from = peer.address(),
+): Promise<Names> {
+  const [message, webhook] = await Promise.all([
+    mailTo({ tenant, peer }, inboxId, { from, attachments: [{ filename: 'note.txt', content: 'A note' }] }),
+    tenant.client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
+  ])
+  const [attachment] = message.attachments ?? []
+  return {
+    inbox_id: inboxId,
+    message_id: message.messageId,
+    thread_id: message.threadId,
+    attachment_id: attachment?.attachmentId ?? '',
+    webhook_id: webhook.webhookId,
+  }
+}
+
+/** Makes keys by the API itself: `makers` says by whom and under which path a kind is made. */
+function keyMaker(makers: Readonly<Partial<Record<Credential, readonly [maker: Api, path: string]>>>): Estate['keyOf'] {
+  const made = new Map<string, Promise<string>>()
+  return async (credential, grant) => {
+    const by = makers[credential]
+    if (by === undefined) return undefined
+    const [maker, path] = by
+    const question = JSON.stringify([credential, grant ?? null])
+    const known = made.get(question) ?? mint(maker, path, grant)
+    made.set(question, known)
+    return known
+  }
+}
+
+async function mint(maker: Api, path: string, grant: PermissionGrant | undefined): Promise<string> {
+  const { status, body } = await maker.post(`${path}/api-keys`, { permissions: grant ?? null })
+  if (status !== 200) throw new Error(`no key was made at ${path}: ${status} ${JSON.stringify(body)}`)
+  return String(body['api_key'])
 }

@@ -1,4 +1,4 @@
-import { waitFor } from '@restante/testkit'
+import { type Submission, waitFor } from '@restante/testkit'
 import type { AgentMail } from 'agentmail'
 import type { Suite } from './suite.ts'
 import { newUsername } from './tenants.ts'
@@ -22,7 +22,7 @@ export function arrival({ tenant }: Reader, inboxId: string, messageId: string):
 export async function mailTo(
   suite: Reader & Pick<Suite, 'peer'>,
   inboxId: string,
-  mail: { readonly subject?: string; readonly text?: string } = {},
+  mail: Omit<Submission, 'port' | 'to' | 'messageId'> = {},
 ): Promise<AgentMail.Message> {
   const messageId = `<${newUsername('id')}@${suite.peer.domain}>`
   await suite.peer.send({ to: inboxId, subject: 'Question', text: 'How are you?', messageId, ...mail })

@@ -1,3 +1,4 @@
+export * from './access.ts'
 export * from './caller.ts'
 export * from './errors.ts'
 export * from './event.ts'

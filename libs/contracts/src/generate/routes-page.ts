@@ -3,6 +3,7 @@ import { type InternalOperationDefinition, type OperationDefinition, PREFIX } fr
 import { operations } from '../operations/index.ts'
 import { INTERNAL_PERMISSIONS, PERMISSIONS, tiersOfPermission } from '../permissions.ts'
 import { TIERS, type Tier } from '../tiers.ts'
+import { ACCESS_NOTES, accessTable } from './access-table.ts'
 import { NOTICE, table } from './markdown.ts'
 
 /** The route table, and who can use which permission. */
@@ -16,6 +17,9 @@ export function routesPage(): string {
       ['Method', 'Path', 'Prefixes', 'Operation', 'Permission', 'Tiers', 'Success', 'Idempotency-Key', 'Service'],
       all.map(routeRow),
     ),
+    '## Who may call what',
+    ACCESS_NOTES,
+    accessTable(all),
     '## Permissions by tier',
     'A key may store a permission that its tier cannot use; it has no effect.',
     table(

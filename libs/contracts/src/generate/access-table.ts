@@ -1,0 +1,51 @@
+import { type Access, accessOf, type Credential } from '../access.ts'
+import type { OperationDefinition } from '../operation.ts'
+import { pathsOf } from '../operations/index.ts'
+import type { Tier } from '../tiers.ts'
+import { table } from './markdown.ts'
+
+/** A column: what keys of a tier are answered about what is theirs and, where it differs, about what is not. */
+const COLUMNS: readonly { readonly head: string; readonly own: Credential; readonly foreign: Credential }[] = [
+  { head: 'Organization key', own: 'organization', foreign: 'foreign organization' },
+  { head: 'Pod key', own: 'pod', foreign: 'foreign pod' },
+  { head: 'Inbox key', own: 'inbox', foreign: 'foreign inbox' },
+]
+
+/** How every operation answers every kind of key under each of its prefixes: the table that is also tested. */
+export function accessTable(all: readonly OperationDefinition[]): string {
+  return table(
+    ['Request', ...COLUMNS.map(({ head }) => head), 'Unverified organization'],
+    all.flatMap((operation) =>
+      pathsOf(operation).map(({ tier, path }) => [
+        `${operation.method} \`${path}\``,
+        ...COLUMNS.map(({ own, foreign }) => cell(operation, tier, own, foreign)),
+        unverifiedCell(operation, tier),
+      ]),
+    ),
+  )
+}
+
+function cell(operation: OperationDefinition, prefix: Tier, own: Credential, foreign: Credential): string {
+  const [mine, other] = [own, foreign].map((each) => text(accessOf(operation, prefix, each, true)))
+  return mine === other ? `${mine}` : `${mine} / ${other}`
+}
+
+/** Empty where an unverified organization is answered as any other. */
+function unverifiedCell(operation: OperationDefinition, prefix: Tier): string {
+  const [usual, unverified] = (['organization', 'unverified organization'] as const).map((each) =>
+    text(accessOf(operation, prefix, each, true)),
+  )
+  return unverified === usual ? '' : `${unverified}`
+}
+
+function text({ status, code, missing }: Access): string {
+  if (missing !== undefined) return `${status} ${missing}`
+  return code === undefined ? String(status) : `${status} \`${code}\``
+}
+
+/** What the table cannot say in its cells. */
+export const ACCESS_NOTES = [
+  'What a right request is answered; behind the slash, where what the path names is not in the scope of the key. Without the permission it is 403 `missing_permission`, whatever the path names, so that such a key learns nothing of what exists. 404 says what is not found: the first segment of the path that the key does not reach. What exists below another parent than the path names is not found either.',
+  'No operation is offered below more than one prefix at once: `/v0/pods/{pod_id}/inboxes/{inbox_id}/messages` is no route. On `/v0` a pod key acts on its pod and an inbox key on its inbox: lists hold what is theirs, and what they create lands there.',
+  'Without a key the answer is 401 `missing_authorization`, except where the operation needs none. A provisional key, of a sign-up whose human was known already, is answered 403 `missing_permission` by everything but `auth.me` and `agent.verify`. A stream is refused with a bare 403, for want of a key too.',
+].join('\n\n')

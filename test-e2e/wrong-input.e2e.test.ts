@@ -1,0 +1,95 @@
+import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts'
+import { buildAgentEstate, buildEstate, type Estate, pathTo } from './support/estate.ts'
+import { useSystem } from './support/suite.ts'
+import { requiredMembers, wrongMembers, wrongParameters } from './support/wrong-input.ts'
+
+/** Every operation that answers a request; the stream has tests of its own. */
+const all = Object.values<OperationDefinition>(operations).filter(({ response }) => response !== UPGRADE)
+
+describe('every operation', () => {
+  const system = useSystem()
+  let estate: Estate
+  let agent: Estate
+  beforeAll(async () => {
+    const made = [buildEstate(system), buildAgentEstate(system, 'unverified organization')] as const
+    ;[estate, agent] = await Promise.all(made)
+  }, 60_000)
+
+  describe('refuses bad input with 400 and names the place', () => {
+    const members = all.flatMap((operation) =>
+      wrongMembers(operation).map((wrong) => ({ operation, id: operation.id, ...wrong })),
+    )
+    it.each(members)('$id: member $member of the wrong kind', async ({ operation, member, value }) => {
+      expectRefusedAt(await ask(operation, { body: { ...required(operation), [member]: value } }), member)
+    })
+
+    const missing = all.flatMap((operation) =>
+      requiredMembers(operation).map((member) => ({ operation, id: operation.id, member })),
+    )
+    it.each(missing)('$id: without its member $member', async ({ operation, member }) => {
+      expectRefusedAt(await ask(operation, { body: {} }), member)
+    })
+
+    const parameters = all.flatMap((operation) =>
+      wrongParameters(operation).map((wrong) => ({ operation, id: operation.id, ...wrong })),
+    )
+    it.each(parameters)('$id: query $member', async ({ operation, member, value }) => {
+      expectRefusedAt(await ask(operation, { query: `?${member}=${value}` }), member)
+    })
+
+    const takingBody = all.filter(({ body }) => body !== undefined)
+    it.each(takingBody)('$id: a body that is no JSON object', async (operation) => {
+      for (const body of ['{"half": ', '[]']) {
+        expect(await ask(operation, { body })).toMatchObject({
+          status: 400,
+          body: { name: 'SyntaxError', code: 'validation_error', errors: [{ path: [] }] },
+        })
+      }
+    })
+
+    const takingKey = all.filter(({ idempotencyKey }) => idempotencyKey)
+    it.each(takingKey)('$id: an Idempotency-Key with a space', async (operation) => {
+      const answer = await ask(operation, { body: {}, headers: { 'idempotency-key': 'a b' } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { errors: expect.arrayContaining([expect.objectContaining({ path: ['headers', 'idempotency-key'] })]) },
+      })
+    })
+
+    it('threads.get: an id that is no UUID', async () => {
+      expect(await estate.owner.get('/v0/threads/7')).toMatchObject({
+        status: 400,
+        body: { message: 'Invalid UUID', errors: [{ path: ['thread_id'] }] },
+      })
+    })
+  })
+
+  it('has left everything as it was', async () => {
+    for (const operation of all.filter(({ method, path }) => method === 'GET' && path.includes('{'))) {
+      const [prefix] = operation.prefixes
+      if (prefix === undefined || operation.authentication === 'none') continue
+      expect(await estate.owner.get(pathTo(operation, prefix, estate.named))).toMatchObject({ status: 200 })
+    }
+  })
+
+  /** Right values for the required members, so that only what a test makes wrong is wrong. */
+  function required({ id }: OperationDefinition): object {
+    return id === 'agent.signUp' ? { username: 'agent' } : {}
+  }
+
+  function ask(
+    operation: OperationDefinition,
+    given: { body?: unknown; query?: string; headers?: Record<string, string> },
+  ) {
+    const [prefix = 'organization'] = operation.prefixes
+    const { owner } = operation.permission === 'agent_verify' ? agent : estate
+    const path = `${pathTo(operation, prefix, estate.named)}${given.query ?? ''}`
+    return owner.request(operation.method, path, given)
+  }
+
+  function expectRefusedAt(answer: { status: number; body: Readonly<Record<string, unknown>> }, member: string): void {
+    expect(answer).toMatchObject({ status: 400, body: { name: 'ValidationError', code: 'validation_error' } })
+    const errors = Array.isArray(answer.body['errors']) ? answer.body['errors'] : []
+    expect(errors.map(({ path }) => path[0])).toContain(member)
+  }
+})
