@@ -1,9 +1,9 @@
-import type { Logger, Part, Queryable, Tx } from '@restante/service'
+import type { Logger, Part } from '@restante/service'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'
-import { deleteTimers, insertTimer, upsertTimers } from './statements.ts'
-import type { ScheduledTimer, TimerDatabase } from './timer.ts'
+import { Schedule } from './schedule.ts'
+import type { TimerDatabase } from './timer.ts'
 
 export interface TimersOptions<Orm> {
   readonly db: TimerDatabase<Orm>
@@ -31,7 +31,7 @@ const ABORT_GRACE_MS = 1_000
  * BullMQ says where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its payload; a kind's name
  * has no colon.
  */
-export class Timers<Kinds extends object, Orm = unknown> implements Part {
+export class Timers<Kinds extends object, Orm = unknown> extends Schedule<Kinds> implements Part {
   readonly name = 'timers'
   readonly #options: TimersOptions<Orm>
   readonly #works = new Map<string, Work>()
@@ -40,55 +40,12 @@ export class Timers<Kinds extends object, Orm = unknown> implements Part {
   #poller: Poller | undefined
 
   constructor(options: TimersOptions<Orm>) {
+    super()
     this.#options = options
   }
 
-  /** Sets one timer; see `scheduleAll`. */
-  async schedule(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
-    await this.scheduleAll(tx, [timer])
-  }
-
-  /**
-   * Sets timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced, its
-   * attempts start at 1 again, and an attempt that runs for it loses its lease. When one is due already, this process
-   * looks for it as soon as the transaction has committed.
-   */
-  async scheduleAll(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): Promise<void> {
-    if (timers.length === 0) return
-    // One per kind and key, the last one given; in one order everywhere, so that transactions cannot deadlock on them.
-    const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
-    const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
-    await tx.query(
-      upsertTimers,
-      rows.map(({ kind }) => kind),
-      rows.map(({ key }) => key),
-      rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
-      rows.map(({ payload }) => JSON.stringify(payload)),
-    )
-    this.#pokeWhenDue(tx, rows)
-  }
-
-  /**
-   * Sets a timer in the caller's transaction unless one of its kind and key is live, which stays as it is: for work that
-   * sets itself anew, and that every process which starts wants to be set.
-   */
-  async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
-    const { kind, key, dueAt, payload } = timer
-    await tx.query(insertTimer, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
-    this.#pokeWhenDue(tx, [timer])
-  }
-
-  #pokeWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
-    const now = Date.now()
-    if (timers.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.poke())
-  }
-
-  /**
-   * Deletes timers of a kind, in the caller's transaction if `on` is one. An attempt that runs loses its lease.
-   * @returns how many there were.
-   */
-  async cancel(on: Queryable, kind: keyof Kinds & string, ...keys: string[]): Promise<number> {
-    return (await on.query(deleteTimers, kind, keys)).length
+  protected override onDue(): void {
+    this.poke()
   }
 
   /** Looks for due timers at once instead of at the next tick. */

@@ -36,7 +36,7 @@ export const environment = commonEnvironment.extend({
   SIGN_UP: env.flag(true).describe('Agents may sign up by themselves'),
   SIGN_UP_REFUSED_DOMAINS: env
     .list('example.com,example.net,example.org')
-    .describe('Domains of human addresses that are refused'),
+    .describe('Domains of human addresses that are refused, with all domains below them'),
   SIGN_UP_VERIFIED_HUMAN: env
     .choice(['provisional', 'refuse'], 'provisional')
     .describe('What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403'),

@@ -221,6 +221,7 @@ describe('agents', () => {
         ['an address as username', { username: 'a@b' }, ['username']],
         ['a human without a domain', { username: 'ok', human_email: 'nobody' }, ['human_email']],
         ['a human on a refused domain', { username: 'ok', human_email: 'x@example.com' }, ['human_email']],
+        ['a human on a domain below it', { username: 'ok', human_email: 'x@mail.eu.EXAMPLE.com' }, ['human_email']],
         ['a human who is an inbox', { username: 'ok', human_email: 'someone@restante.test' }, ['human_email']],
         ['an overlong source', { username: 'ok', source: 'x'.repeat(2049) }, ['source']],
       ])('refuses %s', async (_case, body, path) => {
@@ -244,9 +245,10 @@ describe('agents', () => {
 
       it('refuses the human of an organization that the operator made', async () => {
         const { username, human } = fresh()
-        const { id } = await gateway.organization()
+        const { id, api } = await gateway.organization()
         await gateway.db.orm.organization.update({ where: { id }, data: { humanEmail: human } })
         expect((await signUp({ username, human_email: human })).body['code']).toBe('already_exists')
+        expect((await api.get('/v0/organizations')).body).not.toHaveProperty('authentication_id')
       })
     })
 

@@ -2,7 +2,7 @@ import { invalid } from '@restante/service'
 
 /** How this installation lets agents sign up (identity 5). */
 export interface SignUpSettings {
-  /** Domains of human addresses that are refused, besides the shared domains of the installation itself. */
+  /** Refused for human addresses with every domain below them, besides the shared domains of the installation itself. */
   readonly refusedDomains: ReadonlySet<string>
   /** What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403. */
   readonly verifiedHuman: 'provisional' | 'refuse'
@@ -15,5 +15,13 @@ export interface SignUpSettings {
 export function refuseDomain(address: string, refused: ReadonlySet<string>, shared: ReadonlySet<string>): void {
   const domain = address.slice(address.lastIndexOf('@') + 1)
   if (shared.has(domain)) throw invalid(['human_email'], 'Must be an address of a human, outside this service')
-  if (refused.has(domain)) throw invalid(['human_email'], 'Addresses of this domain are not accepted')
+  if (withParents(domain).some((name) => refused.has(name))) {
+    throw invalid(['human_email'], 'Addresses of this domain are not accepted')
+  }
+}
+
+/** A domain and those above it: `a.b.c` is also under `b.c` and `c`. */
+function withParents(domain: string): string[] {
+  const labels = domain.split('.')
+  return labels.map((_label, index) => labels.slice(index).join('.'))
 }

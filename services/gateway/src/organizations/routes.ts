@@ -27,14 +27,17 @@ export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>
 
 /** The record as the API shows it (identity 5.5). No domain can be registered here, so none counts. */
 function organizationDocument(row: Organization): OrganizationDocument {
+  const type = authenticationType(row)
+  // The human of an ordinary organization is for the operator alone; sign-up asks whether there is one.
+  const human = type.authentication_type === undefined ? undefined : (row.humanEmail ?? undefined)
   return {
     organization_id: row.id,
     inbox_count: row.inboxCount,
     domain_count: 0,
     inbox_limit: row.inboxLimit ?? undefined,
     domain_limit: row.domainLimit ?? undefined,
-    authentication_id: row.humanEmail ?? undefined,
-    ...authenticationType(row),
+    authentication_id: human,
+    ...type,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   }
