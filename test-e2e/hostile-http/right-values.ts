@@ -49,6 +49,12 @@ const BY_NAME: Readonly<Record<string, Make>> = {
   remove_labels: () => ['unread'],
   metadata: ({ draw }) => ({ kind: 'box', level: draw.below(9), kept: true }),
   headers: ({ word }) => ({ 'X-Case': word() }),
+  public_key: () => ({
+    kty: 'EC',
+    crv: 'P-256',
+    x: 'axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY',
+    y: 'T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU',
+  }),
 }
 
 /** Members without which little happens, though the schema does not require them. */
@@ -62,7 +68,8 @@ export function rightValue(name: string, given: Schema, source: Source): unknown
 
 /** The members that are required, and some of the others. */
 export function rightObject(given: Schema, source: Source): Record<string, unknown> {
-  const { properties = {}, required = [] } = source.document.resolve(given)
+  const { anyOf, ...own } = source.document.resolve(given)
+  const { properties = {}, required = [] } = anyOf === undefined ? own : source.document.resolve(source.draw.one(anyOf))
   const members = Object.entries(properties)
     .filter(([, schema]) => schema.not === undefined)
     .filter(([name]) => required.includes(name) || source.draw.chance(USUAL.has(name) ? 0.9 : 0.35))

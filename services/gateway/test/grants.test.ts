@@ -18,7 +18,8 @@ function rights(names: readonly Permission[] | 'all', appConnect = false): Right
 
 function outcome(grant: Grant): string {
   if (grant.outcome === 'escalation') return `escalation: ${grant.missing.join(' ')}`
-  if (grant.outcome === 'unrestricted_required') return 'unrestricted required'
+  if (grant.outcome === 'bearer_only') return `bearer only: ${grant.asked.join(' ')}`
+  if (grant.outcome !== 'granted') return grant.outcome.replaceAll('_', ' ')
   const shown = permissionsOnWire(grant.rights)
   return `${shown === undefined ? 'all' : Object.keys(shown).join(' ')}${grant.rights.appConnect ? ' +connect' : ''}`
 }

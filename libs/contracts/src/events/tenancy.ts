@@ -49,7 +49,7 @@ export const credentialState = z.object({
   pod_id: z.guid().optional(),
   inbox_uid: z.guid().optional(),
   name: z.string(),
-  prefix: z.string(),
+  prefix: z.string().optional().meta({ description: 'Of a bearer key: first characters of its secret.' }),
   permissions: z.array(z.enum(PERMISSIONS)).optional().meta({ description: 'Absent: unrestricted.' }),
   app_connect: z.boolean(),
   provisional: z.boolean(),

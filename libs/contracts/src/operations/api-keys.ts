@@ -3,8 +3,10 @@ import { LIMITS } from '../limits.ts'
 import { isPermission, PERMISSIONS, type PermissionGrant, RENAMED_PERMISSIONS } from '../permissions.ts'
 import { apiKey, createdApiKey } from '../resources/api-key.ts'
 import { PAGE } from '../resources/page.ts'
+import { givenPublicJwk } from '../schemas/public-jwk.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
-import { instantInput, line, refused } from '../schemas/text.ts'
+import { clientId, instantInput, line, refused } from '../schemas/text.ts'
+import { byPresence } from '../schemas/validate.ts'
 import { onWire } from '../schemas/wire.ts'
 import { TIERS } from '../tiers.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
@@ -33,9 +35,24 @@ const name = line({ min: 1, max: LIMITS.name.max })
 const params = z.object({ api_key_id: idParam })
 const permissions = permissionGrant.nullable().optional()
 
+const newBearerKey = z.object({
+  name: name.optional(),
+  permissions,
+  expires_at: instantInput.refine((at) => at.getTime() > Date.now(), { error: 'Must be in the future' }).optional(),
+})
+
+/** The expiry is looked at when it counts: not where a known client_id is answered with what exists (identity 1.1). */
+const newPublicKey = z.object({
+  public_key: givenPublicJwk,
+  client_id: clientId.optional(),
+  name: name.optional(),
+  permissions: permissionGrant.optional(),
+  expires_at: instantInput.optional(),
+})
+
 const KEY = { service: 'gateway', prefixes: TIERS, tiers: TIERS } as const
 
-/** Bearer keys (identity 3). */
+/** Bearer keys and public keys (identity 3). */
 export const apiKeyOperations = group({
   'apiKeys.list': define({
     ...BASE,
@@ -55,17 +72,10 @@ export const apiKeyOperations = group({
     method: 'POST',
     path: '/api-keys',
     permission: 'api_key_create',
-    summary: 'Create a key; its secret is shown only in this answer',
-    errors: ['permission_escalation', 'unrestricted_key_required', 'limit_exceeded'],
-    body: z.object({
-      name: name.optional(),
-      permissions,
-      expires_at: instantInput.refine((at) => at.getTime() > Date.now(), { error: 'Must be in the future' }).optional(),
-      // Presence alone selects the other variant (identity 3.3): it must never fall through to a bearer key.
-      public_key: refused(
-        'Registering a public key is not available here; leave public_key out to create a bearer key',
-      ),
-    }),
+    summary: 'Create a bearer key, whose secret is shown only in this answer, or register a public key',
+    errors: ['permission_escalation', 'unrestricted_key_required', 'limit_exceeded', 'conflict'],
+    // Presence alone selects the variant (identity 3.3): a bad public_key must never make a bearer key.
+    body: byPresence('public_key', newPublicKey, newBearerKey),
     response: createdApiKey,
   }),
   'apiKeys.get': define({

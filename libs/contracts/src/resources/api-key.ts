@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { apiKeyId, inboxId, podId } from '../ids.ts'
 import { PERMISSIONS } from '../permissions.ts'
-import { instant } from '../schemas/text.ts'
+import { publicJwk } from '../schemas/public-jwk.ts'
+import { clientId, instant } from '../schemas/text.ts'
 
 /** The granted permissions, and no others; the member is absent on an unrestricted key (identity 3.2). */
 export const grantedPermissions = z
@@ -9,7 +10,7 @@ export const grantedPermissions = z
   .meta({ id: 'GrantedPermissions', description: 'Absent: unrestricted. Otherwise the permissions that are granted.' })
 
 /** A bearer key as list, get and update show it; never the secret. */
-export const apiKey = z
+export const bearerKey = z
   .object({
     type: z.literal('bearer'),
     api_key_id: apiKeyId,
@@ -23,12 +24,45 @@ export const apiKey = z
     created_at: instant,
     updated_at: instant,
   })
-  .meta({ id: 'ApiKey' })
+  .meta({ id: 'BearerKey' })
+export type BearerKey = z.infer<typeof bearerKey>
+
+/** A registered public key, the same in every answer: it has no secret (identity 3.2). */
+export const publicKeyCredential = z
+  .object({
+    type: z.literal('public_key'),
+    api_key_id: apiKeyId.meta({ description: 'Names the key in signatures: `keyid` of a signed request.' }),
+    client_id: clientId.optional(),
+    name: z.string(),
+    public_key: z.object({
+      jwk: publicJwk,
+      fingerprint: z.string().meta({ description: 'RFC 7638 SHA-256 thumbprint, base64url.' }),
+    }),
+    pod_id: podId.optional(),
+    inbox_id: inboxId.optional(),
+    permissions: grantedPermissions,
+    created_by: z
+      .object({ api_key_id: apiKeyId })
+      .meta({ description: 'The credential that registered it, which it outlives.' }),
+    used_at: instant.optional(),
+    expires_at: instant.optional(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'PublicKeyCredential' })
+export type PublicKeyCredential = z.infer<typeof publicKeyCredential>
+
+/** A credential of any family; `type` tells them apart. */
+export const apiKey = z.discriminatedUnion('type', [bearerKey, publicKeyCredential]).meta({ id: 'ApiKey' })
 export type ApiKey = z.infer<typeof apiKey>
 
 /** The one answer that holds the secret. It has neither `type` nor `updated_at` (identity 3.2). */
-export const createdApiKey = apiKey
+export const createdBearerKey = bearerKey
   .omit({ type: true, used_at: true, updated_at: true })
   .extend({ api_key: z.string().meta({ description: 'The secret; shown only here.' }) })
-  .meta({ id: 'CreatedApiKey' })
+  .meta({ id: 'CreatedBearerKey' })
+export type CreatedBearerKey = z.infer<typeof createdBearerKey>
+
+/** What a create answers: the secret of a bearer key, or the record of a public key. */
+export const createdApiKey = z.union([createdBearerKey, publicKeyCredential]).meta({ id: 'CreatedApiKey' })
 export type CreatedApiKey = z.infer<typeof createdApiKey>

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { FieldError } from '../errors.ts'
 
 /** A 400 names at most this many fields; a request with more has a systematic fault that the first ones show. */
@@ -16,6 +16,24 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Valida
   const result = schema.safeParse(input, { error: issueMessage })
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, errors: withoutEchoes(result.error.issues).slice(0, REPORTED).map(fieldErrorOf) }
+}
+
+/**
+ * One of two objects, as a member is there or not: what is wrong is told of the one that was meant. The result has the
+ * member exactly where it was sent.
+ */
+export function byPresence<P extends z.ZodObject, A extends z.ZodObject>(member: string, present: P, absent: A) {
+  return z.preprocess(
+    (given, context) => {
+      const meant = typeof given === 'object' && given !== null && Object.hasOwn(given, member) ? present : absent
+      const { error } = meant.safeParse(given, { error: issueMessage })
+      for (const { path, message } of withoutEchoes(error?.issues ?? [])) {
+        context.addIssue({ code: 'custom', path, message })
+      }
+      return given
+    },
+    z.union([present, absent]),
+  )
 }
 
 /** A value of the wrong type is told once: zod goes on to measure whatever has a length. */

@@ -140,7 +140,7 @@ function keyTable(rows: readonly BoundCredential[]): string {
     ['KEY', 'PREFIX', 'NAME', 'BOUND TO', 'PERMISSIONS', 'LAST USED', 'EXPIRES', 'CREATED'],
     rows.map((row) => [
       row.id,
-      row.prefix,
+      row.prefix ?? 'public key',
       row.name,
       row.inbox?.address ?? (row.podId === null ? 'organization' : `pod ${row.podId}`),
       Array.isArray(row.permissions) ? `${row.permissions.length} granted` : 'unrestricted',

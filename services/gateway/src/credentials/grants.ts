@@ -1,4 +1,4 @@
-import { isPermission, type Permission, type PermissionGrant } from '@restante/contracts'
+import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
 
 /** What a credential may do, apart from tier, scope and the state of its organization (identity 3.4). */
 export interface Rights {
@@ -11,6 +11,13 @@ export type Grant =
   | { readonly outcome: 'granted'; readonly rights: Rights }
   | { readonly outcome: 'escalation'; readonly missing: readonly Permission[] }
   | { readonly outcome: 'unrestricted_required' }
+  /** Permissions that nobody can give to a public key. */
+  | { readonly outcome: 'bearer_only'; readonly asked: readonly Permission[] }
+  /** A public key always lists what it holds. */
+  | { readonly outcome: 'explicit_required' }
+
+/** What a public key cannot hold, whoever registers it (identity 3.3). */
+const BEARER_ONLY: readonly Permission[] = ['account_update']
 
 export function isUnrestricted(rights: Rights): boolean {
   return rights.permissions === undefined
@@ -31,6 +38,30 @@ export function grantForNew(creator: Rights, requested: PermissionGrant | null |
   const wanted = namesSetTo(requested, true)
   const missing = wanted.filter((permission) => !holds(creator, permission))
   return missing.length > 0 ? { outcome: 'escalation', missing } : exactly(wanted)
+}
+
+/**
+ * Rights of a new public key: always a list. An omitted object is the creator's own rights as they are now, `app_connect`
+ * included where it is held (identity 3.4 rule 7).
+ */
+export function grantForNewPublicKey(creator: Rights, requested: PermissionGrant | undefined): Grant {
+  if (requested !== undefined) return forPublicKey(requested, () => grantForNew(creator, requested))
+  return exactly(PERMISSIONS.filter((name) => holds(creator, name) && !BEARER_ONLY.includes(name)))
+}
+
+/** Rights of a public key after an update: as those of a bearer key, but always a list (identity 3.5). */
+export function grantForPublicKeyUpdate(
+  editor: Rights,
+  target: Rights,
+  requested: PermissionGrant | null | undefined,
+): Grant {
+  if (requested === null) return { outcome: 'explicit_required' }
+  return forPublicKey(requested ?? {}, () => grantForUpdate(editor, target, requested))
+}
+
+function forPublicKey(requested: PermissionGrant, grant: () => Grant): Grant {
+  const asked = namesSetTo(requested, true).filter((name) => BEARER_ONLY.includes(name))
+  return asked.length > 0 ? { outcome: 'bearer_only', asked } : grant()
 }
 
 /** Rights of a bearer key after an update (identity 3.5). Whatever the target gains, the editor must hold. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { isUuid, type Tier } from '@restante/contracts'
+import { type Caller, CLIENT_ID, isUuid, type PublicJwk, type Tier } from '@restante/contracts'
 import { ApiError, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { credentialFacts, difference, recordAudit } from '../audit/log.ts'
-import type { Db, Tx } from '../database.ts'
+import type { Db, Orm, Tx } from '../database.ts'
 import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
 import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
@@ -27,6 +27,14 @@ export interface NewCredential {
   readonly expiresAt?: Date | undefined
   readonly provisional?: boolean
   readonly signUp?: boolean
+}
+
+export interface NewPublicKey extends NewCredential {
+  readonly jwk: PublicJwk
+  readonly fingerprint: string
+  readonly clientId?: string | undefined
+  /** The credential that registers it. */
+  readonly createdBy: string
 }
 
 const COUNT_LIVE = sql<{ count: number }, [organizationId: string]>(`
@@ -58,16 +66,47 @@ export async function issueCredential(
   now: Date,
 ): Promise<{ row: Credential; secret: string }> {
   const { secret, prefix, hash } = deps.secrets.mint()
+  const family = { type: 'bearer', secretHash: new Uint8Array(hash), prefix }
+  return { row: await insertCredential(tx, deps.events, given, family, actor, now), secret }
+}
+
+/** Registers a public key. That its client_id is free is decided by the index; the caller has looked before. */
+export function registerCredential(
+  tx: Tx,
+  events: TenancyEvents,
+  given: NewPublicKey,
+  actor: Actor,
+  now: Date,
+): Promise<Credential> {
+  const family = {
+    type: 'public_key',
+    publicKey: { ...given.jwk },
+    fingerprint: given.fingerprint,
+    clientId: given.clientId ?? null,
+    createdBy: given.createdBy,
+  }
+  return insertCredential(tx, events, given, family, actor, now)
+}
+
+type Family = Pick<Prisma.CredentialUncheckedCreateInput, 'type'> & Partial<Prisma.CredentialUncheckedCreateInput>
+
+async function insertCredential(
+  tx: Tx,
+  events: TenancyEvents,
+  given: NewCredential,
+  family: Family,
+  actor: Actor,
+  now: Date,
+): Promise<Credential> {
   const orm = await tx.orm()
   const row = await orm.credential.create({
     data: {
+      ...family,
       id: randomUUID(),
       organizationId: given.scope.organizationId,
       tier: tierOfScope(given.scope),
       podId: given.scope.podId ?? null,
       inboxUid: given.scope.inboxUid ?? null,
-      secretHash: new Uint8Array(hash),
-      prefix,
       name: given.name,
       permissions: storedPermissions(given.rights),
       appConnect: given.rights.appConnect,
@@ -78,14 +117,28 @@ export async function issueCredential(
       updatedAt: now,
     },
   })
-  await deps.events.record(tx, credentialChanged(row))
+  await events.record(tx, credentialChanged(row))
   await recordAudit(tx, actor, now, {
     action: 'credential.created',
     organizationId: row.organizationId,
     credential: row,
     details: { after: credentialFacts(row) },
   })
-  return { row, secret }
+  return row
+}
+
+/** A public key of an organization by its alias, wherever in the organization it is. */
+export async function findByClientId(
+  tx: Tx,
+  organizationId: string,
+  clientId: string,
+): Promise<BoundCredential | undefined> {
+  const orm = await tx.orm()
+  const row = await orm.credential.findUnique({
+    where: { organizationId_clientId: { organizationId, clientId } },
+    include: { inbox: { select: { address: true } } },
+  })
+  return row ?? undefined
 }
 
 export interface CredentialChange {
@@ -158,26 +211,59 @@ export async function revokeCredentials(
   return rows.length
 }
 
-/** A key within a scope; tiers nest, so a pod's scope holds the keys of its inboxes (identity 3.1). */
-export async function findCredential(db: Db, scope: CredentialScope, id: string): Promise<BoundCredential | undefined> {
-  if (!isUuid(id)) return undefined
-  const row = await db.orm.credential.findFirst({
-    where: { id, ...within(scope) },
-    include: { inbox: { select: { address: true } } },
-  })
-  return row ?? undefined
+/**
+ * A key within a scope, by its id, else a public key by its client_id; tiers nest, so a pod's scope holds the keys of its
+ * inboxes (identity 3.1).
+ */
+export async function findCredential(
+  db: Pick<Db, 'orm'>,
+  scope: CredentialScope,
+  reference: string,
+): Promise<BoundCredential | undefined> {
+  return findWithin(db.orm, scope, reference)
 }
 
 /** The same, held until the end of the transaction. */
-export async function lockCredential(tx: Tx, scope: CredentialScope, id: string): Promise<BoundCredential | undefined> {
-  if (!isUuid(id)) return undefined
-  await tx.query(LOCK, [id])
+export async function lockCredential(
+  tx: Tx,
+  scope: CredentialScope,
+  reference: string,
+): Promise<BoundCredential | undefined> {
   const orm = await tx.orm()
-  const row = await orm.credential.findFirst({
-    where: { id, ...within(scope) },
-    include: { inbox: { select: { address: true } } },
-  })
-  return row ?? undefined
+  const found = await findWithin(orm, scope, reference)
+  if (found === undefined) return undefined
+  await tx.query(LOCK, [found.id])
+  // What it was before the lock may be history; the alias may by now be another's.
+  return findWithin(orm, scope, found.id)
+}
+
+async function findWithin(
+  orm: Pick<Orm, 'credential'>,
+  scope: CredentialScope,
+  reference: string,
+): Promise<BoundCredential | undefined> {
+  const include = { inbox: { select: { address: true } } }
+  const byId = isUuid(reference)
+    ? await orm.credential.findFirst({ where: { id: reference, ...within(scope) }, include })
+    : null
+  if (byId !== null) return byId
+  // Nothing else can be an alias, and a database refuses some texts.
+  if (!CLIENT_ID.test(reference)) return undefined
+  const byAlias = await orm.credential.findFirst({ where: { clientId: reference, ...within(scope) }, include })
+  return byAlias ?? undefined
+}
+
+/**
+ * The credential of a request, as it is now. What it hands on must not rest on a look-up of a moment ago, nor on what it
+ * held before the request waited for a lock: rights that it lost would live on in others.
+ * @throws ApiError 401 when it has ended meanwhile
+ */
+export async function findCaller(tx: Tx, { organization_id: organizationId, credential }: Caller): Promise<Credential> {
+  const orm = await tx.orm()
+  const row = await orm.credential.findFirst({ where: { id: credential.id, organizationId } })
+  if (row === null) throw new ApiError('unknown_api_key')
+  if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw new ApiError('api_key_expired')
+  return row
 }
 
 export interface CredentialFilter {

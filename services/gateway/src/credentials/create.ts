@@ -1,0 +1,134 @@
+import {
+  type BearerKey,
+  type Caller,
+  type CreatedApiKey,
+  type CreatedBearerKey,
+  LIMITS,
+  type PublicKeyCredential,
+  type RequestOf,
+} from '@restante/contracts'
+import { ApiError, invalid, notFound } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
+import type { Db, Tx } from '../database.ts'
+import type { Credential } from '../generated/prisma/client.ts'
+import { lockInbox } from '../inboxes/store.ts'
+import { lockOrganization } from '../organizations/store.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
+import { bearerDocument, publicKeyDocument } from './documents.ts'
+import { grantForNew, grantForNewPublicKey, rightsFromRow } from './grants.ts'
+import { fingerprintOf } from './public-keys.ts'
+import { accept } from './refusals.ts'
+import { scopeOf } from './scope.ts'
+import type { Secrets } from './secrets.ts'
+import {
+  type BoundCredential,
+  type CredentialScope,
+  findByClientId,
+  findCaller,
+  issueCredential,
+  refuseBeyondLimit,
+  registerCredential,
+} from './store.ts'
+
+export interface CreateDependencies {
+  readonly db: Db
+  readonly events: TenancyEvents
+  readonly secrets: Secrets
+  /** Live credentials that an organization may have. */
+  readonly limit: number
+}
+
+type Body = RequestOf<'apiKeys.create'>['body']
+type BearerBody = Exclude<Body, { public_key: unknown }>
+type PublicKeyBody = Extract<Body, { public_key: unknown }>
+
+/** Makes a bearer key or registers a public key, whichever the body is (identity 3.3). */
+export function createCredential(
+  deps: CreateDependencies,
+  caller: Caller,
+  body: Body,
+  actor: Actor,
+): Promise<CreatedApiKey> {
+  return 'public_key' in body
+    ? registerPublicKey(deps, caller, body, actor)
+    : createBearerKey(deps, caller, body, actor)
+}
+
+async function createBearerKey(
+  deps: CreateDependencies,
+  caller: Caller,
+  body: BearerBody,
+  actor: Actor,
+): Promise<CreatedBearerKey> {
+  const scope = scopeOf(caller)
+  const { row, secret } = await deps.db.transaction(async (tx) => {
+    await holdScope(tx, caller)
+    const creator = await findCaller(tx, caller)
+    const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
+    const expiresAt = expiryOf(creator, body.expires_at)
+    await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
+    const name = body.name ?? LIMITS.name.default
+    return issueCredential(tx, deps, { scope, name, rights, expiresAt }, actor, new Date())
+  })
+  return { ...withoutKind(bearerDocument(bound(row, caller))), api_key: secret }
+}
+
+async function registerPublicKey(
+  deps: CreateDependencies,
+  caller: Caller,
+  body: PublicKeyBody,
+  actor: Actor,
+): Promise<PublicKeyCredential> {
+  const { public_key: jwk, client_id: clientId } = body
+  const fingerprint = await fingerprintOf(jwk)
+  const scope = scopeOf(caller)
+  const row = await deps.db.transaction(async (tx) => {
+    await holdScope(tx, caller)
+    const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
+    if (known !== undefined) return sameRegistration(known, scope, fingerprint)
+    const creator = await findCaller(tx, caller)
+    const rights = accept(grantForNewPublicKey(rightsFromRow(creator), body.permissions))
+    const expiresAt = expiryOf(creator, body.expires_at)
+    await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
+    const name = body.name ?? `Agent key ${fingerprint.slice(0, 8)}`
+    const given = { scope, name, rights, expiresAt, jwk, fingerprint, clientId, createdBy: creator.id }
+    return bound(await registerCredential(tx, deps.events, given, actor, new Date()), caller)
+  })
+  return publicKeyDocument(row)
+}
+
+/** A delete of the organization or the inbox holds the same locks; what it committed since the path was resolved shows. */
+async function holdScope(tx: Tx, { organization_id: organizationId, inbox }: Caller): Promise<void> {
+  if ((await lockOrganization(tx, organizationId)) === undefined) throw new ApiError('unknown_api_key')
+  if (inbox === undefined) return
+  if ((await lockInbox(tx, { organizationId, uid: inbox.uid }, inbox.address)) === undefined) throw notFound('Inbox')
+}
+
+/** A repeated registration gets what exists, as it is now; any other use of the alias is a conflict (identity 1.1). */
+function sameRegistration(known: BoundCredential, scope: CredentialScope, fingerprint: string): BoundCredential {
+  const sameScope = known.podId === (scope.podId ?? null) && known.inboxUid === (scope.inboxUid ?? null)
+  if (sameScope && known.fingerprint === fingerprint) return known
+  throw new ApiError('conflict', {
+    message: 'This client_id belongs to another key or another scope',
+    fix: 'Choose another client_id, or leave it out.',
+  })
+}
+
+/** The new key's expiry: its own, else inherited once; never later than the creator's (identity 3.3). */
+function expiryOf({ expiresAt: bound }: Credential, requested: Date | undefined): Date | undefined {
+  if (requested === undefined) return bound ?? undefined
+  if (requested.getTime() <= Date.now()) throw invalid(['expires_at'], 'Must be in the future')
+  if (bound === null || requested <= bound) return requested
+  throw new ApiError('permission_escalation', {
+    message: 'A key cannot outlive the key that creates it',
+    fix: `Choose an expires_at of at most ${bound.toISOString()}.`,
+  })
+}
+
+function bound(row: Credential, { inbox }: Caller): BoundCredential {
+  return { ...row, inbox: inbox ?? null }
+}
+
+function withoutKind({ type: _type, updated_at: _updatedAt, used_at: _usedAt, ...shown }: BearerKey) {
+  return shown
+}

@@ -1,0 +1,48 @@
+import type { ApiKey, BearerKey, PublicKeyCredential } from '@restante/contracts'
+import { permissionsOnWire, rightsFromRow } from './grants.ts'
+import { registeredKey } from './public-keys.ts'
+import type { BoundCredential } from './store.ts'
+
+/** A credential as list, get and update show it; never a secret (identity 3.2). */
+export function apiKeyDocument(row: BoundCredential): ApiKey {
+  return row.type === 'public_key' ? publicKeyDocument(row) : bearerDocument(row)
+}
+
+export function bearerDocument(row: BoundCredential): BearerKey {
+  return {
+    type: 'bearer',
+    api_key_id: row.id,
+    prefix: row.prefix ?? '',
+    name: row.name,
+    ...(row.tier === 'pod' && row.podId !== null ? { pod_id: row.podId } : {}),
+    ...(row.tier === 'inbox' && row.inbox !== null ? { inbox_id: row.inbox.address } : {}),
+    permissions: permissionsOnWire(rightsFromRow(row)),
+    ...timesOf(row),
+  }
+}
+
+/** A public key names the pod of its inbox too. */
+export function publicKeyDocument(row: BoundCredential): PublicKeyCredential {
+  const { publicKey: jwk, fingerprint, createdBy } = registeredKey(row)
+  return {
+    type: 'public_key',
+    api_key_id: row.id,
+    client_id: row.clientId ?? undefined,
+    name: row.name,
+    public_key: { jwk, fingerprint },
+    pod_id: row.podId ?? undefined,
+    inbox_id: row.inbox?.address,
+    permissions: permissionsOnWire(rightsFromRow(row)) ?? {},
+    created_by: { api_key_id: createdBy },
+    ...timesOf(row),
+  }
+}
+
+function timesOf(row: BoundCredential) {
+  return {
+    used_at: row.usedAt?.toISOString(),
+    expires_at: row.expiresAt?.toISOString(),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  }
+}
