@@ -4,8 +4,8 @@ export {
   commonConfiguration,
   commonEnvironment,
 } from './configuration/common.ts'
-export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
-export { PeerLimit } from './connections/peer-limit.ts'
+export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
+export { networkOf, PeerLimit } from './connections/peer-limit.ts'
 export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {

@@ -14,12 +14,15 @@ import { edge } from './edge/edge.ts'
 import { internalRoutes } from './edge/internal-routes.ts'
 import { KeyLookup } from './edge/key-lookup.ts'
 import { KeyUsage } from './edge/key-usage.ts'
+import { Peers } from './edge/peers.ts'
 import { routeTable } from './edge/route-table.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
+import { Meter } from './rate-limits/meter.ts'
+import { RateLimits } from './rate-limits/rate-limits.ts'
 import { SweepSchedule, sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
@@ -57,6 +60,10 @@ export function create(config: Config, log: Logger): Service {
   service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
 
+  const peers = new Peers(config.trustedProxies)
+  const { redis, settings } = config.rateLimits
+  const meter = service.use(new Meter({ url: redis.url, log }))
+  const limits = new RateLimits({ meter, prefix: redis.prefix, settings })
   const upstreams = service.use(new Upstreams(config.upstreams))
   const deps = { db, cursors, events, secrets, addresses: config.addresses }
   const handlers = {
@@ -76,14 +83,23 @@ export function create(config: Config, log: Logger): Service {
   const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])
 
   const { docsUrl } = config
-  const front = { ...config.http, log, docsUrl, metrics: false, health: service, headerBytes: LIMITS.request.headers }
+  const connectionLimits = { ...config.http.limits, isProxy: peers.isProxy }
+  const front = {
+    ...config.http,
+    limits: connectionLimits,
+    log,
+    docsUrl,
+    metrics: false,
+    health: service,
+    headerBytes: LIMITS.request.headers,
+  }
   const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys })
   if (config.internalPort !== undefined) {
     service.use(new HttpListener({ ...front, port: config.internalPort, handle: internal }))
   }
 
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
-  const streams = new StreamUpgrade({ db, keys, usage, upstreams, fanout, log, drainMs })
+  const streams = new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs })
   service.use(
     new HttpListener({
       ...front,
@@ -92,6 +108,8 @@ export function create(config: Config, log: Logger): Service {
         routes,
         keys,
         usage,
+        peers,
+        limits,
         upstreams,
         documents: new Documents(config),
         internal: config.internalPort === undefined ? internal : undefined,
