@@ -45,6 +45,7 @@ export const environment = commonEnvironment.extend({
   SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
   RESERVED_USERNAMES: env.list().describe('Local parts that nobody can take, besides those of RFC 2142'),
   RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
+  POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
   CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
@@ -110,6 +111,7 @@ export function configure(given: Environment) {
     openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
     cursorSecret: given.CURSOR_SECRET,
     credentials: secretsConfiguration(given),
+    podLimit: given.POD_LIMIT,
     credentialLimit: given.CREDENTIAL_LIMIT,
     otherRegionUrl: given.OTHER_REGION_URL,
     addresses: {

@@ -1,10 +1,9 @@
 import { LIMITS, topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
-import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient } from '@restante/service'
+import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient, Turns } from '@restante/service'
 import { mailCodes } from './agents/code-mail.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { Turns } from './agents/turns.ts'
 import { type Config, configure, environment } from './config.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { Secrets } from './credentials/secrets.ts'
@@ -65,16 +64,15 @@ export function create(config: Config, log: Logger): Service {
   const meter = service.use(new Meter({ url: redis.url, log }))
   const limits = new RateLimits({ meter, prefix: redis.prefix, settings })
   const upstreams = service.use(new Upstreams(config.upstreams))
-  const deps = { db, cursors, events, secrets, addresses: config.addresses }
+  const deps = { db, turns: new Turns(), cursors, events, secrets, addresses: config.addresses }
   const handlers = {
     ...organizationRoutes(deps),
-    ...podRoutes(deps),
+    ...podRoutes({ ...deps, limit: config.podLimit }),
     ...inboxRoutes({ ...deps, retiredAddressMs: config.retiredAddressMs }),
     ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
     ...agentRoutes({
       ...deps,
       timers,
-      turns: new Turns(),
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
