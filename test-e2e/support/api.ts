@@ -51,7 +51,7 @@ export class Api {
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    return { status: response.status, headers: response.headers, body: isJson ? document(text) : {} }
+    return { status: response.status, headers: response.headers, body: isJson && text !== '' ? document(text) : {} }
   }
 }
 

@@ -116,3 +116,33 @@ it('names a thread id that is no UUID', () => {
     errors: refusal(['thread_id'], 'Invalid UUID'),
   })
 })
+
+describe('an instant', () => {
+  const read = (before: string) => validate(operations['messages.list'].query, { before })
+
+  it.each([
+    ['2026-10-01T16:30:00Z', '2026-10-01T16:30:00.000Z'],
+    ['2026-10-01T16:30:00.123456789Z', '2026-10-01T16:30:00.123Z'],
+    ['2026-10-01T16:30:00.5+05:30', '2026-10-01T11:00:00.500Z'],
+    ['2026-10-01t16:30:00z', '2026-10-01T16:30:00.000Z'],
+  ])('%s is %s', (given, at) => {
+    expect(read(given)).toEqual({ ok: true, value: { before: new Date(at) } })
+  })
+
+  it.each(['2026-10-01', '2026-10-01T16:30:00', '2026-10-01T16:30Z', '2026-02-30T00:00:00Z', '1790872200', 'now'])(
+    '%s is none',
+    (given) => {
+      expect(read(given)).toMatchObject({ ok: false, errors: [{ path: ['before'] }] })
+    },
+  )
+
+  it.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'])(
+    '%s lies outside what can be written down',
+    (given) => {
+      expect(read(given)).toEqual({
+        ok: false,
+        errors: [{ path: ['before'], message: 'Must lie in the years 1 to 9999' }],
+      })
+    },
+  )
+})

@@ -20,8 +20,10 @@ describe('inboxes', () => {
   }
 
   async function anotherPod(organizationId: string): Promise<string> {
-    const { secret } = await gateway.operator.createKey({ organizationId })
-    return String((await gateway.as(secret).post('/v0/pods')).body['pod_id'])
+    const now = new Date()
+    const id = randomUUID()
+    await gateway.db.orm.pod.create({ data: { id, organizationId, name: 'Other', createdAt: now, updatedAt: now } })
+    return id
   }
 
   describe('POST /v0/inboxes', () => {

@@ -39,12 +39,24 @@ export const instant = onWire(z.iso.datetime({ precision: 3 }), { type: 'string'
 
 const RFC_3339 = 'Must be an RFC 3339 date and time with a zone, for example 2026-10-01T16:30:00Z'
 
-/** Instant as it is taken: RFC 3339 with any zone and fraction; a date alone, or no zone, is refused (identity 1.2). */
+/** Years that every part of the system can write down, the database among them. */
+const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
+/**
+ * Instant as it is taken: RFC 3339 with any zone and fraction, in either letter case; a date alone, or no zone, is refused
+ * (identity 1.2).
+ */
 export const instantInput = onWire(
-  z.iso
-    .datetime({ offset: true, error: RFC_3339, abort: true })
-    .regex(/T\d\d:\d\d:\d\d/, { error: RFC_3339, abort: true })
-    .transform((text) => new Date(text)),
+  z
+    .string()
+    .toUpperCase()
+    .pipe(
+      z.iso
+        .datetime({ offset: true, error: RFC_3339, abort: true })
+        .regex(/T\d\d:\d\d:\d\d/, { error: RFC_3339, abort: true })
+        .transform((text) => new Date(text))
+        .refine((at) => at.getTime() >= FIRST && at.getTime() <= LAST, { error: 'Must lie in the years 1 to 9999' }),
+    ),
   { type: 'string', format: 'date-time' },
 )
 

@@ -1,0 +1,252 @@
+import { LIMITS, type OperationDefinition, operations, PREFIX, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
+import type { Answer } from './support/api.ts'
+import { buildEstate, type Estate, pathTo } from './support/estate.ts'
+import { mailTo } from './support/mail.ts'
+import { rightCall } from './support/right-calls.ts'
+import { useSystem } from './support/suite.ts'
+import { createPod } from './support/tenants.ts'
+
+/** Every operation that answers a request, under each of its prefixes. */
+const routes = Object.values<OperationDefinition>(operations)
+  .filter(({ response }) => response !== UPGRADE)
+  .flatMap((operation) =>
+    pathsOf(operation).map(({ tier, path }) => ({ name: `${operation.method} ${path}`, operation, prefix: tier })),
+  )
+const withKey = routes.filter(({ operation }) => operation.authentication === 'key')
+const reads = withKey.filter(({ operation }) => operation.method === 'GET')
+const lists = reads.filter(({ operation }) => 'page_token' in operation.query.shape && !operation.path.includes('{'))
+/** Those that an ordinary organization may call. */
+const takingBody = withKey.filter(
+  ({ operation }) => operation.body !== undefined && operation.permission !== 'agent_verify',
+)
+
+/** Entries of each list, at every prefix. */
+const ENTRIES = 3
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+describe('every operation keeps to the conventions', () => {
+  const system = useSystem()
+  let estate: Estate
+  beforeAll(async () => {
+    estate = await buildEstate(system)
+    await fill(estate)
+  }, 60_000)
+
+  describe('of the wire', () => {
+    it.each(reads)('$name: HEAD is GET without the body', async ({ operation, prefix }) => {
+      const path = pathOf(operation, prefix)
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) =>
+          estate.owner.request(method, path, { headers: { 'accept-encoding': 'identity' } }),
+        ),
+      )
+      expect(describeContent(head)).toEqual(describeContent(get))
+    })
+
+    it.each(reads)('$name: one trailing slash is tolerated, two are not', async ({ operation, prefix }) => {
+      const [path, query = ''] = pathOf(operation, prefix).split('?')
+      expect((await estate.owner.get(`${path}/?${query}`)).status).toBe(operation.status)
+      expectNoRoute(await estate.owner.get(`${path}//?${query}`))
+    })
+
+    it.each(reads)('$name: unknown parameters and headers of clients are ignored', async ({ operation, prefix }) => {
+      const path = pathOf(operation, prefix)
+      const answer = await estate.owner.get(`${path}${path.includes('?') ? '&' : '?'}unheard_of=1`, {
+        headers: { 'x-fern-language': 'JavaScript', 'x-fern-sdk-version': '0', 'idempotency-key': 'no good' },
+      })
+      expect(answer.status).toBe(operation.status)
+    })
+
+    it.each(withKey)('$name: success and refusal carry the headers of the API', async ({ operation, prefix }) => {
+      const refused = await estate.owner.request(operation.method, pathOf(operation, prefix), {
+        headers: { authorization: 'Bearer am_us_unknown' },
+      })
+      expect(refused).toMatchObject({
+        status: 401,
+        body: {
+          name: 'UnauthorizedError',
+          code: 'unknown_api_key',
+          docs: expect.stringMatching(/\/errors#unknown_api_key$/),
+        },
+      })
+      expect(refused.headers.get('x-should-retry')).toBe('false')
+      expectHeaders(refused)
+      if (operation.method !== 'GET') return
+      expectHeaders(await estate.owner.get(pathOf(operation, prefix)))
+    })
+
+    it.each(routes)('$name: a preflight needs no key', async ({ operation, prefix }) => {
+      const answer = await estate.owner.request('OPTIONS', pathOf(operation, prefix), {
+        headers: { authorization: '' },
+      })
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+    })
+
+    it('a method that a path does not have is no route, and the others are named', async () => {
+      for (const [path, methods] of methodsByPath()) {
+        const other = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((method) => !methods.includes(method)) ?? 'PUT'
+        const answer = await estate.owner.request(other, path)
+        expectNoRoute(answer)
+        expect([path, new Set(answer.headers.get('allow')?.split(', '))]).toEqual([
+          path,
+          new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']),
+        ])
+      }
+    })
+
+    it('no operation is offered below two prefixes', async () => {
+      const nested = withKey.filter(({ prefix, operation }) => prefix === 'inbox' && operation.path !== '')
+      for (const { operation } of nested) {
+        const path = `${PREFIX.pod}${PREFIX.inbox.slice('/v0'.length)}${operation.path}`
+        const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(estate.named[name] ?? ''))
+        expectNoRoute(await estate.owner.request(operation.method, filled))
+      }
+    })
+  })
+
+  describe('of bodies', () => {
+    it.each(takingBody)('$name: a body is JSON whatever its type is called', async ({ operation, prefix }) => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
+        const answer = await send(operation, prefix, '{"half": ', { 'content-type': type })
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { name: 'SyntaxError', code: 'validation_error', errors: [{ path: [] }] },
+        })
+      }
+    })
+
+    it.each(takingBody)('$name: no body is the empty object', async ({ operation, prefix }) => {
+      const answers = [await send(operation, prefix, undefined), await send(operation, prefix, {})]
+      const [bare, empty] = answers.map(({ status, body }) => ({ status, errors: body['errors'] }))
+      expect(bare).toEqual(empty)
+      expect([200, 400, 422]).toContain(bare?.status)
+    })
+
+    it.each(takingBody)('$name: a body above its size is 413', async ({ operation, prefix }) => {
+      const { bytes, answer } = operation.bodyLimit
+      const refused = await send(operation, prefix, JSON.stringify({ x: 'x'.repeat(bytes) }))
+      expect(refused.status).toBe(413)
+      if (answer === 'infrastructure') expect(refused.body).toEqual({ message: expect.any(String) })
+      else expect(refused.body).toMatchObject({ name: 'PayloadTooLargeError', code: 'payload_too_large' })
+    })
+  })
+
+  describe('of lists', () => {
+    it.each(lists)('$name: pages of one are the list, either way round', async ({ operation, prefix }) => {
+      const whole = await page(operation, prefix, '')
+      expect(whole.ids.length).toBeGreaterThanOrEqual(ENTRIES)
+      expect(new Set(whole.ids).size).toBe(whole.ids.length)
+      expect(whole.body).toMatchObject({ count: whole.ids.length })
+      expect(whole.body).not.toHaveProperty('limit')
+      expect(await walk(operation, prefix, 'limit=1')).toEqual(whole.ids)
+      if ('ascending' in operation.query.shape) {
+        expect(await walk(operation, prefix, 'limit=2&ascending=true')).toEqual(whole.ids.toReversed())
+      }
+    })
+
+    it.each(lists)('$name: limit', async ({ operation, prefix }) => {
+      for (const wrong of ['0', '-1', '1.5', '1e2', 'x', '+1', '%201', 'true']) {
+        expect(await ask(operation, prefix, `limit=${wrong}`)).toMatchObject({
+          status: 400,
+          body: { code: 'validation_error', errors: [{ path: ['limit'] }] },
+        })
+      }
+      const cap = /threads|messages|drafts/.test(operation.path) ? LIMITS.page.maxMail : LIMITS.page.max
+      expect((await page(operation, prefix, `limit=${cap + 1}`)).body).toMatchObject({ limit: cap })
+      expect((await page(operation, prefix, 'limit=')).body).not.toHaveProperty('limit')
+    })
+
+    it.each(lists)('$name: a token belongs to its list, scope and direction', async ({ operation, prefix }) => {
+      const token = String((await page(operation, prefix, 'limit=1')).body['next_page_token'])
+      const foreign: Promise<Answer>[] = lists
+        .filter((other) => other.operation !== operation || other.prefix !== prefix)
+        .map((other) => ask(other.operation, other.prefix, `page_token=${token}`))
+      const own = ['&ascending=true', '&labels=x', '&before=2020-01-01T00:00:00Z']
+        .filter((more) => /\w+/.exec(more)?.some((name) => name in operation.query.shape))
+        .map((more) => ask(operation, prefix, `page_token=${token}${more}`))
+      const altered = ['', 'x', `${token}A`, `${token.slice(0, -4)}AAAA`, token.toUpperCase()].map((wrong) =>
+        ask(operation, prefix, `page_token=${wrong}`),
+      )
+      for (const answer of await Promise.all([...foreign, ...own, ...altered])) {
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { name: 'ValidationError', code: 'validation_error', errors: [{ path: ['page_token'] }] },
+        })
+      }
+    })
+  })
+
+  function pathOf(operation: OperationDefinition, prefix: Tier): string {
+    return `${pathTo(operation, prefix, { ...estate.named, token: 'token' })}${rightCall(operation).query ?? ''}`
+  }
+
+  function ask(operation: OperationDefinition, prefix: Tier, query: string): Promise<Answer> {
+    return estate.owner.get(`${pathOf(operation, prefix)}?${query}`)
+  }
+
+  function send(operation: OperationDefinition, prefix: Tier, body: unknown, headers: Record<string, string> = {}) {
+    return estate.owner.request(operation.method, pathOf(operation, prefix), { body, headers })
+  }
+
+  /** One page of a list: its answer, and what identifies its entries. */
+  async function page(operation: OperationDefinition, prefix: Tier, query: string) {
+    const { status, body } = await ask(operation, prefix, query)
+    expect([status, body['code']]).toEqual([200, undefined])
+    const [entries = []] = Object.values(body).filter((member) => Array.isArray(member))
+    return { body, ids: entries.map((entry) => JSON.stringify(entry)) }
+  }
+
+  async function walk(operation: OperationDefinition, prefix: Tier, query: string): Promise<string[]> {
+    const all: string[] = []
+    for (let token = ''; ; ) {
+      const { body, ids } = await page(operation, prefix, `${query}${token}`)
+      all.push(...ids)
+      if (body['next_page_token'] === undefined) return all
+      token = `&page_token=${body['next_page_token']}`
+    }
+  }
+
+  /** Paths with everything filled in, and the methods that they have. */
+  function methodsByPath(): Map<string, string[]> {
+    const found = new Map<string, string[]>()
+    for (const { operation, prefix } of routes) {
+      const path = pathTo(operation, prefix, { ...estate.named, token: 'token' })
+      found.set(path, [...(found.get(path) ?? []), operation.method])
+    }
+    return found
+  }
+
+  async function fill({ client, named, peer }: Estate): Promise<void> {
+    const { inbox_id: inboxId = '', pod_id: podId = '' } = named
+    const more = Array.from({ length: ENTRIES - 1 }, (_, index) => index)
+    await Promise.all(
+      more.flatMap((index) => [
+        createPod(system.place, system.tenant.id),
+        client.pods.inboxes.create(podId, {}),
+        client.inboxes.apiKeys.create(inboxId, {}),
+        client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
+        mailTo({ tenant: { client }, peer }, inboxId, { subject: `Mail ${index}` }),
+      ]),
+    )
+  }
+})
+
+function describeContent(answer: Answer | undefined) {
+  const { status, headers } = answer ?? {}
+  return [status, headers?.get('content-type'), headers?.get('content-length')]
+}
+
+function expectNoRoute(answer: Answer): void {
+  expect(answer).toMatchObject({
+    status: 404,
+    body: { name: 'NotFoundError', code: 'not_found', message: 'Route not found' },
+  })
+}
+
+function expectHeaders({ headers }: Answer): void {
+  expect(headers.get('x-request-id')).toMatch(UUID)
+  expect(headers.get('access-control-allow-origin')).toBe('*')
+  expect(headers.get('access-control-expose-headers')?.toLowerCase()).toBe('retry-after, x-request-id, etag')
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+}
