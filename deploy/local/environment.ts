@@ -65,7 +65,11 @@ function peerEnvironment(service: string, { settings, secretOf }: Place): Record
 function ownEnvironment(service: string, { settings, secretOf }: Place): Record<string, string> {
   switch (service) {
     case 'gateway':
-      return { READY_INCLUDES_UPSTREAMS: 'true', INSTALLATION_SECRET: secretOf('installation secret') }
+      return {
+        READY_INCLUDES_UPSTREAMS: 'true',
+        INSTALLATION_SECRET: secretOf('installation secret'),
+        RATE_LIMIT_SPARES_LOOPBACK: 'true',
+      }
     case 'mail-ingest':
       return {
         SMTP_HOST: '127.0.0.1',

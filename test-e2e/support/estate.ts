@@ -3,7 +3,7 @@ import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { mailTo } from './mail.ts'
 import type { Suite } from './suite.ts'
-import { clientOf, createPod, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
+import { clientOf, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
 
 /** Kinds of credential that only the organization of an agent has. */
 export type AgentCredential = 'unverified organization' | 'provisional key'
@@ -30,9 +30,9 @@ export interface Estate {
 /** An estate in an organization of the operator's making: a pod that is not the default one, an inbox in it. */
 export async function buildEstate(suite: Suite): Promise<Estate> {
   const { place, tenant, peer } = suite
-  const [podId, otherPod, stranger] = await Promise.all([
-    createPod(place, tenant.id),
-    createPod(place, tenant.id),
+  const [{ podId }, { podId: otherPod }, stranger] = await Promise.all([
+    tenant.client.pods.create({}),
+    tenant.client.pods.create({}),
     createTenant(place),
   ])
   const [{ inboxId }, neighbour] = await Promise.all([

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { adminProgram } from '@restante/local/organization.ts'
 import { randomName } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
-import pg from 'pg'
 import type { Place } from '../stack/place.ts'
 import { Api } from './api.ts'
 
@@ -47,22 +45,6 @@ export function keyIn(printed: string): string {
   const [key] = /am_\w+_[0-9a-f]{64}/.exec(printed) ?? []
   if (key === undefined) throw new Error(`there is no key in: ${printed}`)
   return key
-}
-
-/** A further pod. No operation creates one yet, so it is a row. */
-export async function createPod(place: Place, organizationId: string): Promise<string> {
-  const id = randomUUID()
-  const client = new pg.Client({ connectionString: place.databases.gateway })
-  await client.connect()
-  try {
-    await client.query(
-      `insert into pods (id, organization_id, name, created_at, updated_at) values ($1, $2, 'Second pod', now(), now())`,
-      [id, organizationId],
-    )
-  } finally {
-    await client.end()
-  }
-  return id
 }
 
 /** An address that nobody has. */

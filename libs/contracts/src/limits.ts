@@ -38,6 +38,8 @@ export const LIMITS = {
   /** Names, titles and aliases of resources. */
   name: { default: 'My API Key', max: 256 },
   clientId: 256,
+  /** Pods (identity 7). */
+  pod: { defaultName: 'My Pod' },
   /** Inboxes (identity 8). */
   inbox: {
     username: 64,

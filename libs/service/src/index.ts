@@ -4,8 +4,8 @@ export {
   commonConfiguration,
   commonEnvironment,
 } from './configuration/common.ts'
-export { ConfigurationError, env, parseDuration, readEnvironment } from './configuration/environment.ts'
-export { PeerLimit } from './connections/peer-limit.ts'
+export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
+export { networkOf, PeerLimit } from './connections/peer-limit.ts'
 export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {
@@ -59,6 +59,7 @@ export type { Part } from './process/part.ts'
 export { Periodic, type PeriodicOptions } from './process/periodic.ts'
 export { type Deployable, run } from './process/run.ts'
 export { Service } from './process/service.ts'
+export { Turns, type TurnsOptions } from './process/turns.ts'
 export { BrokenSeal, SecretBox } from './secrets/secret-box.ts'
 export { createLogger, type Logger } from './telemetry/logger.ts'
 export { startTelemetry } from './telemetry/tracing.ts'

@@ -14,9 +14,25 @@ export const environment = commonEnvironment.extend({
     .optional()
     .describe('Port of /metrics, and of /readyz with its reasons; the public port never serves them'),
   REDIS_URL: env.url().describe('Redis of the queues'),
+  REDIS_CACHE_URL: env.url().optional().describe('Redis that counts requests for the rate limits; default: REDIS_URL'),
   REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
   DOCS_URL: env.url().describe('Base of the links in errors'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
+
+  TRUSTED_PROXIES: env
+    .networks()
+    .describe(
+      'Addresses and networks (CIDR) of the proxies in front. From them alone X-Forwarded-For is believed; without it all who come through one proxy are one peer. HTTP_PEER_CONNECTIONS does not count them',
+    ),
+  RATE_LIMIT_ORGANIZATION: env.rate('100/s').describe('Requests of one organization, beyond them 429'),
+  RATE_LIMIT_ORGANIZATION_BURST: env.integer(200, 1_000_000, 1).describe('How many of them may come at once'),
+  RATE_LIMIT_CREDENTIAL: env.rate('50/s').describe('Requests with one API key'),
+  RATE_LIMIT_CREDENTIAL_BURST: env.integer(100, 1_000_000, 1).describe('How many of them may come at once'),
+  RATE_LIMIT_SIGN_UP: env.rate('60/h').describe('Sign-ups of one peer: an IPv4 address, or the /64 of an IPv6 one'),
+  RATE_LIMIT_FAILED_AUTHENTICATION: env
+    .rate('300/m')
+    .describe('Requests without a valid API key of one peer; those with one go on'),
+  RATE_LIMIT_SPARES_LOOPBACK: env.flag(false).describe('Peers on the same machine are exempt from every rate limit'),
 
   INSTALLATION_SECRET: env
     .secret()
@@ -29,6 +45,7 @@ export const environment = commonEnvironment.extend({
   SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
   RESERVED_USERNAMES: env.list().describe('Local parts that nobody can take, besides those of RFC 2142'),
   RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
+  POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
   CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
@@ -73,15 +90,28 @@ const REPOSITORY_OPENAPI = path.resolve(import.meta.dirname, '../../../docs/api/
 /** The flat environment as the code uses it. Pure. */
 export function configure(given: Environment) {
   const defaultDomain = given.DEFAULT_DOMAIN.toLowerCase()
+  const prefix = `${given.REDIS_PREFIX}:gateway`
   return {
     ...commonConfiguration(given),
     internalPort: given.INTERNAL_PORT,
     metricsPort: given.METRICS_PORT,
-    redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:gateway` },
+    redis: { url: given.REDIS_URL, prefix },
+    trustedProxies: given.TRUSTED_PROXIES,
+    rateLimits: {
+      redis: { url: given.REDIS_CACHE_URL ?? given.REDIS_URL, prefix },
+      settings: {
+        organization: { ...given.RATE_LIMIT_ORGANIZATION, burst: given.RATE_LIMIT_ORGANIZATION_BURST },
+        credential: { ...given.RATE_LIMIT_CREDENTIAL, burst: given.RATE_LIMIT_CREDENTIAL_BURST },
+        signUp: given.RATE_LIMIT_SIGN_UP,
+        failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
+        sparesLoopback: given.RATE_LIMIT_SPARES_LOOPBACK,
+      },
+    },
     docsUrl: given.DOCS_URL,
     openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
     cursorSecret: given.CURSOR_SECRET,
     credentials: secretsConfiguration(given),
+    podLimit: given.POD_LIMIT,
     credentialLimit: given.CREDENTIAL_LIMIT,
     otherRegionUrl: given.OTHER_REGION_URL,
     addresses: {

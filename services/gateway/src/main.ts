@@ -1,10 +1,9 @@
 import { LIMITS, topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
-import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient } from '@restante/service'
+import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient, Turns } from '@restante/service'
 import { mailCodes } from './agents/code-mail.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { Turns } from './agents/turns.ts'
 import { type Config, configure, environment } from './config.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { Secrets } from './credentials/secrets.ts'
@@ -14,12 +13,15 @@ import { edge } from './edge/edge.ts'
 import { internalRoutes } from './edge/internal-routes.ts'
 import { KeyLookup } from './edge/key-lookup.ts'
 import { KeyUsage } from './edge/key-usage.ts'
+import { Peers } from './edge/peers.ts'
 import { routeTable } from './edge/route-table.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
+import { Meter } from './rate-limits/meter.ts'
+import { RateLimits } from './rate-limits/rate-limits.ts'
 import { SweepSchedule, sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
@@ -57,17 +59,20 @@ export function create(config: Config, log: Logger): Service {
   service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
 
+  const peers = new Peers(config.trustedProxies)
+  const { redis, settings } = config.rateLimits
+  const meter = service.use(new Meter({ url: redis.url, log }))
+  const limits = new RateLimits({ meter, prefix: redis.prefix, settings })
   const upstreams = service.use(new Upstreams(config.upstreams))
-  const deps = { db, cursors, events, secrets, addresses: config.addresses }
+  const deps = { db, turns: new Turns(), cursors, events, secrets, addresses: config.addresses }
   const handlers = {
     ...organizationRoutes(deps),
-    ...podRoutes(deps),
+    ...podRoutes({ ...deps, limit: config.podLimit }),
     ...inboxRoutes({ ...deps, retiredAddressMs: config.retiredAddressMs }),
     ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
     ...agentRoutes({
       ...deps,
       timers,
-      turns: new Turns(),
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
@@ -76,14 +81,23 @@ export function create(config: Config, log: Logger): Service {
   const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])
 
   const { docsUrl } = config
-  const front = { ...config.http, log, docsUrl, metrics: false, health: service, headerBytes: LIMITS.request.headers }
+  const connectionLimits = { ...config.http.limits, isProxy: peers.isProxy }
+  const front = {
+    ...config.http,
+    limits: connectionLimits,
+    log,
+    docsUrl,
+    metrics: false,
+    health: service,
+    headerBytes: LIMITS.request.headers,
+  }
   const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys })
   if (config.internalPort !== undefined) {
     service.use(new HttpListener({ ...front, port: config.internalPort, handle: internal }))
   }
 
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
-  const streams = new StreamUpgrade({ db, keys, usage, upstreams, fanout, log, drainMs })
+  const streams = new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs })
   service.use(
     new HttpListener({
       ...front,
@@ -92,6 +106,8 @@ export function create(config: Config, log: Logger): Service {
         routes,
         keys,
         usage,
+        peers,
+        limits,
         upstreams,
         documents: new Documents(config),
         internal: config.internalPort === undefined ? internal : undefined,

@@ -22,8 +22,8 @@ export interface SweepDependencies {
 }
 
 /**
- * Removes what has served its time: keys 30 days after their expiry, expired codes, throttle marks, freed addresses, old
- * entries of the audit log.
+ * Removes what has served its time: keys 30 days after their expiry, expired codes, throttle marks, freed addresses,
+ * tombstones of pods that nothing refers to any more, old entries of the audit log.
  */
 export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): void {
   const retry = (): Date => new Date(Date.now() + EVERY_MS)
@@ -78,6 +78,10 @@ delete from audit_entries
  where position in (select position from audit_entries where at < $1::timestamptz order by at, position limit $2)
 returning position::text`)
 
+const FORGET_PODS = sql<never>(`
+delete from pods
+ where deleted_at is not null and not exists (select from inboxes where inboxes.pod_id = pods.id)`)
+
 /** @returns whether more is left than one transaction should hold. */
 async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date): Promise<boolean> {
   const orm = await tx.orm()
@@ -91,6 +95,7 @@ async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date):
   await orm.verificationCode.deleteMany({ where: { expiresAt: { lt: now } } })
   await orm.codeMail.deleteMany({ where: { createdAt: { lt: new Date(now.getTime() - DAY_MS) } } })
   await orm.retiredAddress.deleteMany({ where: { until: { lt: now } } })
+  await tx.query(FORGET_PODS)
   const forgotten = await tx.query(FORGET_AUDIT, new Date(now.getTime() - auditMs).toISOString(), AUDIT_ENTRIES)
   return unlisted.length === KEYS || forgotten.length === AUDIT_ENTRIES
 }

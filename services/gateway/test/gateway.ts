@@ -131,6 +131,13 @@ function environmentOf(place: Place): Record<string, string> {
     INSTALLATION_SECRET: 'the secret of this installation',
     CURSOR_SECRET: 'the secret of the page tokens',
     DEFAULT_DOMAIN: 'restante.test',
+    // In the path of every request, and out of the way of tests about something else.
+    RATE_LIMIT_ORGANIZATION: '100000/s',
+    RATE_LIMIT_ORGANIZATION_BURST: '100000',
+    RATE_LIMIT_CREDENTIAL: '100000/s',
+    RATE_LIMIT_CREDENTIAL_BURST: '100000',
+    RATE_LIMIT_SIGN_UP: '100000/s',
+    RATE_LIMIT_FAILED_AUTHENTICATION: '100000/s',
     ...Object.fromEntries(
       services.flatMap((name) => [
         [`${name}_URL`, place.behindUrl],

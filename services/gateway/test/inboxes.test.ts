@@ -20,10 +20,8 @@ describe('inboxes', () => {
   }
 
   async function anotherPod(organizationId: string): Promise<string> {
-    const now = new Date()
-    const id = randomUUID()
-    await gateway.db.orm.pod.create({ data: { id, organizationId, name: 'Other', createdAt: now, updatedAt: now } })
-    return id
+    const { secret } = await gateway.operator.createKey({ organizationId })
+    return String((await gateway.as(secret).post('/v0/pods')).body['pod_id'])
   }
 
   describe('POST /v0/inboxes', () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 describe('pods', () => {
@@ -9,10 +8,7 @@ describe('pods', () => {
   beforeAll(async () => {
     gateway = await startGateway()
     organization = await gateway.organization()
-    second = randomUUID()
-    const at = new Date(Date.now() + 1_000)
-    const data = { id: second, organizationId: organization.id, name: 'Second', clientId: 'second', createdAt: at }
-    await gateway.db.orm.pod.create({ data: { ...data, updatedAt: at } })
+    second = String((await organization.api.post('/v0/pods', { name: 'Second', client_id: 'second' })).body['pod_id'])
   })
   afterAll(() => gateway.stop())
 

@@ -35,8 +35,15 @@ describe('the hourly sweep', () => {
     await api.post('/v0/inboxes', { username: 'swept' })
     await api.delete('/v0/inboxes/swept@restante.test')
 
+    const pods = [await api.post('/v0/pods'), await api.post('/v0/pods')].map(({ body }) => String(body['pod_id']))
+    const { body: inside } = await api.post(`/v0/pods/${pods[1]}/inboxes`)
+    await api.delete(`/v0/inboxes/${inside['inbox_id']}`)
+    for (const pod of pods) await api.delete(`/v0/pods/${pod}`)
+
     await gateway.db.query(makeDue)
     await waitFor(async () => (await gateway.db.orm.retiredAddress.count()) === 0, { what: 'the sweep' })
+    const tombstones = await gateway.db.orm.pod.findMany({ where: { deletedAt: { not: null } }, select: { id: true } })
+    expect(tombstones).toEqual([{ id: pods[1] }])
     expect((await gateway.events(id)).at(-1)).toMatchObject({ type: 'credential.deleted', subject: old.row.id })
     expect(await gateway.db.orm.credential.findUnique({ where: { id: recent.row.id } })).not.toBeNull()
     expect(await gateway.db.query(isSetAnew)).toEqual([{ due: true }])

@@ -11,6 +11,7 @@ import {
   Service,
   ServiceClient,
   serviceRoutes,
+  Turns,
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { type Orm, openDatabase } from './database.ts'
@@ -63,6 +64,7 @@ export function create(config: Config, log: Logger): Service {
         service: name,
         handlers: webhookRoutes({
           db,
+          turns: new Turns(),
           gateway,
           box,
           cursors: new Cursors(config.cursorSecret),

@@ -13,7 +13,7 @@ beforeAll(async () => {
   fanout = await startFanout()
   tenant = await fanout.tenant()
   stranger = await fanout.tenant()
-  secondPod = await fanout.gateway.addPod(tenant.id)
+  secondPod = await fanout.gateway.addPod(tenant)
   inSecondPod = await fanout.gateway.addInbox(tenant, secondPod)
 }, 60_000)
 afterAll(() => fanout.stop(), 60_000)

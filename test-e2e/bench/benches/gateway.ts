@@ -4,6 +4,13 @@ import type { Bench } from '../harness/bench.ts'
 import { type Contender, compete } from '../load/http-contest.ts'
 import { Program } from '../programs/program.ts'
 
+const UNREACHED_LIMITS = {
+  RATE_LIMIT_SPARES_LOOPBACK: 'false',
+  RATE_LIMIT_ORGANIZATION: '999999/s',
+  RATE_LIMIT_ORGANIZATION_BURST: '999999',
+  RATE_LIMIT_CREDENTIAL: '999999/s',
+  RATE_LIMIT_CREDENTIAL_BURST: '999999',
+}
 const served = z.object({ url: z.url() })
 
 export const gateway: Bench = {
@@ -17,8 +24,10 @@ export const gateway: Bench = {
     }
 
     const constant = await server('constant', 'constant-server', '')
-    // It stands in for a service, so that the gateway alone is what is measured.
-    const system = await context.startSystem({ environment: { WEBHOOKS_DISPATCHER_URL: constant.url } })
+    // It stands in for a service, so that the gateway alone is what is measured. Requests are counted for the rate limits,
+    // which they never reach.
+    const environment = { WEBHOOKS_DISPATCHER_URL: constant.url, ...UNREACHED_LIMITS }
+    const system = await context.startSystem({ environment })
     const { key, api } = await createTenant(system.place)
     const ours = (path: string): Contender => ({
       name: 'gateway',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** Units that `duration` understands, in milliseconds. */
@@ -13,6 +14,31 @@ export function parseDuration(text: string): number | undefined {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text)
   const [, digits, unit] = match ?? []
   return digits !== undefined && unit !== undefined && isUnit(unit) ? Number(digits) * UNITS[unit] : undefined
+}
+
+/** So many requests per period on average, and at most `burst` at once. */
+export interface Rate {
+  readonly requests: number
+  readonly period: 'second' | 'minute' | 'hour'
+  readonly periodMs: number
+  readonly burst: number
+}
+
+const PERIODS = { s: 'second', m: 'minute', h: 'hour' } as const
+
+/** `100/s`, `300/m`, `60/h` to a rate whose burst is what one period allows; `undefined` when it is none of these. */
+function parseRate(text: string): Rate | undefined {
+  const [, digits, unit] = /^([1-9]\d{0,5})\/(s|m|h)$/.exec(text) ?? []
+  if (digits === undefined || (unit !== 's' && unit !== 'm' && unit !== 'h')) return undefined
+  const requests = Number(digits)
+  return { requests, period: PERIODS[unit], periodMs: UNITS[unit], burst: requests }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
 const boundedInteger = (message: string, min: number, max: number) =>
@@ -31,8 +57,8 @@ export const env = {
   secret: () => z.string().min(16, 'must have at least 16 characters'),
   url: (fallback?: string) => withDefault(z.url({ error: 'must be a URL' }), fallback),
   port: (fallback?: number) => withDefault(boundedInteger('must be a port number', 0, 65_535), fallback?.toString()),
-  integer: (fallback?: number, max = Number.MAX_SAFE_INTEGER) =>
-    withDefault(boundedInteger('must be a whole number', 0, max), fallback?.toString()),
+  integer: (fallback?: number, max = Number.MAX_SAFE_INTEGER, min = 0) =>
+    withDefault(boundedInteger('must be a whole number', min, max), fallback?.toString()),
   /** Duration such as `5s` in, milliseconds out. */
   duration: (fallback?: string) =>
     withDefault(
@@ -40,6 +66,17 @@ export const env = {
         const ms = parseDuration(text)
         if (ms !== undefined) return ms
         context.addIssue({ code: 'custom', message: 'must be a duration such as 250ms, 5s, 15m, 72h or 30d' })
+        return z.NEVER
+      }),
+      fallback,
+    ),
+  /** Rate such as `100/s` in, `Rate` out. */
+  rate: (fallback?: string) =>
+    withDefault(
+      z.string().transform((text, context) => {
+        const rate = parseRate(text)
+        if (rate !== undefined) return rate
+        context.addIssue({ code: 'custom', message: 'must be a rate such as 100/s, 300/m or 60/h' })
         return z.NEVER
       }),
       fallback,
@@ -60,6 +97,9 @@ export const env = {
           .map((word) => word.trim())
           .filter(Boolean),
       ),
+  /** Comma-separated addresses and networks (CIDR). */
+  networks: () =>
+    env.list().refine((networks) => networks.every(isNetwork), 'must be IP addresses or networks such as 10.0.0.0/8'),
   choice: <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
     z.enum(values, { error: `must be one of ${values.join(', ')}` }).default(fallback),
 }

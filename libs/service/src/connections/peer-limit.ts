@@ -11,7 +11,7 @@ export class PeerLimit {
 
   /** @returns whether the connection may stay; if so, `leave` must be called once at its end. */
   enter(address: string): boolean {
-    const peer = peerOf(address)
+    const peer = networkOf(address)
     const open = this.#open.get(peer) ?? 0
     if (open >= this.#limit) return false
     this.#open.set(peer, open + 1)
@@ -19,15 +19,18 @@ export class PeerLimit {
   }
 
   leave(address: string): void {
-    const peer = peerOf(address)
+    const peer = networkOf(address)
     const open = (this.#open.get(peer) ?? 0) - 1
     if (open > 0) this.#open.set(peer, open)
     else this.#open.delete(peer)
   }
 }
 
-/** Addresses arrive normalized: no IPv4-mapped prefix, IPv6 in lower case with zeroes compressed. */
-function peerOf(address: string): string {
+/**
+ * What counts as one peer: an IPv4 address, or the /64 that an IPv6 host is in, as its four groups.
+ * @param address normalized: no IPv4-mapped prefix, IPv6 in lower case with zeroes compressed.
+ */
+export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail = ''] = address.split('::')
   const groups = head === '' ? [] : head.split(':')

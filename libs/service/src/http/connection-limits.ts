@@ -17,6 +17,8 @@ export interface ConnectionLimits {
   readonly connections: number
   /** Of one peer: an IPv4 address, or the /64 of an IPv6 one. Undefined: as many as there are. */
   readonly peerConnections?: number | undefined
+  /** Whether an address is that of a proxy, whose connections are those of many peers and are not counted as one's. */
+  readonly isProxy?: (address: string) => boolean
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
@@ -45,13 +47,14 @@ export function serverLimits({ headersMs, requestMs, keepAliveMs }: ConnectionLi
 }
 
 /** Closes connections beyond the limits as they come, before anything is read from them. */
-export function limitConnections(server: Server, { connections, peerConnections }: ConnectionLimits): void {
+export function limitConnections(server: Server, { connections, peerConnections, isProxy }: ConnectionLimits): void {
   server.maxConnections = connections
   server.on('drop', () => refusedTotal.inc({ limit: 'total' }))
   if (peerConnections === undefined) return
   const peers = new PeerLimit(peerConnections)
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
+    if (isProxy?.(address)) return
     if (peers.enter(address)) {
       socket.once('close', () => peers.leave(address))
       return

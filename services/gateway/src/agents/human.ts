@@ -3,6 +3,7 @@ import { ApiError } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Tx } from '../database.ts'
 import { changeOrganization, lockOrganization } from '../organizations/store.ts'
+import { write } from '../organizations/writes.ts'
 import { ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
 import { refuseDomain } from './settings.ts'
 import type { AgentDependencies } from './sign-up.ts'
@@ -11,7 +12,8 @@ import { nothingToVerify } from './verify.ts'
 /** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
 export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
-  await deps.turns.run(human, () => deps.db.transaction((tx) => attach(tx, deps, caller.organization_id, human, actor)))
+  const id = caller.organization_id
+  await deps.turns.run(human, () => write(deps, id, (tx) => attach(tx, deps, id, human, actor)))
   return {
     human_email: human,
     instructions: `A 6-digit code was mailed to ${human}. Ask your human for it and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,

@@ -1,5 +1,5 @@
 import { LIMITS, type RequestOf } from '@restante/contracts'
-import { ApiError, type Logger } from '@restante/service'
+import { ApiError, type Logger, type Turns } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
@@ -11,7 +11,6 @@ import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { ensureCode, holdHuman } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
-import type { Turns } from './turns.ts'
 
 export interface AgentDependencies {
   readonly db: Db

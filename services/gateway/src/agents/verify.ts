@@ -5,7 +5,8 @@ import type { Actor } from '../audit/actor.ts'
 import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
-import { changeOrganization, lockOrganization } from '../organizations/store.ts'
+import { changeOrganization } from '../organizations/store.ts'
+import { writeHolding } from '../organizations/writes.ts'
 import { forgetCode, isLive, lockCode } from './codes.ts'
 import type { AgentDependencies } from './sign-up.ts'
 
@@ -25,7 +26,9 @@ export async function verify(
   submitted: string,
   actor: Actor,
 ): Promise<{ verified: true }> {
-  const outcome = await deps.db.transaction((tx) => submit(tx, deps, caller, submitted, actor))
+  const outcome = await writeHolding(deps, caller.organization_id, (tx, organization) =>
+    submit(tx, deps, caller, organization, submitted, actor),
+  )
   switch (outcome.kind) {
     case 'verified':
       return { verified: true }
@@ -63,14 +66,14 @@ async function submit(
   tx: Tx,
   deps: AgentDependencies,
   caller: Caller,
+  organization: Organization,
   submitted: string,
   actor: Actor,
 ): Promise<Outcome> {
   const now = new Date()
-  const organization = await lockOrganization(tx, caller.organization_id)
   const scope = { organizationId: caller.organization_id }
   const credential = await lockCredential(tx, scope, caller.credential.id)
-  if (organization === undefined || credential === undefined) throw new ApiError('unknown_api_key')
+  if (credential === undefined) throw new ApiError('unknown_api_key')
   const waiting = organization.authenticationType === 'agent_unverified' || credential.provisional
   if (!waiting) return { kind: 'nothing_to_verify' }
   if (organization.humanEmail === null) return { kind: 'no_human' }

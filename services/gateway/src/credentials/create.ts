@@ -7,12 +7,13 @@ import {
   type PublicKeyCredential,
   type RequestOf,
 } from '@restante/contracts'
-import { ApiError, invalid, notFound } from '@restante/service'
+import { ApiError, invalid, notFound, type Turns } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { lockInbox } from '../inboxes/store.ts'
-import { lockOrganization } from '../organizations/store.ts'
+import { writeHolding } from '../organizations/writes.ts'
+import { demandPod } from '../pods/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { bearerDocument, publicKeyDocument } from './documents.ts'
 import { grantForNew, grantForNewPublicKey, rightsFromRow } from './grants.ts'
@@ -32,6 +33,7 @@ import {
 
 export interface CreateDependencies {
   readonly db: Db
+  readonly turns: Turns
   readonly events: TenancyEvents
   readonly secrets: Secrets
   /** Live credentials that an organization may have. */
@@ -61,8 +63,8 @@ async function createBearerKey(
   actor: Actor,
 ): Promise<CreatedBearerKey> {
   const scope = scopeOf(caller)
-  const { row, secret } = await deps.db.transaction(async (tx) => {
-    await holdScope(tx, caller)
+  const { row, secret } = await writeHolding(deps, caller.organization_id, async (tx) => {
+    await demandScope(tx, caller)
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
@@ -82,8 +84,8 @@ async function registerPublicKey(
   const { public_key: jwk, client_id: clientId } = body
   const fingerprint = await fingerprintOf(jwk)
   const scope = scopeOf(caller)
-  const row = await deps.db.transaction(async (tx) => {
-    await holdScope(tx, caller)
+  const row = await writeHolding(deps, caller.organization_id, async (tx) => {
+    await demandScope(tx, caller)
     const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
     if (known !== undefined) return sameRegistration(known, scope, fingerprint)
     const creator = await findCaller(tx, caller)
@@ -97,10 +99,10 @@ async function registerPublicKey(
   return publicKeyDocument(row)
 }
 
-/** A delete of the organization or the inbox holds the same locks; what it committed since the path was resolved shows. */
-async function holdScope(tx: Tx, { organization_id: organizationId, inbox }: Caller): Promise<void> {
-  if ((await lockOrganization(tx, organizationId)) === undefined) throw new ApiError('unknown_api_key')
-  if (inbox === undefined) return
+/** Deletes of pods and inboxes hold the organization too; what they committed since the path was resolved shows here. */
+async function demandScope(tx: Tx, caller: Caller): Promise<void> {
+  const { organization_id: organizationId, inbox } = caller
+  if (inbox === undefined) return demandPod(tx, caller)
   if ((await lockInbox(tx, { organizationId, uid: inbox.uid }, inbox.address)) === undefined) throw notFound('Inbox')
 }
 

@@ -2,6 +2,7 @@ import { LIMITS, type OperationId } from '@restante/contracts'
 import { type Cursors, type Handlers, notFound } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import { ListPage } from '../lists.ts'
+import { write } from '../organizations/writes.ts'
 import { type CreateDependencies, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'
 import { grantForPublicKeyUpdate, grantForUpdate, rightsFromRow, sameRights } from './grants.ts'
@@ -44,7 +45,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
 
     'apiKeys.update': async (request) => {
       const { caller, params, body } = request
-      const row = await db.transaction(async (tx) => {
+      const row = await write(deps, caller.organization_id, async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         const editor = rightsFromRow(await findCaller(tx, caller))
@@ -60,7 +61,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
 
     'apiKeys.delete': async (request) => {
       const { caller, params } = request
-      await db.transaction(async (tx) => {
+      await write(deps, caller.organization_id, async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         await revokeCredentials(tx, events, { id: target.id }, { actor: credentialActor(request), now: new Date() })

@@ -9,6 +9,7 @@ import {
   type Router,
   sendJson,
 } from '@restante/service'
+import type { RateLimits } from '../rate-limits/rate-limits.ts'
 import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
@@ -16,6 +17,7 @@ import { compressFor } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
+import type { Peers } from './peers.ts'
 import { forward } from './proxy.ts'
 import type { Route } from './route-table.ts'
 import { resolveCaller } from './scope.ts'
@@ -26,6 +28,8 @@ export interface EdgeDependencies {
   readonly routes: Router<Route>
   readonly keys: KeyLookup
   readonly usage: KeyUsage
+  readonly peers: Peers
+  readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly documents: Documents
   /** What other services ask; absent where that has a port of its own. */
@@ -65,21 +69,28 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   const { operation, target } = route
   exchange.facts['operation'] = operation.id
   if (target.kind === 'upgrade') return demandUpgrade(exchange)
-  const caller = operation.authentication === 'none' ? undefined : await callerOf(deps, exchange, match)
-  if (target.kind === 'local') {
-    // The peer is the one that is connected here, whatever the client's own headers say.
-    const peer = exchange.request.socket.remoteAddress ?? ''
-    return answer(operation, target.handler, exchange, params, { caller, peer })
-  }
-  await forward(deps.upstreams.of(operation.service), route, exchange, caller)
+  const peer = deps.peers.of(exchange.request)
+  exchange.facts['peer'] = peer
+  const caller = operation.authentication === 'none' ? undefined : await callerOf(deps, exchange, match, peer)
+  if (operation.id === 'agent.signUp') await deps.limits.admitSignUp(peer)
+  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { caller, peer })
+  await forward(deps.upstreams.of(operation.service), route, exchange, { caller, peer })
 }
 
-async function callerOf(deps: EdgeDependencies, exchange: Exchange, { value: route, params }: Match<Route>) {
+async function callerOf(
+  deps: EdgeDependencies,
+  exchange: Exchange,
+  { value: route, params }: Match<Route>,
+  peer: string,
+) {
   const { facts, request } = exchange
-  const identity = await deps.keys.authenticate(bearerToken(request.headers.authorization))
+  const identity = await deps.limits.authenticate(peer, async () =>
+    deps.keys.authenticate(bearerToken(request.headers.authorization)),
+  )
   facts['organization_id'] = identity.organizationId
   facts['credential_id'] = identity.credential.id
   deps.usage.note(identity)
+  await deps.limits.admit(identity, peer)
   admit(identity, route.operation, route.prefix)
   const caller = await resolveCaller(deps.db, identity, params)
   if (caller.inbox !== undefined) facts['inbox_uid'] = caller.inbox.uid

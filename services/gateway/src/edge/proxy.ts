@@ -39,17 +39,19 @@ const DROPPED_FROM_RESPONSE = new Set([
 /** Methods that may be sent again when the connection broke before an answer began. */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 
+/** Who sent a request. */
+export interface Origin {
+  /** Absent for operations that take no key. */
+  readonly caller: Caller | undefined
+  /** Address of the client. */
+  readonly peer: string
+}
+
 /**
  * Passes a request on to the service that owns the operation, and its answer back, both as streams: what a slow reader
  * does not take is not read either. A service that cannot be reached is 503; nothing with an effect is sent twice.
- * @param caller absent for operations that take no key.
  */
-export async function forward(
-  upstream: Upstream,
-  route: Route,
-  exchange: Exchange,
-  caller: Caller | undefined,
-): Promise<void> {
+export async function forward(upstream: Upstream, route: Route, exchange: Exchange, from: Origin): Promise<void> {
   const { request, response, signal, search } = exchange
   // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
   demandDeclaredLength(request, route.operation.bodyLimit)
@@ -58,7 +60,7 @@ export async function forward(
   const options = {
     method,
     path: search === '' ? path : `${path}?${search}`,
-    headers: requestHeaders(upstream, route, exchange, caller),
+    headers: requestHeaders(upstream, route, exchange, from),
     body: hasBody(request) ? request : null,
     signal,
   }
@@ -77,10 +79,10 @@ export async function forward(
   }
 }
 
-function requestHeaders(upstream: Upstream, route: Route, exchange: Exchange, caller: Caller | undefined): string[] {
+function requestHeaders(upstream: Upstream, route: Route, exchange: Exchange, { caller, peer }: Origin): string[] {
   const { request, requestId } = exchange
   const headers = passedOn(request)
-  headers.push('x-request-id', requestId, 'x-restante-peer', request.socket.remoteAddress ?? '')
+  headers.push('x-request-id', requestId, 'x-restante-peer', peer)
   if (caller !== undefined) headers.push(CALLER_HEADER, upstream.mint.caller(route.operation.id, caller))
   return headers
 }

@@ -16,9 +16,11 @@ import {
   type ServiceClient,
 } from '@restante/service'
 import { Gauge } from 'prom-client'
+import type { RateLimits } from '../rate-limits/rate-limits.ts'
 import { bearerToken } from './authorization.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
+import type { Peers } from './peers.ts'
 import { passedOn, passesBack } from './proxy.ts'
 import { resolveCaller } from './scope.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -39,6 +41,8 @@ export interface StreamUpgradeOptions {
   readonly db: Queryable
   readonly keys: KeyLookup
   readonly usage: KeyUsage
+  readonly peers: Peers
+  readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly fanout: ServiceClient<'gateway'>
   readonly log: Logger
@@ -65,6 +69,10 @@ export class StreamUpgrade implements Part {
     socket.on('error', () => socket.destroy())
     const requestId = this.#name(request, socket)
     this.#accept(request, socket, head, requestId).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 429) {
+        this.#options.log.info({ operation: STREAM.id, request_id: requestId, status: 429 }, 'request')
+        return refuse(socket, requestId, 429, error.message, error.headers())
+      }
       const unavailable = isInfrastructureError(error)
       this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
       if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
@@ -82,41 +90,46 @@ export class StreamUpgrade implements Part {
   }
 
   async #accept(request: IncomingMessage, socket: Socket, head: Buffer, requestId: string): Promise<void> {
-    const { log } = this.#options
+    const { log, peers } = this.#options
     if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
     if (carriesBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
-    const token = await this.#callerToken(request, query)
+    const peer = peers.of(request)
+    const token = await this.#callerToken(request, query, peer)
     if (token === undefined) {
-      log.info({ operation: STREAM.id, request_id: requestId, status: 403 }, 'request')
+      log.info({ operation: STREAM.id, request_id: requestId, status: 403, peer }, 'request')
       return refuse(socket, requestId, 403, 'Forbidden')
     }
     const upstream = this.#options.upstreams.of(STREAM.service)
     const target = new URL(STREAM.path === '' ? '/' : STREAM.path, upstream.url)
     const headers = passedOn(request)
     headers.push('host', target.host, 'connection', 'Upgrade', 'upgrade', 'websocket')
-    headers.push('x-request-id', requestId, 'x-restante-peer', request.socket.remoteAddress ?? '', CALLER_HEADER, token)
+    headers.push('x-request-id', requestId, 'x-restante-peer', peer, CALLER_HEADER, token)
     const outgoing = open(target, { method: 'GET', headers, timeout: CONNECT_TIMEOUT_MS })
     this.#join(outgoing, socket, head, requestId)
     outgoing.end()
   }
 
-  /** `undefined`: no key that may open a stream. The handshake does not tell which fault it is. */
-  async #callerToken(request: IncomingMessage, query: URLSearchParams): Promise<string | undefined> {
-    const { db, keys, usage, upstreams, log } = this.#options
+  /**
+   * `undefined`: no key that may open a stream. The handshake does not tell which fault it is.
+   * @throws ApiError 429
+   */
+  async #callerToken(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<string | undefined> {
+    const { db, keys, limits, usage, upstreams, log } = this.#options
     try {
-      const identity = await keys.authenticate(keyOf(request, query))
-      if (identity.credential.provisional) return undefined
+      const identity = await limits.authenticate(peer, async () => keys.authenticate(keyOf(request, query)))
       usage.note(identity)
+      await limits.admit(identity, peer)
+      if (identity.credential.provisional) return undefined
       const caller = await resolveCaller(db, identity, {})
       log.info(
-        { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id },
+        { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id, peer },
         'stream requested',
       )
       return upstreams.of(STREAM.service).mint.caller(STREAM.id, caller)
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) return undefined
+      if (error instanceof ApiError && error.status < 500 && error.status !== 429) return undefined
       throw error
     }
   }

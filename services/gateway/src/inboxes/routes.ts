@@ -1,10 +1,11 @@
 import type { Caller, Inbox as InboxDocument, OperationId } from '@restante/contracts'
-import { ApiError, type Cursors, type Handlers, invalid, notFound } from '@restante/service'
+import { ApiError, type Cursors, type Handlers, invalid, notFound, type Turns } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { ListPage } from '../lists.ts'
-import { lockOrganization } from '../organizations/store.ts'
+import { write, writeHolding } from '../organizations/writes.ts'
+import { demandPod } from '../pods/store.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { type AddressRules, createInbox } from './create.ts'
 import { deleteInbox } from './delete.ts'
@@ -13,6 +14,7 @@ import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from 
 
 export interface InboxDependencies {
   readonly db: Db
+  readonly turns: Turns
   readonly cursors: Cursors
   readonly events: TenancyEvents
   readonly addresses: AddressRules
@@ -42,9 +44,8 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     'inboxes.create': async ({ caller, body }) => {
       const podId = caller.pod_id ?? caller.organization_id
       const { client_id: clientId, username, domain, metadata } = body
-      const row = await db.transaction(async (tx) => {
-        const organization = await lockOrganization(tx, caller.organization_id)
-        if (organization === undefined) throw new ApiError('unknown_api_key')
+      const row = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
+        await demandPod(tx, caller)
         const known =
           clientId === undefined ? undefined : await lockInbox(tx, scopeOf(caller, 'organization'), clientId)
         if (known !== undefined) return sameClient(known, caller.pod_id)
@@ -56,7 +57,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     },
 
     'inboxes.update': async ({ caller, params, body }) => {
-      const row = await db.transaction(async (tx) => {
+      const row = await write(deps, caller.organization_id, async (tx) => {
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         const current = metadataFromRow(target.metadata)
@@ -75,8 +76,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
 
     'inboxes.delete': async (request) => {
       const { caller, params } = request
-      await db.transaction(async (tx) => {
-        await lockOrganization(tx, caller.organization_id)
+      await writeHolding(deps, caller.organization_id, async (tx) => {
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         await deleteInbox(tx, deps, target, credentialActor(request), new Date())

@@ -81,6 +81,16 @@ export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<I
   return row
 }
 
+const COUNT_IN_POD = sql<{ count: number }, [podId: string]>(
+  'select count(*)::int as count from inboxes where pod_id = $1 and deleted_at is null',
+)
+
+/** Live inboxes of a pod; those that are still being purged are gone (identity 7). */
+export async function countInboxes(tx: Tx, podId: string): Promise<number> {
+  const [live] = await tx.query(COUNT_IN_POD, podId)
+  return live?.count ?? 0
+}
+
 const LOCK = sql<{ uid: string }, [organizationId: string, address: string | null, clientId: string | null]>(`
 select uid from inboxes
  where organization_id = $1 and deleted_at is null and (address = $2 or client_id = $3)

@@ -1,33 +1,89 @@
-import type { Pod as PodDocument } from '@restante/contracts'
-import { type Cursors, type Handlers, notFound } from '@restante/service'
+import { type Caller, LIMITS, type OperationId, type Pod as PodDocument } from '@restante/contracts'
+import { type Cursors, type Handlers, notFound, type Turns } from '@restante/service'
+import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
 import { ListPage } from '../lists.ts'
-import { findPod, listPods } from './store.ts'
+import { write, writeHolding } from '../organizations/writes.ts'
+import { podChanged, type TenancyEvents } from '../tenancy/events.ts'
+import { deletePod } from './delete.ts'
+import {
+  findPodByClientId,
+  getPod,
+  insertPod,
+  listPods,
+  lockPod,
+  type PodScope,
+  refuseBeyondPodLimit,
+  renamePod,
+} from './store.ts'
 
 export interface PodDependencies {
   readonly db: Db
+  readonly turns: Turns
   readonly cursors: Cursors
+  readonly events: TenancyEvents
+  /** Pods that an organization may have, the default one included. */
+  readonly limit: number | undefined
 }
 
-export function podRoutes({ db, cursors }: PodDependencies): Pick<Handlers<'gateway'>, 'pods.list' | 'pods.get'> {
+type Ids = Extract<OperationId, `pods.${string}`>
+
+export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids> {
+  const { db, cursors, events } = deps
   return {
     'pods.list': async ({ caller, query }) => {
-      const scope = { organizationId: caller.organization_id, podId: caller.pod_id }
+      const scope = scopeOf(caller)
       const page = new ListPage(cursors, ['pods.list', scope], query)
       const rows = await listPods(db, scope, page)
       const { items, members } = page.answer(rows, (row) => row, podDocument)
       return { ...members, pods: items }
     },
 
-    'pods.get': async ({ caller, params }) => {
-      const id = await findPod(db, caller.organization_id, params.pod_id)
-      if (id === undefined || (caller.pod_id !== undefined && caller.pod_id !== id)) throw notFound('Pod')
-      const row = await db.orm.pod.findUnique({ where: { id } })
-      if (row === null) throw notFound('Pod')
+    'pods.get': async ({ caller }) => podDocument(found(await getPod(db, scopeOf(caller)))),
+
+    'pods.create': async ({ caller: { organization_id: organizationId }, body }) => {
+      const { name = LIMITS.pod.defaultName, client_id: clientId } = body
+      const row = await writeHolding(deps, organizationId, async (tx) => {
+        const known = clientId === undefined ? undefined : await findPodByClientId(tx, organizationId, clientId)
+        if (known !== undefined) return known
+        await refuseBeyondPodLimit(tx, organizationId, deps.limit)
+        const created = await insertPod(tx, { organizationId, name, clientId }, new Date())
+        await events.record(tx, podChanged(created))
+        return created
+      })
       return podDocument(row)
     },
+
+    'pods.update': async ({ caller, body: { name } }) => {
+      const row = await write(deps, caller.organization_id, async (tx) => {
+        const target = found(await lockPod(tx, scopeOf(caller)))
+        if (name === target.name) return target
+        const renamed = await renamePod(tx, target.id, name)
+        await events.record(tx, podChanged(renamed))
+        return renamed
+      })
+      return podDocument(row)
+    },
+
+    'pods.delete': async (request) => {
+      const { caller } = request
+      await writeHolding(deps, caller.organization_id, async (tx) => {
+        const target = found(await lockPod(tx, scopeOf(caller)))
+        await deletePod(tx, events, target, credentialActor(request), new Date())
+      })
+    },
   }
+}
+
+/** The edge has put the pod that the path names into the caller; where there is none, it is the pod of the key. */
+function scopeOf(caller: Caller): PodScope {
+  return { organizationId: caller.organization_id, podId: caller.pod_id }
+}
+
+function found(row: Pod | undefined): Pod {
+  if (row === undefined) throw notFound('Pod')
+  return row
 }
 
 function podDocument(row: Pod): PodDocument {

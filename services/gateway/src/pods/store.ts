@@ -1,24 +1,41 @@
-import { isUuid } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
-import type { Db } from '../database.ts'
+import { randomUUID } from 'node:crypto'
+import { type Caller, isUuid } from '@restante/contracts'
+import { ApiError, notFound, type Queryable, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
 
 const FIND = sql<{ id: string }, [organizationId: string, id: string | null, clientId: string]>(`
 select id from pods
- where organization_id = $1 and (id = $2::uuid or client_id = $3)
+ where organization_id = $1 and deleted_at is null and (id = $2::uuid or client_id = $3)
  order by (id = $2::uuid) is true desc
  limit 1`)
 
-/** The pod that a path segment names: by id, else by client_id (identity 1.1). */
+/** The live pod that a path segment names: by id, else by client_id (identity 1.1). */
 export async function findPod(db: Queryable, organizationId: string, reference: string): Promise<string | undefined> {
   const [found] = await db.query(FIND, organizationId, isUuid(reference) ? reference : null, reference)
   return found?.id
 }
 
+const LIVE = sql<{ id: string }, [organizationId: string, id: string]>(
+  'select id from pods where organization_id = $1 and id = $2 and deleted_at is null',
+)
+
+/**
+ * Makes sure that the pod which a request is narrowed to is still there, for whoever is about to create something in it
+ * and holds the organization: a delete of the pod holds it too. The default pod is always there.
+ * @throws ApiError 401 when it is the pod of the key itself, which ended with it; 404 when the path named it.
+ */
+export async function demandPod(tx: Tx, caller: Caller): Promise<void> {
+  if (caller.pod_id === undefined || caller.pod_id === caller.organization_id) return
+  const [live] = await tx.query(LIVE, caller.organization_id, caller.pod_id)
+  if (live !== undefined) return
+  throw caller.credential.tier === 'pod' ? new ApiError('unknown_api_key') : notFound('Pod')
+}
+
 export interface PodScope {
   readonly organizationId: string
-  /** Narrows the list to one pod. */
+  /** Narrows to one pod. */
   readonly podId: string | undefined
 }
 
@@ -26,10 +43,81 @@ export function listPods(db: Db, scope: PodScope, page: ListPage): Promise<Pod[]
   return db.orm.pod.findMany({
     where: {
       organizationId: scope.organizationId,
+      deletedAt: null,
       ...(scope.podId === undefined ? {} : { id: scope.podId }),
       ...page.where((id) => ({ id })),
     },
     orderBy: [{ createdAt: page.order }, { id: page.order }],
     take: page.take,
+  })
+}
+
+/** The pod of a scope that is narrowed to one. */
+export async function getPod(db: Db, { organizationId, podId }: PodScope): Promise<Pod | undefined> {
+  if (podId === undefined) return undefined
+  return (await db.orm.pod.findFirst({ where: { id: podId, organizationId, deletedAt: null } })) ?? undefined
+}
+
+const LOCK = sql<{ id: string }, [organizationId: string, id: string]>(
+  'select id from pods where organization_id = $1 and id = $2 and deleted_at is null for no key update',
+)
+
+/** The same, held until the end of the transaction. */
+export async function lockPod(tx: Tx, { organizationId, podId }: PodScope): Promise<Pod | undefined> {
+  if (podId === undefined) return undefined
+  const [held] = await tx.query(LOCK, organizationId, podId)
+  if (held === undefined) return undefined
+  const orm = await tx.orm()
+  return orm.pod.findUniqueOrThrow({ where: { id: held.id } })
+}
+
+/** The live pod with this alias. */
+export async function findPodByClientId(tx: Tx, organizationId: string, clientId: string): Promise<Pod | undefined> {
+  const orm = await tx.orm()
+  return (await orm.pod.findFirst({ where: { organizationId, clientId, deletedAt: null } })) ?? undefined
+}
+
+export interface NewPod {
+  readonly organizationId: string
+  readonly name: string
+  readonly clientId?: string | undefined
+}
+
+/** Inserts a pod. The caller holds the organization and knows that the alias is free; a unique index makes sure of it. */
+export async function insertPod(tx: Tx, { organizationId, name, clientId }: NewPod, now: Date): Promise<Pod> {
+  const orm = await tx.orm()
+  return orm.pod.create({
+    data: { id: randomUUID(), organizationId, name, clientId: clientId ?? null, createdAt: now, updatedAt: now },
+  })
+}
+
+/** Renames a pod that is locked. */
+export async function renamePod(tx: Tx, id: string, name: string): Promise<Pod> {
+  const orm = await tx.orm()
+  return orm.pod.update({ where: { id }, data: { name, version: { increment: 1 }, updatedAt: new Date() } })
+}
+
+const MARK_DELETED = sql<never, [id: string, now: string]>(
+  'update pods set deleted_at = $2, updated_at = $2, version = version + 1 where id = $1',
+)
+
+/** Turns a locked pod into a tombstone, which its inboxes' tombstones refer to. */
+export async function buryPod(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx.query(MARK_DELETED, id, now.toISOString())
+}
+
+const COUNT = sql<{ count: number }, [organizationId: string]>(
+  'select count(*)::int as count from pods where organization_id = $1 and deleted_at is null',
+)
+
+/** Refuses one pod more than an organization may have. The caller holds the organization, so that the count holds. */
+export async function refuseBeyondPodLimit(tx: Tx, organizationId: string, limit: number | undefined): Promise<void> {
+  if (limit === undefined) return
+  const [live] = await tx.query(COUNT, organizationId)
+  if ((live?.count ?? 0) < limit) return
+  throw new ApiError('limit_exceeded', {
+    message: 'Pod limit exceeded',
+    fix: "Delete a pod or raise the installation's limit.",
+    details: { resource: 'pod', limit },
   })
 }

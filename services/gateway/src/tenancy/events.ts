@@ -40,6 +40,21 @@ export function podChanged(row: Pod): TenancyEvent {
   return { ...envelope(row.id, routing, row.updatedAt), type: 'pod.changed', payload: podState(row) }
 }
 
+/** @param row as it was before; its version is one below that of the deletion. */
+export function podDeleted(row: Pod, deletedAt: Date): TenancyEvent {
+  const routing = { organizationId: row.organizationId, podId: row.id }
+  return {
+    ...envelope(row.id, routing, deletedAt),
+    type: 'pod.deleted',
+    payload: {
+      organization_id: row.organizationId,
+      pod_id: row.id,
+      version: row.version + 1,
+      deleted_at: deletedAt.toISOString(),
+    },
+  }
+}
+
 export function inboxChanged(row: Inbox): TenancyEvent {
   return { ...envelope(row.uid, inboxRouting(row), row.updatedAt), type: 'inbox.changed', payload: inboxState(row) }
 }

@@ -24,7 +24,7 @@ interface FoundPod {
 
 const PODS = sql<FoundPod, [organizationId: string, podId: string | null, names: string[], ids: string[]]>(`
 select id, client_id from pods
- where organization_id = $1 and ($2::uuid is null or id = $2)
+ where organization_id = $1 and deleted_at is null and ($2::uuid is null or id = $2)
    and (client_id = any($3::text[]) or id = any($4::uuid[]))`)
 
 type Request = InternalRequestOf<'gateway.lookupInboxes'>

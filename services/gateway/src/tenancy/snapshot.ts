@@ -42,7 +42,8 @@ const READERS: Record<Kind, (db: Db, after: string | undefined, take: number) =>
     }))
   },
   pod: async (db, after, take) => {
-    const rows = await db.orm.pod.findMany({ where: beyond(after), orderBy: { id: 'asc' }, take })
+    const where = { deletedAt: null, ...beyond(after) }
+    const rows = await db.orm.pod.findMany({ where, orderBy: { id: 'asc' }, take })
     return rows.map((row) => ({ id: row.id, entity: { type: 'pod.changed', payload: podState(row) } }))
   },
   inbox: async (db, after, take) => {

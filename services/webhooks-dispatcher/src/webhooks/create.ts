@@ -1,5 +1,13 @@
 import { type Caller, LIMITS, type RequestOf } from '@restante/contracts'
-import { ApiError, invalid, notFound, type Queryable, type SecretBox, type ServiceClient } from '@restante/service'
+import {
+  ApiError,
+  invalid,
+  notFound,
+  type Queryable,
+  type SecretBox,
+  type ServiceClient,
+  type Turns,
+} from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
 import { demandEventTypes, demandFreeFilters, type Home, homeOf, visibleLabels } from './scope.ts'
@@ -10,6 +18,8 @@ type Body = RequestOf<'webhooks.create'>['body']
 
 export interface CreateDeps {
   readonly db: Db
+  /** Creates of one organization wait for each other: in turn, they hold one connection instead of all. */
+  readonly turns: Turns
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
   /** Whether this installation admits webhook URLs without TLS. */
@@ -31,15 +41,17 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
   demandEventTypes(caller, body.event_types)
   const home = homeOf(caller)
   const filters = await resolveFilters(deps, caller, home, body)
-  return deps.db.transaction(async (tx) => {
-    await lockWebhooksOf(tx, caller.organization_id)
-    // A parallel create with the same client_id may have been first: both answer with its webhook.
-    const winner = await replay(tx, caller, body.client_id)
-    if (winner) return winner
-    await demandLiving(tx, caller, home, filters)
-    await demandRoom(tx, caller.organization_id)
-    return insert(deps, tx, caller, body, home, filters)
-  })
+  return deps.turns.run(caller.organization_id, () =>
+    deps.db.transaction(async (tx) => {
+      await lockWebhooksOf(tx, caller.organization_id)
+      // A parallel create with the same client_id may have been first: both answer with its webhook.
+      const winner = await replay(tx, caller, body.client_id)
+      if (winner) return winner
+      await demandLiving(tx, caller, home, filters)
+      await demandRoom(tx, caller.organization_id)
+      return insert(deps, tx, caller, body, home, filters)
+    }),
+  )
 }
 
 /** @throws ApiError 409 when the alias is held outside the scope of the request; nothing of that webhook is shown. */

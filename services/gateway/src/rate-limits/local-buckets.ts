@@ -1,0 +1,54 @@
+import type { Bucket, Demand, Refusal, Verdict } from './buckets.ts'
+
+/** Token buckets of this process alone, by the same arithmetic as the script's, for while Redis is away. */
+export class LocalBuckets {
+  /** When each bucket is full again, in microseconds; in the order of their last use. */
+  readonly #full = new Map<string, number>()
+  readonly #capacity: number
+
+  /** @param capacity buckets that are remembered at once; beyond it the longest unused is forgotten, and so full. */
+  constructor(capacity = 50_000) {
+    this.#capacity = capacity
+  }
+
+  take<D extends Demand>(demand: D): Verdict<D> {
+    const { shared, own } = demand.charge
+    const now = performance.now() * 1000
+    const buckets = own === undefined ? [shared] : [own, shared]
+    const granted = Math.min(demand.count, ...buckets.map((bucket) => this.#tokens(bucket, now)))
+    for (const bucket of buckets) this.#spend(bucket, granted, now)
+    return { demand, granted, refusal: granted < demand.count ? this.#refusal(buckets, now) : undefined }
+  }
+
+  #tokens(bucket: Bucket, now: number): number {
+    return Math.floor((bucket.burst * bucket.intervalUs - this.#lacking(bucket, now)) / bucket.intervalUs)
+  }
+
+  /** Time until the bucket is full. */
+  #lacking({ key }: Bucket, now: number): number {
+    return Math.max(0, (this.#full.get(key) ?? 0) - now)
+  }
+
+  #spend(bucket: Bucket, tokens: number, now: number): void {
+    if (tokens === 0) return
+    const full = now + this.#lacking(bucket, now) + tokens * bucket.intervalUs
+    this.#full.delete(bucket.key)
+    this.#full.set(bucket.key, full)
+    this.#evict(now)
+  }
+
+  #refusal(buckets: readonly Bucket[], now: number): Refusal | undefined {
+    const waits = buckets.map((bucket) => {
+      const waitUs = this.#lacking(bucket, now) + bucket.intervalUs - bucket.burst * bucket.intervalUs
+      return { bucket, waitMs: Math.max(0, waitUs / 1000) }
+    })
+    return waits.toSorted((a, b) => b.waitMs - a.waitMs)[0]
+  }
+
+  #evict(now: number): void {
+    for (const [key, full] of this.#full) {
+      if (full > now && this.#full.size <= this.#capacity) return
+      this.#full.delete(key)
+    }
+  }
+}

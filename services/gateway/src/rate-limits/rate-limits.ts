@@ -1,0 +1,115 @@
+import { ApiError, networkOf, type Rate } from '@restante/service'
+import { Counter } from 'prom-client'
+import type { Identity } from '../edge/identity.ts'
+import { type Bucket, bucketOf, type Charge, type LimitName, type Refusal } from './buckets.ts'
+import type { Meter } from './meter.ts'
+
+const limited = new Counter({
+  name: 'gateway_rate_limited_total',
+  help: 'Requests refused with 429 because of a rate',
+  labelNames: ['limit'],
+})
+
+export interface RateLimitSettings {
+  readonly organization: Rate
+  readonly credential: Rate
+  /** Of one peer. */
+  readonly signUp: Rate
+  /** Of one peer; requests with a key that is good do not count. */
+  readonly failedAuthentication: Rate
+  /** Whether peers on this machine are exempt from all of it. */
+  readonly sparesLoopback: boolean
+}
+
+const MESSAGES: Readonly<Record<LimitName, string>> = {
+  organization: 'Too many requests of this organization',
+  credential: 'Too many requests with this API key',
+  'sign-up': 'Too many sign-ups from this address',
+  'failed-authentication': 'Too many requests without a valid API key from this address',
+}
+
+const LOOPBACK = /^(127\.|::1$)/
+
+/** Which requests are limited, by what, and what those beyond a limit are told (identity 1.9). */
+export class RateLimits {
+  readonly #meter: Meter
+  readonly #prefix: string
+  readonly #settings: RateLimitSettings
+  readonly #rates: Readonly<Record<LimitName, Rate>>
+  /** Each look-up of a key makes one identity, which many requests share. */
+  readonly #charges = new WeakMap<Identity, Charge>()
+
+  /** @param options.prefix in front of every key in Redis. */
+  constructor(options: { readonly meter: Meter; readonly prefix: string; readonly settings: RateLimitSettings }) {
+    const { meter, prefix, settings } = options
+    this.#meter = meter
+    this.#prefix = `${prefix}:rate`
+    this.#settings = settings
+    this.#rates = {
+      organization: settings.organization,
+      credential: settings.credential,
+      'sign-up': settings.signUp,
+      'failed-authentication': settings.failedAuthentication,
+    }
+  }
+
+  /** A request with a good key. @throws ApiError 429 */
+  async admit(identity: Identity, peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const refusal = await this.#meter.take(this.#chargeOf(identity))
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /** A sign-up, for which nobody has a key. @throws ApiError 429 */
+  async admitSignUp(peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('sign-up', peer) })
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /**
+   * Runs an authentication. One that fails is counted, and told so until its peer has had too many of them; others who
+   * share the address of such a peer go on with their keys.
+   * @throws ApiError what the authentication throws, or 429 in place of its 401.
+   */
+  async authenticate(peer: string, work: () => Promise<Identity>): Promise<Identity> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401 || this.#spares(peer)) throw error
+      const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('failed-authentication', peer) })
+      throw refusal === undefined ? error : this.#refused(refusal)
+    }
+  }
+
+  #spares(peer: string): boolean {
+    return this.#settings.sparesLoopback && LOOPBACK.test(peer)
+  }
+
+  #chargeOf(identity: Identity): Charge {
+    const known = this.#charges.get(identity)
+    if (known !== undefined) return known
+    const key = `${this.#prefix}:{${identity.organizationId}}`
+    const charge = {
+      shared: bucketOf('organization', key, this.#rates.organization),
+      own: bucketOf('credential', `${key}:${identity.credential.id}`, this.#rates.credential),
+    }
+    this.#charges.set(identity, charge)
+    return charge
+  }
+
+  #bucketOfPeer(limit: 'sign-up' | 'failed-authentication', peer: string): Bucket {
+    return bucketOf(limit, `${this.#prefix}:${limit}:{${networkOf(peer)}}`, this.#rates[limit])
+  }
+
+  #refused({ bucket: { limit }, waitMs }: Refusal): ApiError {
+    limited.inc({ limit })
+    const { requests, period, burst } = this.#rates[limit]
+    return new ApiError('rate_limit_exceeded', {
+      message: MESSAGES[limit],
+      fix: `The limit is ${requests} per ${period}, at most ${burst} at once. Wait as long as Retry-After says.`,
+      retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+      resetAt: Math.ceil((Date.now() + waitMs) / 1000),
+    })
+  }
+}

@@ -1,0 +1,164 @@
+import { createLogger, type Rate, Wire } from '@restante/service'
+import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
+import { register } from 'prom-client'
+import { bucketOf, type Charge, type Refusal } from '../../src/rate-limits/buckets.ts'
+import { Meter } from '../../src/rate-limits/meter.ts'
+
+const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
+
+const rate = (requests: number, burst: number): Rate => ({ requests, period: 'second', periodMs: 1_000, burst })
+/** Buckets that gain nothing while a test runs. */
+const hourly = (burst: number): Rate => ({ requests: 1, period: 'hour', periodMs: 3_600_000, burst })
+
+const passed = (refusals: readonly (Refusal | undefined)[]): number =>
+  refusals.filter((refusal) => refusal === undefined).length
+
+async function meteredLocally(): Promise<number> {
+  const metric = await register.getSingleMetric('gateway_rate_limits_metered_locally_total')?.get()
+  return metric?.values[0]?.value ?? 0
+}
+
+describe('counting requests', () => {
+  let redis: TestRedis
+  let wire: Wire
+  let near: Meter
+  let far: Meter
+  let names = 0
+
+  beforeAll(async () => {
+    redis = openRedis()
+    wire = await Wire.to(redis.url)
+    near = new Meter({ url: wire.through(redis.url), log })
+    far = new Meter({ url: redis.url, log })
+    await Promise.all([near.start(), far.start()])
+    await Promise.all([near, far].map((meter) => waitFor(() => works(meter), { what: 'Redis' })))
+  })
+  afterAll(async () => {
+    await Promise.all([near.stop(), far.stop()])
+    wire.cut()
+    await redis.close()
+  })
+
+  const works = (meter: Meter): Promise<true> => meter.working().then(() => true)
+
+  /** Buckets that nobody has used. */
+  function charge(shared: Rate, own?: Rate, group = `${redis.prefix}:{${++names}}`): Charge {
+    const bucket = bucketOf('organization', group, shared)
+    if (own === undefined) return { shared: bucket }
+    return { shared: bucket, own: bucketOf('credential', `${group}:${++names}`, own) }
+  }
+
+  const many = (meter: Meter, of: Charge, count: number) =>
+    Promise.all(Array.from({ length: count }, () => meter.take(of)))
+
+  /** Both ways of counting, by one table: they must not differ. */
+  describe.each([
+    ['shared', async () => {}, async () => {}],
+    [
+      'local, while Redis is away',
+      async () => {
+        wire.cut()
+        await waitFor(
+          () =>
+            near.working().then(
+              () => false,
+              () => true,
+            ),
+          { what: 'the outage' },
+        )
+      },
+      async () => {
+        await wire.mend()
+        await waitFor(() => works(near), { what: 'Redis' })
+      },
+    ],
+  ])('%s', (_how, before, after) => {
+    beforeAll(before)
+    afterAll(after)
+
+    it('lets a burst pass to the last one and nothing beyond it, whether it comes at once or one by one', async () => {
+      const atOnce = charge(hourly(20))
+      expect(passed(await many(near, atOnce, 50))).toBe(20)
+      const oneByOne = charge(hourly(5))
+      const outcomes: (Refusal | undefined)[] = []
+      for (let request = 0; request < 8; request++) outcomes.push(await near.take(oneByOne))
+      expect(outcomes.map((refusal) => refusal === undefined)).toEqual([...Array(5).fill(true), false, false, false])
+    })
+
+    it('says how long until the next one passes, and then lets one pass', async () => {
+      const slow = charge(rate(20, 2))
+      const [, , refusal] = await many(near, slow, 3)
+      expect(refusal?.bucket).toEqual(slow.shared)
+      expect(refusal?.waitMs).toBeGreaterThan(0)
+      expect(refusal?.waitMs).toBeLessThanOrEqual(50)
+      const began = performance.now()
+      await waitFor(async () => (await near.take(slow)) === undefined, { what: 'a token', interval: 1 })
+      expect(performance.now() - began).toBeGreaterThanOrEqual((refusal?.waitMs ?? 0) - 2)
+    })
+
+    it('fills a bucket up again, and not beyond', async () => {
+      const quick = charge(rate(100, 10))
+      await many(near, quick, 10)
+      const began = performance.now()
+      await waitFor(() => performance.now() - began > 200, { what: 'time for twenty tokens' })
+      expect(passed(await many(near, quick, 40))).toBe(10)
+    })
+
+    it('takes from every bucket or from none, and names the one that is empty', async () => {
+      const narrow = charge(hourly(10), hourly(4))
+      const wide = { shared: narrow.shared, own: bucketOf('credential', `${narrow.shared.key}:wide`, hourly(100)) }
+      const [ofNarrow, ofWide] = await Promise.all([many(near, narrow, 7), many(near, wide, 20)])
+      expect([passed(ofNarrow), passed(ofWide)]).toEqual([4, 6])
+      expect(ofNarrow.at(-1)?.bucket.limit).toBe('credential')
+      expect(ofWide.at(-1)?.bucket.limit).toBe('organization')
+      // What the shared bucket refused has cost the own one nothing.
+      const alone = { shared: charge(hourly(1_000)).shared, own: wide.own }
+      expect(passed(await many(near, alone, 200))).toBe(94)
+    })
+
+    it('keeps groups apart that come in one turn', async () => {
+      const charges = Array.from({ length: 30 }, (_, index) => charge(hourly(index + 1), hourly(100)))
+      const outcomes = await Promise.all(charges.map((each) => many(near, each, 40)))
+      expect(outcomes.map(passed)).toEqual(charges.map((_, index) => index + 1))
+    })
+  })
+
+  it('counts for all gateways together', async () => {
+    const together = charge(hourly(30), hourly(1_000))
+    const outcomes = await Promise.all([many(near, together, 40), many(far, together, 40)])
+    expect(passed(outcomes.flat())).toBe(30)
+  })
+
+  it('leaves no key behind once its bucket is full', async () => {
+    const brief = charge(rate(100, 5))
+    await many(near, brief, 5)
+    expect(await redis.client.exists(brief.shared.key)).toBe(1)
+    expect(await redis.client.pttl(brief.shared.key)).toBeLessThanOrEqual(51)
+    await waitFor(async () => (await redis.client.exists(brief.shared.key)) === 0, { what: 'the key to go' })
+  })
+
+  it('is not locked for longer than a bucket takes to fill by a clock of Redis that went back', async () => {
+    const skewed = charge(rate(10, 5))
+    await redis.client.set(skewed.shared.key, String((Date.now() + 3_600_000) * 1_000))
+    const refusal = await near.take(skewed)
+    expect(refusal?.waitMs).toBeLessThanOrEqual(101)
+  })
+
+  describe('while Redis hangs', () => {
+    beforeAll(() => wire.hold())
+    afterAll(() => wire.mend())
+
+    it('keeps only those waiting who had asked already, and those for a moment', async () => {
+      const before = await meteredLocally()
+      const charged = charge(hourly(5))
+      const began = performance.now()
+      expect(passed(await many(near, charged, 10))).toBe(5)
+      expect(performance.now() - began).toBeLessThan(1_000)
+      const then = performance.now()
+      for (let request = 0; request < 200; request++) await near.take(charge(hourly(5)))
+      expect(performance.now() - then).toBeLessThan(500)
+      expect((await meteredLocally()) - before).toBe(210)
+      await expect(near.working()).rejects.toThrow('do not answer')
+    })
+  })
+})
