@@ -4,7 +4,6 @@ import { buildEstate, type Estate, pathTo } from './support/estate.ts'
 import { mailTo } from './support/mail.ts'
 import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
-import { createPod } from './support/tenants.ts'
 
 /** Every operation that answers a request, under each of its prefixes. */
 const routes = Object.values<OperationDefinition>(operations)
@@ -221,7 +220,7 @@ describe('every operation keeps to the conventions', () => {
     const more = Array.from({ length: ENTRIES - 1 }, (_, index) => index)
     await Promise.all(
       more.flatMap((index) => [
-        createPod(system.place, system.tenant.id),
+        client.pods.create({}),
         client.pods.inboxes.create(podId, {}),
         client.inboxes.apiKeys.create(inboxId, {}),
         client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),

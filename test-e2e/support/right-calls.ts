@@ -54,7 +54,8 @@ async function newKey({ client, named, isAgent }: Estate): Promise<Names> {
 
 /** A pod is deleted once nothing is in it. */
 async function emptyPod({ client, named }: Estate): Promise<Names> {
-  await client.inboxes.delete(nameIn(named, 'inbox_id'))
+  const { inboxes } = await client.pods.inboxes.list(nameIn(named, 'pod_id'))
+  for (const { inboxId } of inboxes) await client.inboxes.delete(inboxId)
   return {}
 }
 
