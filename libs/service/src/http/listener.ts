@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import express from 'express'
 import { Counter, Histogram, register } from 'prom-client'
 import type { Part } from '../process/part.ts'
+import { REQUEST_LINE } from '../telemetry/log-output.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { notFound } from './api-error.ts'
 import { BodyMemory } from './body-memory.ts'
@@ -234,7 +235,7 @@ export class HttpListener implements Part {
           aborted: !response.writableFinished,
           ...facts,
         },
-        'request',
+        REQUEST_LINE,
       )
     })
     try {

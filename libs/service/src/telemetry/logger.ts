@@ -1,10 +1,11 @@
 import { trace } from '@opentelemetry/api'
 import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino'
+import { standardOutput } from './log-output.ts'
 
 export type Logger = PinoLogger
 
-/** Names of members whose value must never reach a log, wherever they turn up. */
-const SECRET_PATHS = [
+/** Names of members whose value must never reach a log: of a line, of an error, and of an object in a line. */
+const SECRETS = [
   'authorization',
   'api_key',
   'apiKey',
@@ -15,29 +16,53 @@ const SECRET_PATHS = [
   'text',
   'html',
   'subject',
-].flatMap((name) => [name, `*.${name}`])
+]
+const CENSOR = '[redacted]'
 
-/** Where PostgreSQL quotes the row or the parameter that it refused. */
-const ROW_PATHS = ['err.detail', 'err.where', 'err.internalQuery']
+/** Of an error, with what PostgreSQL quotes of the row or the parameter that it refused. */
+const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery'].map((name) => `err.${name}`)
 
 /**
  * JSON lines on standard output: `time`, `level`, `service`, `msg`, and the trace and span ids of the work that wrote
  * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
  */
 export function createLogger(options: { service: string; level: string }): Logger {
-  // A line is out before the call returns: written behind it, the last lines of a process that ends could be passed by
-  // later ones, or never come.
-  const standardOutput = pino.destination({ dest: 1, sync: true })
   const settings: LoggerOptions = {
     level: options.level,
     base: { service: options.service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: [...SECRET_PATHS, ...ROW_PATHS], censor: '[redacted]' },
+    formatters: { level: (label) => ({ level: label }), log: censorObjects },
+    redact: { paths: [...SECRETS, ...SECRETS_OF_ERROR], censor: CENSOR },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext()
       return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
     },
   }
-  return pino(settings, standardOutput)
+  return pino(settings, standardOutput())
+}
+
+/**
+ * A line without the secrets of the objects in it. The logger's own wildcards (`*.token`) walk every value of every line,
+ * which took half of the memory and a tenth of the time of a request.
+ */
+function censorObjects(line: Record<string, unknown>): Record<string, unknown> {
+  for (const name in line) {
+    if (holdsSecret(name, line[name])) return Object.fromEntries(Object.entries(line).map(censorObject))
+  }
+  return line
+}
+
+function censorObject([name, value]: [string, unknown]): [string, unknown] {
+  if (!holdsSecret(name, value)) return [name, value]
+  return [name, Object.fromEntries(Object.entries(value).map(censorMember))]
+}
+
+function censorMember([name, value]: [string, unknown]): [string, unknown] {
+  return [name, SECRETS.includes(name) ? CENSOR : value]
+}
+
+/** The error of a line is none of them: it becomes an object when it is written, and is censored then. */
+function holdsSecret(name: string, value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || name === 'err') return false
+  return SECRETS.some((secret) => Object.hasOwn(value, secret))
 }
