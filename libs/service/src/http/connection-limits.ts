@@ -80,7 +80,8 @@ export function demandReading(response: ServerResponse, { unreadMs }: Connection
  * and a short rest does not cost the connection. A peer that goes on sending is cut.
  */
 export function dropRest(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request
+  const { socket, headers } = request
+  if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return
   response.once('finish', () => {
     if (request.complete) return
     const cut = setTimeout(() => {

@@ -27,24 +27,57 @@ export function openExchange(
   response: ServerResponse,
   listener: { readonly log: Logger; readonly bodies: BodyMemory },
 ): Exchange {
-  const url = request.url ?? '/'
-  const mark = url.indexOf('?')
-  const requestId = requestIdOf(request)
+  return new OpenExchange(request, response, listener)
+}
+
+/** Makes what most requests never ask for when it is first asked for. */
+class OpenExchange implements Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly path: string
+  readonly search: string
+  readonly bodies: BodyMemory
+  readonly facts: Exchange['facts'] = {}
+  readonly #parentLog: Logger
+  #log: Logger | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    listener: { readonly log: Logger; readonly bodies: BodyMemory },
+  ) {
+    const url = request.url ?? '/'
+    const mark = url.indexOf('?')
+    this.request = request
+    this.response = response
+    this.requestId = requestIdOf(request)
+    this.path = mark < 0 ? url : url.slice(0, mark)
+    this.search = mark < 0 ? '' : url.slice(mark + 1)
+    this.bodies = listener.bodies
+    this.#parentLog = listener.log
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#parentLog.child({ request_id: this.requestId })
+    return this.#log
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= abortedBy(this.response)
+    return this.#signal
+  }
+}
+
+function abortedBy(response: ServerResponse): AbortSignal {
+  // The peer may have gone before anybody asked.
+  if (response.closed) return response.writableFinished ? new AbortController().signal : AbortSignal.abort()
   const abort = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) abort.abort()
   })
-  return {
-    request,
-    response,
-    requestId,
-    log: listener.log.child({ request_id: requestId }),
-    path: mark < 0 ? url : url.slice(0, mark),
-    search: mark < 0 ? '' : url.slice(mark + 1),
-    signal: abort.signal,
-    bodies: listener.bodies,
-    facts: {},
-  }
+  return abort.signal
 }
 
 /** The client's own, where it is a sane one (identity 1.2); otherwise a new one. */

@@ -55,6 +55,8 @@ const HEADER_BYTES = 48 * 1024
 /** Connections that a shutdown finds busy get this long to become idle; then they are cut. */
 const DRAIN_MS = 10_000
 const DRAIN_STEP_MS = 50
+/** Paths for which Express is asked; it is most of what an empty request costs. */
+const OF_THE_PROCESS = /^\/(healthz|readyz|metrics)\b/i
 const requestsTotal = new Counter({
   name: 'http_requests_total',
   help: 'Requests answered',
@@ -111,7 +113,7 @@ export class HttpListener implements Part {
       dropRest(request, response)
       demandReading(response, this.#limits)
       const fault = faultOfForm(request)
-      if (fault === undefined) app(request, response)
+      if (fault === undefined && OF_THE_PROCESS.test(request.url)) app(request, response)
       else void this.#serve(request, response, fault)
     }
     this.#server.on('request', take)
@@ -217,8 +219,8 @@ export class HttpListener implements Part {
   async #serve(request: IncomingMessage, response: ServerResponse, fault?: Error): Promise<void> {
     const begun = performance.now()
     const exchange = openExchange(request, response, { log: this.#options.log, bodies: this.#bodies })
-    const { facts, log } = exchange
-    response.setHeader('x-request-id', exchange.requestId)
+    const { facts, requestId } = exchange
+    response.setHeader('x-request-id', requestId)
     if (this.#draining || fault !== undefined) closeAfter(response)
     this.#answering.add(response)
     response.once('close', () => {
@@ -227,8 +229,9 @@ export class HttpListener implements Part {
       const operation = String(facts['operation'] ?? 'none')
       requestsTotal.inc({ operation, status: response.statusCode })
       requestSeconds.observe({ operation }, seconds)
-      log.info(
+      this.#options.log.info(
         {
+          request_id: requestId,
           method: request.method,
           status: response.statusCode,
           ms: Math.round(seconds * 10_000) / 10,

@@ -9,6 +9,7 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
  * 3.2.2). Which host is named makes no difference here.
  */
 export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
   const [authority] = ABSOLUTE_FORM.exec(target) ?? []
   if (authority === undefined) return target
   const below = target.slice(authority.length)

@@ -73,13 +73,13 @@ export async function answer(
   params: Readonly<Record<string, string>>,
   more: Record<string, unknown>,
 ): Promise<void> {
-  const { request, response, bodies, signal } = exchange
+  const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
   if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined)
   await bodies.hold(async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
     const work = () => answerBody(operation, handler, exchange, params, more, bytes)
-    await bodies.turn(bytes.length, work, signal)
+    await bodies.turn(bytes.length, work, exchange.signal)
   })
 }
 
@@ -107,8 +107,12 @@ async function answerBody(
     body,
     idempotencyKey,
     requestId: exchange.requestId,
-    log: exchange.log,
-    signal: exchange.signal,
+    get log() {
+      return exchange.log
+    },
+    get signal() {
+      return exchange.signal
+    },
   })
   await send(operation, result, exchange)
 }

@@ -53,7 +53,9 @@ export class Router<T> {
     const route = found.node.routes.get(method) ?? (method === 'HEAD' ? found.node.routes.get('GET') : undefined)
     if (route === undefined) return { allowed: [...found.node.routes.keys()] }
     const params: Record<string, string> = {}
-    for (const [index, name] of route.names.entries()) params[name] = found.values[index] ?? ''
+    route.names.forEach((name, index) => {
+      params[name] = found.values[index] ?? ''
+    })
     return { value: route.value, params }
   }
 
@@ -73,8 +75,11 @@ export class Router<T> {
 }
 
 function decodeSegments(path: string): string[] | undefined {
-  const raw = path.replace(/^\//, '').replace(/\/$/, '').split('/')
+  const start = path.startsWith('/') ? 1 : 0
+  const end = path.endsWith('/') ? path.length - 1 : path.length
+  const raw = path.slice(start, end).split('/')
   if (raw.includes('')) return undefined
+  if (!path.includes('%')) return raw
   try {
     const segments = raw.map(decodeURIComponent)
     // No name holds a NUL, and no database could be asked for one.

@@ -44,11 +44,15 @@ export class Documents {
     this.#openapiFile = options.openapiFile
   }
 
+  /** Whether a document is asked for, or would be if there were one by that name. */
+  concerns({ path: requested, request }: Exchange): boolean {
+    const known = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
+    return known && (request.method === 'GET' || request.method === 'HEAD')
+  }
+
   /** @returns whether the path was one of the documents. */
   async serve(exchange: Exchange): Promise<boolean> {
-    const { path: requested, request } = exchange
-    const known = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
-    if (!known || (request.method !== 'GET' && request.method !== 'HEAD')) return false
+    const { path: requested } = exchange
     exchange.facts['operation'] = 'documents'
     if (requested === '/openapi.json') return this.#sendOpenapi(exchange)
     const name = requested.slice('/docs/'.length)

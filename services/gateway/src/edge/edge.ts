@@ -47,7 +47,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new BareRefusal(414, 'URI Too Long')
     compressFor(request, response)
-    if (await deps.documents.serve(exchange)) return
+    if (deps.documents.concerns(exchange) && (await deps.documents.serve(exchange))) return
     await serveOperation(deps, exchange, matchRoute(deps.routes, exchange))
   }
 }
