@@ -157,6 +157,43 @@ describe('operations of the services behind', () => {
       expect(answer.headers).toMatchObject({ 'x-should-retry': 'false', 'access-control-allow-origin': '*' })
     })
 
+    it('has every byte that the service sent, whether they come at once or bit by bit', async () => {
+      const bytes = Buffer.from(Array.from({ length: 2_000 }, (_, index) => index % 256))
+      const large = randomBytes(300_000)
+      const answers: (readonly [parts: readonly Buffer[], declared: boolean])[] = [
+        [[bytes], true],
+        [[bytes], false],
+        [[bytes.subarray(0, 700), bytes.subarray(700)], true],
+        [[bytes.subarray(0, 700), bytes.subarray(700)], false],
+        [[large], true],
+        [[], true],
+      ]
+      for (const [parts, declared] of answers) {
+        const whole = Buffer.concat([...parts])
+        gateway.behind.answer = async (_request, response) => {
+          if (declared) response.setHeader('content-length', whole.length)
+          for (const part of parts) {
+            response.write(part)
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+          response.end()
+        }
+        const headers = { authorization: `Bearer ${organization.key}` }
+        const answer = await request(`${gateway.url}/v0/threads`, { headers })
+        expect(Buffer.from(await answer.body.arrayBuffer()).equals(whole)).toBe(true)
+        expect(answer.headers['content-length']).toBe(declared ? String(whole.length) : undefined)
+      }
+    })
+
+    it('has no body for HEAD, and the length that GET would have', async () => {
+      gateway.behind.answer = (_request, response) => void response.setHeader('content-length', '12').end()
+      const answer = await request(`${gateway.url}/v0/threads`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${organization.key}` },
+      })
+      expect([answer.statusCode, answer.headers['content-length'], await answer.body.text()]).toEqual([200, '12', ''])
+    })
+
     it('is not read faster than the client takes it', async () => {
       let written = 0
       gateway.behind.answer = (_request, response) => {

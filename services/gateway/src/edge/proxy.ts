@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Caller } from '@restante/contracts'
 import { ApiError, askForBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
-import type { Dispatcher } from 'undici'
+import { Passage } from './passage.ts'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
 
@@ -25,17 +25,6 @@ const DROPPED_FROM_REQUEST = new Set([
 /** Headers that only the gateway sets; a client that sends one must not be believed. */
 const INTERNAL_HEADERS = 'x-restante-'
 
-const DROPPED_FROM_RESPONSE = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-request-id',
-])
-
 /** Methods that may be sent again when the connection broke before an answer began. */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 
@@ -52,7 +41,7 @@ export interface Origin {
  * does not take is not read either. A service that cannot be reached is 503; nothing with an effect is sent twice.
  */
 export async function forward(upstream: Upstream, route: Route, exchange: Exchange, from: Origin): Promise<void> {
-  const { request, response, signal, search } = exchange
+  const { request, response, search } = exchange
   // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
   demandDeclaredLength(request, route.operation.bodyLimit)
   const method = request.method ?? 'GET'
@@ -62,16 +51,17 @@ export async function forward(upstream: Upstream, route: Route, exchange: Exchan
     path: search === '' ? path : `${path}?${search}`,
     headers: requestHeaders(upstream, route, exchange, from),
     body: hasBody(request) ? request : null,
-    signal,
   }
   if (options.body !== null) askForBody(request, response)
   for (let attempt = 0; ; attempt++) {
+    const passage = new Passage(response)
+    upstream.pool.dispatch(options, passage)
     try {
-      await upstream.pool.stream(options, ({ statusCode, headers }) => begin(response, statusCode, headers))
+      await passage.over
       return
     } catch (cause) {
       // The client has gone: there is nobody to tell.
-      if (signal.aborted) return
+      if (response.destroyed) return
       if (response.headersSent) throw cause
       if (attempt === 0 && REPEATABLE.has(method) && options.body === null) continue
       throw new ApiError('service_unavailable', { retryAfter: 1, cause })
@@ -100,11 +90,6 @@ export function passedOn(request: IncomingMessage): string[] {
   return headers
 }
 
-/** Whether a header of an answer, by its name in lower case, is for the client. */
-export function passesBack(name: string): boolean {
-  return !DROPPED_FROM_RESPONSE.has(name)
-}
-
 const NONE: ReadonlySet<string> = new Set()
 
 function namedBy(connection: string | undefined): ReadonlySet<string> {
@@ -116,12 +101,4 @@ function hasBody({ headers, method }: IncomingMessage): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   if (headers['transfer-encoding'] !== undefined) return true
   return headers['content-length'] !== undefined && headers['content-length'] !== '0'
-}
-
-function begin(response: ServerResponse, status: number, headers: Dispatcher.StreamFactoryData['headers']) {
-  response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && passesBack(name)) response.setHeader(name, value)
-  }
-  return response
 }
