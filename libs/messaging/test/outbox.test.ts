@@ -89,6 +89,39 @@ describe('the outbox', () => {
   })
 })
 
+describe('what was published or refused', () => {
+  const AGE = sql<never, [id: string, publishedHours: number | null, refusedDays: number | null]>(`
+update outbox
+   set published_at = now() - $2 * interval '1 hour', created_at = now() - coalesce($3, 0) * interval '1 day',
+       refused = case when $3 is null then null else 'too large' end
+ where id = $1`)
+
+  it('is kept an hour, and as long as dead letters when somebody has to look at it; what waits is kept for ever', async () => {
+    const stage = await Stage.open()
+    try {
+      const [justNow, hourAgo, lately, longAgo] = [1, 2, 3, 4].map((number) => posted('box', number))
+      if (!justNow || !hourAgo || !lately || !longAgo) throw new Error('no events')
+      const waiting = posted('box', 5)
+      // On a topic that is not there, so that it waits.
+      const missing = { ...letters, name: 'not-there' } as const satisfies TopicDefinition
+      await stage.post(justNow, hourAgo, lately, longAgo)
+      await stage.db.transaction((tx) => stage.outbox.add(tx, missing, waiting))
+      await stage.db.query(AGE, justNow.id, 0.9, null)
+      await stage.db.query(AGE, hourAgo.id, 1.1, null)
+      await stage.db.query(AGE, lately.id, null, 13)
+      await stage.db.query(AGE, longAgo.id, null, 15)
+      await stage.relay()
+      const left = await until(async () => {
+        const rows = await stage.db.query(ROWS)
+        return rows.length < 4 && rows
+      })
+      expect(left.map(({ id }) => id)).toEqual([justNow.id, lately.id, waiting.id])
+    } finally {
+      await stage.close()
+    }
+  })
+})
+
 describe('a record that Kafka refuses for good', () => {
   const small = { ...letters, name: 'small' } as const satisfies TopicDefinition
   const missing = {

@@ -1,3 +1,4 @@
+import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import type { HeaderMap } from '../envelope.ts'
 
@@ -41,13 +42,21 @@ export const REFUSED = sql<never, [position: string, reason: string]>(
   'update outbox set refused = $2 where position = $1::bigint',
 )
 
-/** Published events stay an hour, for a person who asks what was sent. */
+const KEPT_SECONDS = LIMITS.retention.outbox / 1_000
+const REFUSED_SECONDS = LIMITS.retention.deadLetter / 1_000
+
+/** Published events stay an hour, for a person who asks what was sent; refused ones as long as dead letters. */
 export const DELETE_OLD = sql<{ position: string }, [rows: number]>(`
 delete from outbox
- where position in (select position from outbox
-                     where published_at < now() - interval '1 hour'
-                     order by published_at
-                     limit $1)
+ where position in ((select position from outbox
+                      where published_at < now() - interval '${KEPT_SECONDS} seconds'
+                      order by published_at
+                      limit $1)
+                    union all
+                    (select position from outbox
+                      where published_at is null and refused is not null
+                        and created_at < now() - interval '${REFUSED_SECONDS} seconds'
+                      limit $1))
 returning position`)
 
 export const BACKLOG = sql<{ waiting: number; lag: number }>(`
