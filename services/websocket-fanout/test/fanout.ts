@@ -54,6 +54,8 @@ export interface TestFanout {
   connectAs(caller: Caller, port?: number, headers?: Readonly<Record<string, string>>): Promise<StreamClient>
   /** Writes events to the topic of messages, as mail-ingest does. */
   publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
+  /** Events of organizations, pods, inboxes and keys, in the place of the gateway's. */
+  tell(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** A second instance of the same installation. @param ready whether to wait for its consumers. @returns its port. */
   another(overrides?: Record<string, string>, ready?: boolean): Promise<{ service: Service; port: number }>
   stop(): Promise<void>
@@ -118,6 +120,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
       return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers: { ...headers, ...more } })
     },
     publish: (...given) => events.publish(topics['mail.messages'], ...given),
+    tell: (...given) => events.publish(topics.tenancy, ...given),
     async another(more = {}, ready = true) {
       const otherPort = await freePort()
       const otherConfig = configure(readEnvironment(environment, { ...env, PORT: String(otherPort), ...more }))

@@ -8,6 +8,7 @@ import {
   createDatabase,
   GATEWAY_KEYS,
   GatewayProcess,
+  podDeletedEvent,
   receivedEvent,
   StreamClient,
   waitFor,
@@ -147,6 +148,22 @@ describe('a key that ends', () => {
     expect((await closeOf(stream)).code).toBe(1008)
     expect(Date.now()).toBeGreaterThanOrEqual(expires.getTime() - 100)
     expect(Date.now()).toBeLessThan(expires.getTime() + LIMITS.stream.revocation)
+  })
+
+  it('goes with its pod; subscriptions of others to that pod end silently', async () => {
+    const podId = await fanout.gateway.addPod(tenant.id)
+    const inbox = await fanout.gateway.addInbox(tenant, podId)
+    const own = await fanout.connect((await fanout.key(tenant, { prefix: `/pods/${podId}` })).secret)
+    const other = await fanout.connect(tenant.key)
+    await other.ask({ type: 'subscribe', pod_ids: [podId] })
+    await fanout.tell(podDeletedEvent(tenant.id, podId))
+    expect((await closeOf(own)).code).toBe(1008)
+    const [late, sign] = [receivedEvent(inbox), receivedEvent(tenant.inbox)]
+    await other.ask({ type: 'subscribe', inbox_ids: [tenant.inbox.address] })
+    await fanout.publish(late, sign)
+    await other.next((event) => event['event_id'] === sign.id, { what: 'a sign of life' })
+    expect(other.events.map((event) => event['event_id'])).toEqual([sign.id])
+    await other.close()
   })
 
   it('goes with its inbox; subscriptions of others to that inbox end silently', async () => {

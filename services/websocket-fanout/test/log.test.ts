@@ -79,7 +79,7 @@ describe('events told often and in any order', () => {
     })
   })
 
-  it.each(SEEDS)('end keys, inboxes and organizations once each, and nothing else (seed %i)', async (seed) => {
+  it.each(SEEDS)('end keys, inboxes, pods and organizations once each, and nothing else (seed %i)', async (seed) => {
     const scope = inboxScope()
     const credential = randomUUID()
     await deliverShuffled(
@@ -95,9 +95,11 @@ describe('events told often and in any order', () => {
       'credential_ended',
       'inbox_deleted',
       'organization_deleted',
+      'pod_deleted',
     ])
     expect(entries.find(({ kind }) => kind === 'credential_ended')?.credential_id).toBe(credential)
     expect(entries.find(({ kind }) => kind === 'inbox_deleted')?.inbox_uid).toBe(scope.inboxUid)
+    expect(entries.find(({ kind }) => kind === 'pod_deleted')?.pod_id).toBe(scope.podId)
   })
 })
 

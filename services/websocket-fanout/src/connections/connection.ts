@@ -76,9 +76,9 @@ export class Connection {
     return true
   }
 
-  /** The inbox is gone, and its subscription with it. */
-  forget(inboxUid: string): void {
-    this.#subscriptions.remove([{ kind: 'inbox', inboxUid }])
+  /** An inbox or pod is gone, and its subscription with it. */
+  forget(scope: Scope): void {
+    this.#subscriptions.remove([scope])
   }
 
   /** Asks for a sign of life, and ends a connection that has given none for two rounds. */

@@ -122,11 +122,15 @@ export class Hub implements Part {
         this.#end(members.keys(), (connection) => connection.caller.credential.id === entry.credential_id)
         return
       case 'inbox_deleted':
-        for (const connection of members.keys()) connection.forget(entry.inbox_uid ?? '')
+        for (const connection of members.keys()) connection.forget({ kind: 'inbox', inboxUid: entry.inbox_uid ?? '' })
         this.#end(
           members.keys(),
           ({ caller }) => caller.credential.tier === 'inbox' && caller.inbox?.uid === entry.inbox_uid,
         )
+        return
+      case 'pod_deleted':
+        for (const connection of members.keys()) connection.forget({ kind: 'pod', podId: entry.pod_id ?? '' })
+        this.#end(members.keys(), ({ caller }) => caller.credential.tier === 'pod' && caller.pod_id === entry.pod_id)
         return
       case 'organization_deleted':
         this.#end(members.keys(), () => true)

@@ -27,7 +27,7 @@ export function messageConsumer({ kafka, db, announce }: ConsumerDeps): Consumer
   })
 }
 
-/** Ends of keys and inboxes become entries too, so that every instance closes what it holds of them. */
+/** Ends of keys, inboxes and pods become entries too, so that every instance closes what it holds of them. */
 export function tenancyConsumer({ kafka, db, announce }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
   return new Consumer({
     kafka,
@@ -35,7 +35,7 @@ export function tenancyConsumer({ kafka, db, announce }: ConsumerDeps): Consumer
     service: 'websocket-fanout',
     topic: topics.tenancy,
     batch: {
-      types: ['credential.deleted', 'inbox.deleted', 'organization.deleted'],
+      types: ['credential.deleted', 'inbox.deleted', 'pod.deleted', 'organization.deleted'],
       effectMany: async (tx, events) => {
         await append(tx, events.flatMap(endEntry))
         tx.afterCommit(announce)
@@ -75,6 +75,8 @@ function endEntry(recorded: RecordedEvent): NewEntry[] {
       return [{ ...entry, kind: 'credential_ended', credential_id: event.payload.credential_id }]
     case 'inbox.deleted':
       return [{ ...entry, kind: 'inbox_deleted', inbox_uid: event.payload.inbox_uid }]
+    case 'pod.deleted':
+      return [{ ...entry, kind: 'pod_deleted', pod_id: event.payload.pod_id }]
     case 'organization.deleted':
       return [{ ...entry, kind: 'organization_deleted' }]
     default:

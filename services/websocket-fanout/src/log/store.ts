@@ -4,7 +4,7 @@ import type { Tx } from '../database.ts'
 /** What an instance must tell its connections. */
 export interface LogEntry {
   readonly position: string
-  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'organization_deleted' | 'edge_leaves'
+  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'pod_deleted' | 'organization_deleted' | 'edge_leaves'
   readonly type: string | null
   readonly organization_id: string | null
   readonly pod_id: string | null
