@@ -192,5 +192,9 @@ export const LIMITS = {
     deadLetter: 14 * DAY,
     consumedMark: 21 * DAY,
     outbox: 1 * HOUR,
+    /** Who a message was delivered to, for reports that come late. */
+    delivery: 90 * DAY,
+    /** That an inbox or organization was deleted: longer than its deliveries, and what is told of them, may come up. */
+    tombstone: (90 + 21) * DAY,
   },
 } as const

@@ -1,5 +1,5 @@
 import type { Queryable, Tx } from '@restante/service'
-import { deleteTimers, insertTimer, upsertTimers } from './statements.ts'
+import { deleteIdleTimers, deleteTimers, insertTimer, upsertTimers } from './statements.ts'
 import type { ScheduledTimer } from './timer.ts'
 
 /**
@@ -45,6 +45,14 @@ export class Schedule<Kinds extends object> {
   #tellWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
     const now = Date.now()
     if (timers.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.onDue())
+  }
+
+  /**
+   * Deletes timers of a kind whose work is gone, without waiting: those whose attempt is just being concluded are left to
+   * it. An attempt that runs loses its lease.
+   */
+  async cancelIdle(tx: Tx, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await tx.query(deleteIdleTimers, kind, keys)
   }
 
   /**

@@ -36,6 +36,12 @@ export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
   'delete from timers where kind = $1 and key = any($2::text[]) returning id',
 )
 
+/** Those that no transaction holds; who waited for a running attempt might be waited for by it. */
+export const deleteIdleTimers = sql<{ id: string }, [kind: string, keys: readonly string[]]>(`
+  delete from timers
+  where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
+  returning id`)
+
 /**
  * Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows.
  * `takeOver` says whether leases that have run out are taken from their holders.

@@ -46,6 +46,8 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.delete': async () => undefined,
 }
 
+const internal = { 'webhooks-dispatcher.purgeInbox': async () => ({ purged: true }) }
+
 describe('the operations of a service', () => {
   let listener: HttpListener
   beforeAll(async () => {
@@ -58,7 +60,7 @@ describe('the operations of a service', () => {
       handle: serviceRoutes({
         service: 'webhooks-dispatcher',
         handlers,
-        internal: {},
+        internal,
         callerKey: CALLER_KEY,
         peerKeys: {},
       }),
@@ -135,7 +137,7 @@ describe('the operations of a service', () => {
       serviceRoutes({
         service: 'webhooks-dispatcher',
         handlers: incomplete as Handlers<'webhooks-dispatcher'>,
-        internal: {},
+        internal,
         callerKey: CALLER_KEY,
         peerKeys: {},
       }),

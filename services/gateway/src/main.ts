@@ -17,6 +17,7 @@ import { Peers } from './edge/peers.ts'
 import { routeTable } from './edge/route-table.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
+import { awaitPurges } from './inboxes/purge.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
@@ -51,10 +52,14 @@ export function create(config: Config, log: Logger): Service {
       new ServiceClient({ from: name, to, url: config.upstreams.addresses[to].url, key: config.peerKeys[to] }),
     )
   const mailIngest = clientOf('mail-ingest')
+  const mailSend = clientOf('mail-send')
+  const dispatcher = clientOf('webhooks-dispatcher')
   const fanout = clientOf('websocket-fanout')
 
   const timers: GatewayTimers = new Timers({ db, redis: config.redis, log })
-  mailCodes(timers, { db, secrets, mailSend: clientOf('mail-send') })
+  mailCodes(timers, { db, secrets, mailSend })
+  const purging = { 'mail-ingest': mailIngest, 'mail-send': mailSend, 'webhooks-dispatcher': dispatcher }
+  awaitPurges(timers, { db, log, services: purging })
   sweepHourly(timers, { db, events, auditMs: config.auditMs })
   service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
@@ -68,7 +73,7 @@ export function create(config: Config, log: Logger): Service {
   const handlers = {
     ...organizationRoutes(deps),
     ...podRoutes({ ...deps, limit: config.podLimit }),
-    ...inboxRoutes({ ...deps, retiredAddressMs: config.retiredAddressMs }),
+    ...inboxRoutes({ ...deps, timers, retiredAddressMs: config.retiredAddressMs }),
     ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
     ...agentRoutes({
       ...deps,

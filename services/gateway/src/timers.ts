@@ -5,6 +5,8 @@ import type { Orm } from './database.ts'
 export interface GatewayTimerKinds {
   /** Mails a verification code to the human. Key: the code's id. */
   'code-mail': { readonly code_id: string; readonly mail_id: string }
+  /** Frees the address of a deleted inbox, once the services that are not in `done` have purged it. Key: its uid. */
+  'inbox-purge': { readonly done: readonly string[] }
   /** Removes what has served its time. One timer, which sets itself anew. */
   sweep: Record<string, never>
 }

@@ -32,6 +32,10 @@ export class StandIns {
   readonly drained: string[][] = []
   /** Organizations that have received mail. */
   readonly received = new Set<string>()
+  /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
+  readonly purging = new Set<string>()
+  /** What they were asked about, in order. */
+  readonly asked: { readonly path: string; readonly inbox: Readonly<Record<string, unknown>> }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
   /** Whom the sending service says that it cannot mail. */
@@ -90,6 +94,11 @@ export class StandIns {
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
         return void response.end('{}')
+      case '/internal/mailboxes/purge':
+      case '/internal/sends/purge':
+      case '/internal/webhooks/purge':
+        this.asked.push({ path: request.url, inbox: document })
+        return void response.end(JSON.stringify({ purged: !this.purging.has(request.url) }))
       default:
         return void response.writeHead(404).end()
     }

@@ -39,6 +39,7 @@ import { SmtpEdge } from './smtp/server.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
 import { InboxPurge } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
+import { purgeRoutes } from './tenancy/routes.ts'
 
 const name = 'mail-ingest'
 /** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
@@ -61,13 +62,14 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const acceptance = new Acceptance({ db, outbox, names, announce: announcer.announce })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
   const parser = createParserPool({ ...config.pipeline.parser, ...(!reads && { threads: 0 }) })
-  const placement = new SentPlacement({ db, blobs, parser, outbox })
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients })
   const sweeper = new RawMailSweeper({ db, blobs, log })
 
   service.use(parserPart(parser))
   service.use(new TopicsCheck(kafka, [topics['mail.inbound'], topics['mail.messages'], topics['mail.feedback']]))
   service.use(new Relay({ kafka, db, outbox }))
 
+  const purge = new InboxPurge({ db, blobs, outbox, log })
   if (config.roles.has('pipeline')) {
     const mailSend = service.use(new ServiceClient({ from: name, to: 'mail-send', ...config.mailSend }))
     const bell = new Bell()
@@ -76,7 +78,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     service.use(sweeper)
     service.use(new MarkSweeper({ db, log }))
     service.use(new Forgetting({ db, log }))
-    const purge = service.use(new InboxPurge({ db, outbox, log, sweep: sweeper.ring }))
+    service.use(purge)
     service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
@@ -100,6 +102,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const handOver = new LocalHandOver({ db, blobs, acceptance, recipients })
   const internal: InternalHandlers<typeof name> = {
     ...inboundRoutes(db),
+    ...purgeRoutes({ db, announce: purge.ring }),
     ...sentRoutes({ db, placement, handOver }),
   }
   const handlers = {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { openBlobStore } from '@restante/blobs'
 import { Outbox } from '@restante/messaging'
 import { createLogger, sql } from '@restante/service'
 import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
@@ -110,7 +111,8 @@ describe('the bytes of a mail', () => {
     )
     const [{ blob, messageId } = { blob: '', messageId: '' }] = messages
     const outbox = new Outbox({ db, service: 'mail-ingest' })
-    const purge = new InboxPurge({ db, outbox, log, sweep: () => {} })
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    const purge = new InboxPurge({ db, blobs, outbox, log })
     const { address: inbox_address, caller: _, ...scope } = inbox
     await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
     const work = await db.transaction(async (tx) => {

@@ -8,6 +8,7 @@ import { type CollectedRecord, type TopicCollection, waitFor } from '@restante/t
 import { deliveriesConsumer } from '../src/sent/consumers.ts'
 import type { DeliveryFact } from '../src/sent/facts.ts'
 import { SentPlacement } from '../src/sent/placement.ts'
+import { RecipientLookup } from '../src/smtp/recipients.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const { db } = stage
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const blobs = await openBlobStore(`directory:${stage.blobs}`)
-  const placement = new SentPlacement({ db, blobs, parser, outbox })
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients: new RecipientLookup(stage) })
   consumer = deliveriesConsumer({ kafka: stage.topics.kafka, db, outbox, placement })
 }, 60_000)
 afterAll(async () => {

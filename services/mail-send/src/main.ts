@@ -23,6 +23,8 @@ import { Sender } from './sending/sender.ts'
 import { systemMailRoutes } from './system-mail/routes.ts'
 import { SystemMail } from './system-mail/system-mail.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
+import { Purge } from './tenancy/purge.ts'
+import { purgeRoutes } from './tenancy/routes.ts'
 
 const name = 'mail-send'
 const VERSION = '0.1.0'
@@ -66,7 +68,8 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   }).register()
   service.use(timers)
   service.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
-  service.use(tenancyConsumer({ kafka, db }))
+  const purge = service.use(new Purge({ db, blobs, log }))
+  service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
 
   const isShared = (domain: string) => domain === defaultDomain
   const departures = new Departures(timers, isShared)
@@ -86,7 +89,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const handle = serviceRoutes({
     service: name,
     handlers: sendingRoutes(sender),
-    internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db) },
+    internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...purgeRoutes({ db, announce: purge.ring }) },
     callerKey: config.callerKey,
     peerKeys,
   })

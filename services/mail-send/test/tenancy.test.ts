@@ -1,60 +1,54 @@
 import { randomUUID } from 'node:crypto'
+import { type BlobStore, openBlobStore } from '@restante/blobs'
 import type { EventOf, topics } from '@restante/contracts'
 import { deliverShuffled } from '@restante/messaging'
+import { createLogger, sql } from '@restante/service'
+import { inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
+import { outboundBlob } from '../src/delivery/store.ts'
 import { suppress } from '../src/suppression/store.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
+import { Purge } from '../src/tenancy/purge.ts'
 import { factOf, inboxCaller, startWorld, type World } from './support/world.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
+type SendingCaller = ReturnType<typeof inboxCaller>
+
+const makeDue = sql<never>(`
+with inboxes as (update deleted_inboxes set due_at = now())
+update deleted_organizations set due_at = now()`)
 
 let world: World
+let blobs: BlobStore
 
 beforeAll(async () => {
   world = await startWorld()
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  blobs = await openBlobStore(world.config.blobStore)
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
 
-function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
-  return deliverShuffled(tenancyConsumer({ kafka: world.topics.kafka, db: world.db }), seed, ...events)
+/** Hands deletions over as Kafka may, at its worst, and lets the purge follow. */
+async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
+  const { db, topics } = world
+  await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, announce: () => {} }), seed, ...events)
+  await purge()
 }
 
-type SendingCaller = ReturnType<typeof inboxCaller>
-
-function inboxDeleted({ organization_id, inbox }: SendingCaller): TenancyEvent {
-  return {
-    id: randomUUID(),
-    type: 'inbox.deleted',
-    subject: inbox.address,
-    key: organization_id,
-    time: new Date(),
-    routing: { organizationId: organization_id, podId: inbox.pod_id, inboxUid: inbox.uid },
-    payload: {
-      organization_id,
-      pod_id: inbox.pod_id,
-      inbox_uid: inbox.uid,
-      address: inbox.address,
-      version: 2,
-      deleted_at: new Date().toISOString(),
-    },
-  }
+async function purge(): Promise<void> {
+  await world.db.query(makeDue)
+  await new Purge({ db: world.db, blobs, log: createLogger({ service: 'test', level: 'silent' }) }).purge()
 }
 
-function organizationDeleted({ organization_id }: SendingCaller): TenancyEvent {
-  return {
-    id: randomUUID(),
-    type: 'organization.deleted',
-    subject: organization_id,
-    key: organization_id,
-    time: new Date(),
-    routing: { organizationId: organization_id },
-    payload: { organization_id, version: 3, deleted_at: new Date().toISOString() },
-  }
-}
+const deletionOf = ({ organization_id: organizationId, inbox }: SendingCaller) =>
+  inboxDeletedEvent({ organizationId, podId: inbox.pod_id, inboxUid: inbox.uid, address: inbox.address })
 
-async function sendWithKey(caller: SendingCaller, to: string, key = randomUUID()) {
-  const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to }, key })
-  return String(answer.body['message_id'])
+const trySend = (caller: SendingCaller, to: string, key = randomUUID()) =>
+  world.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'x' }, key })
+
+async function send(caller: SendingCaller, to: string): Promise<{ messageId: string; id: string }> {
+  const messageId = String((await trySend(caller, to)).body['message_id'])
+  const { id } = await world.db.orm.send.findFirstOrThrow({ where: { messageId } })
+  return { messageId, id }
 }
 
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
@@ -65,14 +59,69 @@ describe('when an inbox is deleted', () => {
     const sibling = { ...caller, inbox: inboxCaller().inbox }
     const to = someone()
     world.outside.answerRecipient(to, '450 4.2.0 later')
-    const id = await sendWithKey(caller, to)
-    await sendWithKey(sibling, someone())
-    await deliver(1, inboxDeleted(caller))
-    await factOf(world, id, 'delivery.delivered')
+    const { id, messageId } = await send(caller, to)
+    const { id: others } = await send(sibling, someone())
+    await deliver(1, deletionOf(caller))
     expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
     expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: sibling.inbox.uid } })).toBe(1)
-    const asked = { inbox_uid: caller.inbox.uid, message_ids: [id] }
+    const asked = { inbox_uid: caller.inbox.uid, message_ids: [messageId] }
     expect((await world.internal('mail-send.getSentCopy', 'mail-ingest', asked)).body).toEqual({})
+    await factOf(world, messageId, 'delivery.delivered')
+    await purge()
+    expect(await blobs.exists(outboundBlob(id))).toBe(false)
+    expect(await blobs.exists(outboundBlob(others))).toBe(true)
+  })
+
+  it('keeps the bytes of what is not delivered yet, and who it was sent to for reports that come late', async () => {
+    const caller = inboxCaller()
+    world.zone.fail('waiting.example')
+    const { id } = await send(caller, `ann-${randomUUID()}@waiting.example`)
+    await deliver(1, deletionOf(caller))
+    expect(await blobs.exists(outboundBlob(id))).toBe(true)
+    expect(await world.db.orm.delivery.count({ where: { sendId: id } })).toBe(1)
+    expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
+    expect(await world.db.orm.deletedInbox.findUnique({ where: { inboxUid: caller.inbox.uid } })).toMatchObject({
+      purgedAt: expect.any(Date),
+      endedAt: null,
+    })
+  })
+
+  it('accepts nothing more for it, and keeps nothing of what was refused', async () => {
+    const caller = inboxCaller()
+    await deliver(1, deletionOf(caller))
+    expect(await trySend(caller, someone())).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
+    const { uid: inboxUid } = caller.inbox
+    expect(await world.db.orm.send.count({ where: { inboxUid } })).toBe(0)
+    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid } })).toBe(0)
+    expect(await world.db.orm.pendingBlob.count()).toBe(0)
+  })
+
+  it('purges what was being accepted meanwhile', async () => {
+    const caller = inboxCaller()
+    const { uid: inboxUid } = caller.inbox
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => trySend(caller, someone())),
+      deliver(1, deletionOf(caller)),
+      deliver(2, deletionOf(caller)),
+    ])
+    await purge()
+    const sends = await world.db.orm.send.findMany({ where: { inboxUid } })
+    expect(sends.filter(({ copy }) => copy !== null)).toEqual([])
+    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid } })).toBe(0)
+  })
+
+  it('tells the gateway when it is purged, and learns of the deletion from it if need be', async () => {
+    const caller = inboxCaller()
+    const { id } = await send(caller, someone())
+    const ask = async () => {
+      const { uid: inbox_uid, pod_id, address } = caller.inbox
+      const inbox = { organization_id: caller.organization_id, pod_id, inbox_uid, address }
+      const body = { ...inbox, deleted_at: new Date().toISOString() }
+      return (await world.internal('mail-send.purgeInbox', 'gateway', body)).body['purged']
+    }
+    expect(await ask()).toBe(false)
+    await waitFor(ask, { what: 'the purge' })
+    expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
   })
 })
 
@@ -81,11 +130,26 @@ describe('when an organization is deleted', () => {
     const [caller, other] = [inboxCaller(), inboxCaller()]
     for (const { organization_id } of [caller, other])
       await suppress(world.db, organization_id, 'a@b.example', 'bounced')
-    await sendWithKey(caller, someone())
-    await deliver(seed, inboxDeleted(caller), organizationDeleted(caller))
+    const { messageId } = await send(caller, someone())
+    await factOf(world, messageId, 'delivery.delivered')
     const { organization_id: organizationId } = caller
+    await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
     expect(await world.db.orm.idempotencyKey.count({ where: { organizationId } })).toBe(0)
     expect(await world.db.orm.suppression.count({ where: { organizationId } })).toBe(0)
+    expect(await world.db.orm.send.count({ where: { organizationId } })).toBe(0)
     expect(await world.db.orm.suppression.count({ where: { organizationId: other.organization_id } })).toBe(1)
+  })
+
+  it('delivers what was accepted before, and forgets it then, with whatever its end blocked', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    world.outside.answerRecipient(to, '450 4.2.0 later', '550 5.1.1 nobody')
+    const { id, messageId } = await send(caller, to)
+    const { organization_id: organizationId } = caller
+    await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
+    await factOf(world, messageId, 'delivery.bounced')
+    await purge()
+    expect(await world.db.orm.send.findUnique({ where: { id } })).toBeNull()
+    expect(await world.db.orm.suppression.count({ where: { organizationId } })).toBe(0)
   })
 })

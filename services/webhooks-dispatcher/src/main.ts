@@ -19,6 +19,7 @@ import { Deliverer } from './delivery/attempt.ts'
 import { messageConsumer } from './delivery/consumers.ts'
 import type { TimerKinds } from './delivery/timers.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
+import { purgeRoutes } from './tenancy/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 const name = 'webhooks-dispatcher'
@@ -53,7 +54,7 @@ export function create(config: Config, log: Logger): Service {
   service.use(timers)
   service.use(new MarkSweeper({ db, log }))
   service.use(messageConsumer({ kafka, db, timers }))
-  service.use(tenancyConsumer({ kafka, db }))
+  service.use(tenancyConsumer({ kafka, db, timers }))
   service.use(
     new HttpListener({
       ...config.http,
@@ -70,7 +71,7 @@ export function create(config: Config, log: Logger): Service {
           cursors: new Cursors(config.cursorSecret),
           allowHttp: config.outbound.allow.http,
         }),
-        internal: {},
+        internal: purgeRoutes({ db, timers }),
         callerKey: config.callerKey,
         peerKeys: { gateway: config.gateway.key },
       }),

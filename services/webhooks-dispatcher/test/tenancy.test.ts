@@ -41,7 +41,7 @@ beforeAll(async () => {
     log,
   })
   const timers = new Timers<TimerKinds, Orm>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
-  tenancy = tenancyConsumer({ kafka, db })
+  tenancy = tenancyConsumer({ kafka, db, timers })
   messages = messageConsumer({ kafka, db, timers })
 })
 afterAll(async () => {

@@ -3,6 +3,7 @@ import type { InternalOperationDefinition } from '../operation.ts'
 import type { ServiceName } from '../services.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations, mailSendInternalOperations, websocketFanoutInternalOperations } from './mail.ts'
+import { purgeOperations } from './purge.ts'
 
 /** Every synchronous call between services; there are few, each where a caller needs the answer now. */
 export const internalOperations = {
@@ -10,6 +11,7 @@ export const internalOperations = {
   ...mailIngestInternalOperations,
   ...mailSendInternalOperations,
   ...websocketFanoutInternalOperations,
+  ...purgeOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -63,9 +63,17 @@ async function refusalOf(tx: Tx, address: string, organizationId: string): Promi
   if (holder.organizationId !== organizationId) {
     return new ApiError('resource_taken', { message: 'This address is taken', fix: 'Choose another username.' })
   }
-  return holder.live
-    ? new ApiError('already_exists', { message: 'An inbox of this address exists already' })
-    : undefined
+  switch (holder.state) {
+    case 'live':
+      return new ApiError('already_exists', { message: 'An inbox of this address exists already' })
+    case 'purging':
+      return new ApiError('resource_deleting', {
+        message: 'The inbox that had this address is still being deleted',
+        fix: 'Repeat the request in a moment, or choose another username.',
+      })
+    case 'retired':
+      return undefined
+  }
 }
 
 function refuseBeyondLimit({ inboxCount, inboxLimit }: Organization): void {

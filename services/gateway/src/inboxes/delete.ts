@@ -3,10 +3,12 @@ import { revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { inboxDeleted, type TenancyEvents } from '../tenancy/events.ts'
+import type { GatewayTimers } from '../timers.ts'
 import { buryInbox } from './store.ts'
 
 export interface InboxDeletion {
   readonly events: TenancyEvents
+  readonly timers: GatewayTimers
   /** How long a deleted address is kept from other organizations, in milliseconds. */
   readonly retiredAddressMs: number
 }
@@ -18,12 +20,12 @@ export interface InboxDeletion {
  */
 export async function deleteInbox(
   tx: Tx,
-  { events, retiredAddressMs }: InboxDeletion,
+  { events, timers, retiredAddressMs }: InboxDeletion,
   target: Inbox,
   actor: Actor,
   now: Date,
 ): Promise<void> {
-  await buryInbox(tx, target, now, new Date(now.getTime() + retiredAddressMs))
+  await buryInbox(tx, timers, target, now, new Date(now.getTime() + retiredAddressMs))
   await revokeCredentials(tx, events, { inboxUid: target.uid }, { actor, now, because: 'inbox deleted' })
   await events.record(tx, inboxDeleted(target, now))
 }

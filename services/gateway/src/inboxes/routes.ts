@@ -7,6 +7,7 @@ import { ListPage } from '../lists.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { demandPod } from '../pods/store.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
+import type { GatewayTimers } from '../timers.ts'
 import { type AddressRules, createInbox } from './create.ts'
 import { deleteInbox } from './delete.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
@@ -18,6 +19,7 @@ export interface InboxDependencies {
   readonly cursors: Cursors
   readonly events: TenancyEvents
   readonly addresses: AddressRules
+  readonly timers: GatewayTimers
   /** How long a deleted address is kept from other organizations, in milliseconds. */
   readonly retiredAddressMs: number
 }

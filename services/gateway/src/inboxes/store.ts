@@ -3,7 +3,9 @@ import { type Queryable, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
+import type { GatewayTimers } from '../timers.ts'
 import type { Metadata } from './metadata.ts'
+import { awaitPurge } from './purge.ts'
 
 /** What of an organization's inboxes a request may see. */
 export interface InboxScope {
@@ -164,33 +166,50 @@ export async function changeInbox(tx: Tx, uid: string, change: InboxChange): Pro
   })
 }
 
-const MARK_DELETED = sql<never, [uid: string, now: string]>(
-  'update inboxes set deleted_at = $2, updated_at = $2, version = version + 1 where uid = $1',
-)
+const MARK_DELETED = sql<never, [uid: string, now: string]>(`
+update inboxes
+   set deleted_at = $2, updated_at = $2, version = version + 1, display_name = null, client_id = null, metadata = '{}'
+ where uid = $1`)
 
 const RETIRE = sql<never, [address: string, organizationId: string, until: string]>(`
 insert into retired_addresses (address, organization_id, until) values ($1, $2, $3)
 on conflict (address) do update set organization_id = excluded.organization_id, until = excluded.until`)
 
-/** Turns a locked inbox into a tombstone, and keeps its address from other organizations for a while (identity 10.2). */
-export async function buryInbox(tx: Tx, row: Inbox, now: Date, addressFreeAt: Date): Promise<void> {
+/**
+ * Turns a locked inbox into a tombstone, which goes when every service has purged it, and keeps its address from other
+ * organizations for a while (identity 10.2).
+ */
+export async function buryInbox(
+  tx: Tx,
+  timers: GatewayTimers,
+  row: Inbox,
+  now: Date,
+  addressFreeAt: Date,
+): Promise<void> {
   await tx.query(MARK_DELETED, row.uid, now.toISOString())
+  await awaitPurge(tx, timers, row.uid)
   await tx.query(COUNT, row.organizationId, -1)
   await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
 }
 
-const HOLDER = sql<{ organizationId: string; live: boolean }, [address: string]>(`
-select organization_id as "organizationId", true as live from inboxes where address = $1 and deleted_at is null
+/** Who keeps an address from others, and why. */
+export interface AddressHolder {
+  readonly organizationId: string
+  /** `purging`: an inbox that is deleted, and of which something is still there. `retired`: one that is gone. */
+  readonly state: 'live' | 'purging' | 'retired'
+}
+
+const HOLDER = sql<AddressHolder, [address: string]>(`
+select organization_id as "organizationId", 'live' as state, 1 as rank from inboxes where address = $1 and deleted_at is null
 union all
-select organization_id, false from retired_addresses where address = $1 and until > now()
- order by live desc
+select organization_id, 'purging', 2 from inboxes where address = $1 and deleted_at is not null
+union all
+select organization_id, 'retired', 3 from retired_addresses where address = $1 and until > now()
+ order by rank
  limit 1`)
 
-/** Who holds an address: a live inbox, or the organization that had it until lately. */
-export async function holderOf(
-  db: Queryable,
-  address: string,
-): Promise<{ organizationId: string; live: boolean } | undefined> {
+/** Who holds an address: an inbox, or the organization that had it until lately. */
+export async function holderOf(db: Queryable, address: string): Promise<AddressHolder | undefined> {
   const [holder] = await db.query(HOLDER, address)
   return holder
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '@restante/contracts'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 
@@ -14,10 +15,30 @@ delete from pending_facts
  where event_id in (select event_id from pending_facts where time < now() - interval '${FORGET}' limit $1)
 returning event_id`)
 
+const TOMBSTONE_SECONDS = LIMITS.retention.tombstone / 1_000
+const INBOXES = sql<{ inbox_uid: string }, [rows: number]>(`
+delete from deleted_inboxes
+ where inbox_uid in (select inbox_uid from deleted_inboxes
+                      where deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' and purged_at is not null limit $1)
+returning inbox_uid`)
+const ORGANIZATIONS = sql<{ organization_id: string }, [rows: number]>(`
+delete from deleted_organizations
+ where organization_id in (select organization_id from deleted_organizations
+                            where deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' and purged_at is not null limit $1)
+returning organization_id`)
+// A mail that was on its way when its organization was deleted notes that it arrived.
+const LATE_MAIL = sql<{ organization_id: string }, [rows: number]>(`
+delete from receiving_organizations
+ where organization_id in (select organization_id from receiving_organizations join deleted_organizations using (organization_id) limit $1)
+returning organization_id`)
+
 const BATCH = 1_000
 const EVERY_MS = 3_600_000
 
-/** Forgets deleted messages, and facts about messages that never came, after 21 days. */
+/**
+ * Forgets deleted messages, and facts about messages that never came, after 21 days; deleted inboxes and organizations
+ * when nothing of them can come late any more.
+ */
 export class Forgetting implements Part {
   readonly name = 'forgetting'
   readonly #db: Db
@@ -38,7 +59,7 @@ export class Forgetting implements Part {
   }
 
   async forget(): Promise<void> {
-    for (const statement of [TOMBSTONES, FACTS] as const) {
+    for (const statement of [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL] as const) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);
     }
   }

@@ -11,8 +11,16 @@ select pg_advisory_xact_lock(key)
 
 const LOCK_WITHIN = sql<never, [patience: string]>(`select set_config('lock_timeout', $1, true)`)
 
-const TOMBSTONE = sql<ScopeColumns, [inboxUid: string]>(`
-select organization_id, pod_id, inbox_uid, address as inbox_address from deleted_inboxes where inbox_uid = $1`)
+/** What is left of a deleted inbox. */
+export interface DeletedInbox extends Omit<ScopeColumns, 'inbox_address'> {
+  /** Null once its organization is gone too. */
+  readonly inbox_address: string | null
+  readonly purged: boolean
+}
+
+const TOMBSTONE = sql<DeletedInbox, [inboxUid: string]>(`
+select organization_id, pod_id, inbox_uid, address as inbox_address, purged_at is not null as purged
+  from deleted_inboxes where inbox_uid = $1`)
 
 const TOMBSTONES = sql<{ inbox_uid: string }, [inboxUids: readonly string[]]>(
   'select inbox_uid from deleted_inboxes where inbox_uid = any($1)',
@@ -20,7 +28,9 @@ const TOMBSTONES = sql<{ inbox_uid: string }, [inboxUids: readonly string[]]>(
 
 const BURY = sql<never, [inboxUid: string, organizationId: string, podId: string, address: string, deletedAt: string]>(`
 insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at)
-values ($1, $2, $3, $4, $5::timestamptz) on conflict do nothing`)
+select $1, $2, $3, case when not exists (select from deleted_organizations where organization_id = $2) then $4 end,
+       $5::timestamptz
+on conflict do nothing`)
 
 /**
  * Takes the one lock under which an inbox's messages, threads and labels change, until the transaction ends; so two
@@ -41,7 +51,7 @@ export async function lockMailboxes(tx: Tx, inboxUids: readonly string[]): Promi
  * What is left of an inbox when it is deleted. Nothing of it may be shown from then on, nor anything stored in it: who
  * wants to store asks under the lock.
  */
-export async function deletedInbox(db: Queryable, inboxUid: string): Promise<ScopeColumns | undefined> {
+export async function deletedInbox(db: Queryable, inboxUid: string): Promise<DeletedInbox | undefined> {
   const [row] = await db.query(TOMBSTONE, inboxUid)
   return row
 }

@@ -21,10 +21,13 @@ update raw_mails set refs = raw_mails.refs + used.refs, size = used.size, update
  where raw_mails.blob = used.blob
 returning raw_mails.blob`)
 
-const RELEASE = sql<never, [blobs: readonly string[]]>(`
+const RELEASE = sql<{ blob: string; refs: number }, [blobs: readonly string[]]>(`
 update raw_mails set refs = refs - uses.count, updated_at = now()
   from (select blob, count(*)::int as count from unnest($1::text[]) as used(blob) group by blob) as uses
- where raw_mails.blob = uses.blob`)
+ where raw_mails.blob = uses.blob
+returning raw_mails.blob, raw_mails.refs`)
+
+const FORGET = sql<never, [blobs: readonly string[]]>('delete from raw_mails where blob = any($1)')
 
 /**
  * How many rows need each raw mail. The counts change in the transactions of those rows; a blob is deleted by the
@@ -53,8 +56,22 @@ export const rawMails = {
     if (held.length < uses.length) throw new Error('a raw mail was not reserved')
   },
 
-  /** Gives up one use for each time a blob is named. */
-  async release(tx: Queryable, blobs: readonly string[]): Promise<void> {
-    if (blobs.length > 0) await tx.query(RELEASE, blobs)
+  /**
+   * Gives up one use for each time a blob is named.
+   * @returns those that nothing needs any more, which the sweeper deletes.
+   */
+  async release(tx: Queryable, blobs: readonly string[]): Promise<string[]> {
+    if (blobs.length === 0) return []
+    return (await tx.query(RELEASE, blobs)).flatMap(({ blob, refs }) => (refs === 0 ? [blob] : []))
+  },
+
+  /** Has the sweeper delete a blob that was written under its reservation and is not needed after all. */
+  async abandon(tx: Queryable, blob: string, size: number): Promise<void> {
+    await tx.query(HOLD, [blob], [0], [size])
+  },
+
+  /** Forgets blobs that were deleted. */
+  async forget(tx: Queryable, blobs: readonly string[]): Promise<void> {
+    if (blobs.length > 0) await tx.query(FORGET, blobs)
   },
 }

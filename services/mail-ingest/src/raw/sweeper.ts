@@ -1,6 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
+import { rawMails } from './store.ts'
 
 /** Nobody uses a reservation that is older (`ReservedNames`): its process died, or its mail was not accepted. */
 const UNUSED = sql<{ blob: string }, [rows: number]>(`
@@ -9,8 +10,6 @@ select blob from raw_mails
  order by updated_at
  limit $1
    for update skip locked`)
-
-const FORGET = sql<never, [blobs: readonly string[]]>('delete from raw_mails where blob = any($1)')
 
 const BATCH = 50
 const EVERY_MS = 5_000
@@ -53,7 +52,7 @@ export class RawMailSweeper implements Part {
     return this.#db.transaction(async (tx) => {
       const unused = (await tx.query(UNUSED, BATCH)).map((row) => row.blob)
       await Promise.all(unused.map((blob) => this.#blobs.delete(blob)))
-      await tx.query(FORGET, unused)
+      await rawMails.forget(tx, unused)
       return unused.length
     })
   }

@@ -5,8 +5,8 @@ import { bareAddress } from '@restante/mime'
 import { type Queryable, sql } from '@restante/service'
 import type { Tx } from '../database.ts'
 import { changedLabels, logLabels, routingOf } from '../mailbox/label-log.ts'
-import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
-import type { MessageRow, ScopeColumns } from '../mailbox/rows.ts'
+import { type DeletedInbox, deletedInbox, lockMailbox } from '../mailbox/lock.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { type DeliveryFact, labelChangeOf, publicEventOf, sentEvent, settles, tellsHandOver } from './facts.ts'
 import { pendingFacts, tombstones } from './store.ts'
@@ -77,7 +77,8 @@ function sentTo(message: MessageRow, fact: DeliveryFact): string[] {
   return [...message.to, ...message.cc, ...message.bcc].map(bareAddress)
 }
 
-async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: ScopeColumns, fact: DeliveryFact): Promise<void> {
+async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: DeletedInbox, fact: DeliveryFact): Promise<void> {
+  if (inbox.inbox_address === null) return
   const { message_id, thread_id, timestamp } = fact.payload
   const named = { inbox_id: inbox.inbox_address, thread_id, message_id }
   const event =

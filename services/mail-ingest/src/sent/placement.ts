@@ -1,4 +1,4 @@
-import type { BlobStore } from '@restante/blobs'
+import { BlobNotFound, type BlobStore } from '@restante/blobs'
 import { LIMITS, type SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
@@ -13,6 +13,7 @@ import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { readRawMail, withRawMail } from '../raw/read.ts'
 import { rawMails } from '../raw/store.ts'
+import type { RecipientLookup } from '../smtp/recipients.ts'
 import { applyFact } from './apply-fact.ts'
 import { pendingFacts, tombstones } from './store.ts'
 
@@ -21,6 +22,8 @@ export interface PlacementOptions {
   readonly blobs: BlobStore
   readonly parser: ParserPool
   readonly outbox: Outbox
+  /** Says which inboxes are there. */
+  readonly recipients: Pick<RecipientLookup, 'ask'>
 }
 
 /**
@@ -51,29 +54,47 @@ export class SentPlacement {
     const { inbox_uid, message_id } = copy
     if (await store.message(db, inbox_uid, message_id)) return undefined
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
+    if (await deletedInbox(db, inbox_uid)) return undefined
     const id = uuidV7()
     const blob = `mailbox/${inbox_uid}/${id}`
     const read = async () =>
       withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, bareAddress(copy.from), parser))
-    const [content] = await Promise.all([
-      this.#memory.within(copy.blob.size, read),
-      rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
-    ])
-    return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
+    try {
+      const [content] = await Promise.all([
+        this.#memory.within(copy.blob.size, read),
+        rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
+      ])
+      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
+    } catch (error) {
+      // A reservation that is left is swept later.
+      if (error instanceof BlobNotFound && (await this.#isGone(copy))) return undefined
+      throw error
+    }
+  }
+
+  /** The bytes of a deleted inbox's mail go with its last delivery, whether or not its end is known here yet. */
+  async #isGone({ from, inbox_uid }: SentCopy): Promise<boolean> {
+    const answer = await this.#options.recipients.ask(bareAddress(from))
+    return answer.status === 'unknown' || answer.inbox_uid !== inbox_uid
   }
 
   async #store(tx: Tx, message: MessageRow, body: BodyColumns): Promise<void> {
     const { outbox } = this.#options
     const { inbox_uid, message_id } = message
     await lockMailbox(tx, inbox_uid)
-    if (await deletedInbox(tx, inbox_uid)) return
-    if (await store.message(tx, inbox_uid, message_id)) return
-    if (await tombstones.has(tx, inbox_uid, message_id)) return
+    if (await isUnwanted(tx, inbox_uid, message_id)) return rawMails.abandon(tx, message.blob, message.size)
     await rawMails.hold(tx, [{ blob: message.blob, refs: 1, size: message.size }])
     await insertIntoThreads(tx, [{ message, body }])
     await logFirstLabels(tx, outbox, message)
     for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)
   }
+}
+
+/** Whether a copy is there, or must not come (back). */
+async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<boolean> {
+  if (await deletedInbox(tx, inboxUid)) return true
+  if (await store.message(tx, inboxUid, messageId)) return true
+  return tombstones.has(tx, inboxUid, messageId)
 }
 
 /** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */

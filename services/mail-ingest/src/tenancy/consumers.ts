@@ -2,11 +2,12 @@ import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Db } from '../database.ts'
 import { buryInbox } from '../mailbox/lock.ts'
+import { buryOrganization } from './organizations.ts'
 
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
   readonly db: Db
-  /** Rung when an inbox is to be purged. */
+  /** Rung when an inbox or organization is to be purged. */
   readonly announce: () => void
 }
 
@@ -22,6 +23,12 @@ export function tenancyConsumer({ kafka, db, announce }: TenancyConsumerOptions)
         async effect(tx, { payload }) {
           const { address, deleted_at, ...inbox } = payload
           await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
+          tx.afterCommit(announce)
+        },
+      },
+      'organization.deleted': {
+        async effect(tx, { payload }) {
+          await buryOrganization(tx, payload.organization_id, payload.deleted_at)
           tx.afterCommit(announce)
         },
       },

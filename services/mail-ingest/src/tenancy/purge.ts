@@ -1,14 +1,18 @@
+import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
 import { applyFact } from '../sent/apply-fact.ts'
 import { pendingFacts } from '../sent/store.ts'
+import { purgeOrganization } from './organizations.ts'
 
-const TO_PURGE = sql<{ inbox_uid: string }>(
-  'select inbox_uid from deleted_inboxes where purged_at is null order by deleted_at limit 1 for update skip locked',
-)
+const TO_PURGE = sql<{ inbox_uid: string }>(`
+select inbox_uid from deleted_inboxes
+ where purged_at is null and due_at <= now()
+ order by due_at limit 1
+   for update skip locked`)
 
 const MESSAGES = sql<{ blob: string }, [inboxUid: string, rows: number]>(`
 delete from messages
@@ -20,27 +24,34 @@ const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
 const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
   'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
 )
+const WAITING = sql<{ id: string }, [inboxUid: string]>('select id from inbound where lane = $1 limit 1')
+const NEXT_TURN = sql<never, [inboxUid: string, waitMs: number]>(
+  "update deleted_inboxes set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where inbox_uid = $1",
+)
 const PURGED = sql<never, [inboxUid: string]>('update deleted_inboxes set purged_at = now() where inbox_uid = $1')
 
 const BATCH = 500
-const EVERY_MS = 10_000
+/** Blobs that are deleted at once. */
+const AT_ONCE = 50
+const EVERY_MS = 2_000
+/** How soon it looks again whether the pipeline is done with what was on its way into an inbox. */
+const QUEUE_MS = 1_000
 
 /**
  * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Mail of such an
- * inbox that is still in the queue is discarded by the pipeline, and its blobs go with the other unused ones.
+ * inbox that is still in the queue is discarded by the pipeline, which is waited for.
  */
 export class InboxPurge implements Part {
   readonly name = 'inbox purge'
   readonly #db: Db
+  readonly #blobs: BlobStore
   readonly #outbox: Outbox
-  readonly #sweep: () => void
   readonly #turns: Periodic
 
-  /** @param options `sweep` is called when bytes may have become unused. */
-  constructor(options: { db: Db; outbox: Outbox; log: Logger; sweep: () => void }) {
+  constructor(options: { db: Db; blobs: BlobStore; outbox: Outbox; log: Logger }) {
     this.#db = options.db
+    this.#blobs = options.blobs
     this.#outbox = options.outbox
-    this.#sweep = options.sweep
     this.#turns = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,
@@ -60,30 +71,43 @@ export class InboxPurge implements Part {
 
   readonly ring = (): void => this.#turns.ring()
 
-  /** Works until no deleted inbox holds anything, or the process stops. */
+  /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
-    while (!stopping?.aborted && (await this.#purgeBatch())) this.#sweep()
+    while (!stopping?.aborted && (await this.#db.transaction((tx) => this.#purgeBatch(tx))));
+    while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
   }
 
   /** @returns whether there may be more to do. */
-  #purgeBatch(): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
-      const [inbox] = await tx.query(TO_PURGE)
-      if (!inbox) return false
-      const uid = inbox.inbox_uid
-      // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
-      await lockMailbox(tx, uid)
-      const messages = await tx.query(MESSAGES, uid, BATCH)
-      await rawMails.release(
-        tx,
-        messages.map(({ blob }) => blob),
-      )
-      const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
-      // Their copies will never come; what they tell goes on to pod and organization (events 1.2 rule 12).
-      const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
-      for (const fact of facts) await applyFact(tx, this.#outbox, fact)
-      if ([messages, facts, ...rest].every((rows) => rows.length < BATCH)) await tx.query(PURGED, uid)
-      return true
-    })
+  async #purgeBatch(tx: Tx): Promise<boolean> {
+    const [inbox] = await tx.query(TO_PURGE)
+    if (!inbox) return false
+    const uid = inbox.inbox_uid
+    // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
+    await lockMailbox(tx, uid)
+    const messages = await tx.query(MESSAGES, uid, BATCH)
+    await this.#deleteUnused(
+      tx,
+      messages.map(({ blob }) => blob),
+    )
+    const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
+    // Their copies will never come; what they tell goes on to pod and organization (events 1.2 rule 12).
+    const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
+    for (const fact of facts) await applyFact(tx, this.#outbox, fact)
+    if ([messages, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
+    else if ((await tx.query(WAITING, uid)).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
+    else await tx.query(PURGED, uid)
+    return true
+  }
+
+  /**
+   * Bytes go before their rows do: what a crash in between leaves behind are rows of an inbox that nobody can read any
+   * more, and the next turn deletes the same bytes again.
+   */
+  async #deleteUnused(tx: Tx, released: readonly string[]): Promise<void> {
+    const unused = await rawMails.release(tx, released)
+    for (let from = 0; from < unused.length; from += AT_ONCE) {
+      await Promise.all(unused.slice(from, from + AT_ONCE).map((blob) => this.#blobs.delete(blob)))
+    }
+    await rawMails.forget(tx, unused)
   }
 }

@@ -60,6 +60,11 @@ export async function announceBlob(on: Queryable, sendId: string): Promise<void>
   await on.query(PENDING, sendId)
 }
 
+/** Takes the announcement back, of a blob that is gone again. */
+export async function forgetBlob(on: Queryable, sendId: string): Promise<void> {
+  await on.query(NO_LONGER_PENDING, sendId)
+}
+
 /**
  * Whether an announced message was accepted, when the answer to its commit was lost. A transaction that is still in the
  * hands of the server holds the row, and is waited for.

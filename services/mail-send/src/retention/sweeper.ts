@@ -7,7 +7,9 @@ import { outboundBlob } from '../delivery/store.ts'
 /** How long the bytes of a finished message stay: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
 /** How long a delivery is remembered, for reports that come late. */
-const RECORD_DAYS = 90
+const RECORD_SECONDS = LIMITS.retention.delivery / 1_000
+/** Longer than a request for what was deleted can be on its way, or an event that tells of it. */
+const TOMBSTONE_SECONDS = LIMITS.retention.consumedMark / 1_000
 const EVERY_MS = 10 * 60_000
 const ROWS = 200
 
@@ -34,7 +36,7 @@ const DROPPED = sql<never, [ids: readonly string[]]>(
 
 const DELETE_OLD = [
   `delete from sends where id in (select id from sends
-    where dropped_at is not null and accepted_at < now() - interval '${RECORD_DAYS} days' limit $1)
+    where dropped_at is not null and accepted_at < now() - interval '${RECORD_SECONDS} seconds' limit $1)
    returning 1 as one`,
   `delete from idempotency_keys where (organization_id, key) in (select organization_id, key from idempotency_keys
     where coalesce(completed_at + interval '${LIMITS.idempotency.kept / 1_000} seconds', leased_until) <= now() limit $1)
@@ -42,6 +44,14 @@ const DELETE_OLD = [
   `delete from daily_counts where (organization_id, day) in (select organization_id, day from daily_counts
     where day < (now() at time zone 'utc')::date - 2 limit $1)
    returning 1 as one`,
+  ...[
+    ['deleted_inboxes', 'inbox_uid'],
+    ['deleted_organizations', 'organization_id'],
+  ].map(
+    ([table, key]) => `delete from ${table} where ${key} in (select ${key} from ${table}
+    where ended_at is not null and deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' limit $1)
+   returning 1 as one`,
+  ),
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
 export interface SweeperOptions {

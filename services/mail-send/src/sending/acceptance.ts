@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import { isInfrastructureError, outlast } from '@restante/service'
+import { ApiError, isInfrastructureError, notFound, outlast } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
-import { announceBlob, type Departures, wasAccepted } from '../delivery/departures.ts'
+import { announceBlob, type Departures, forgetBlob, wasAccepted } from '../delivery/departures.ts'
 import { deliveriesTopic } from '../delivery/facts.ts'
 import { outboundBlob } from '../delivery/store.ts'
+import { holdInbox } from '../tenancy/store.ts'
 import { type Claim, completeKey, OutcomeUnknown } from './idempotency.ts'
 import type { ComposedMessage } from './message.ts'
 import { chargeToday } from './quota.ts'
@@ -46,7 +47,7 @@ export class Acceptance {
    * The bytes first, durable; then message, deliveries, first attempts, quota, idempotency key and event in one
    * transaction. A crash before its commit leaves nothing but a blob, which is swept; after it the message is on its
    * way whatever happens.
-   * @throws OutcomeUnknown when the database went away around the commit and stays away; ApiError 429, 409.
+   * @throws OutcomeUnknown when the database went away around the commit and stays away; ApiError 404, 429, 409.
    */
   async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
@@ -64,9 +65,19 @@ export class Acceptance {
     try {
       await db.transaction((tx) => this.#commit(tx, id, copy, terms))
     } catch (error) {
+      if (error instanceof ApiError) await this.#discard(id)
       if (!isInfrastructureError(error) || !(await this.#resolve(id, error))) throw error
     }
     return copy
+  }
+
+  /** What was refused leaves nothing; what cannot be removed now is swept. */
+  async #discard(id: string): Promise<void> {
+    const { db, blobs } = this.#options
+    try {
+      await blobs.delete(outboundBlob(id))
+      await forgetBlob(db, id)
+    } catch {}
   }
 
   /** A caller without an idempotency key who is told of a failure sends again: so what can be found out, is. */
@@ -82,6 +93,8 @@ export class Acceptance {
     const { organizationId, podId, inboxUid, recipients, charge, claim } = terms
     const { message_id: messageId, thread_id: threadId, blob } = copy
     const acceptedAt = new Date()
+    // Deleted since the gateway let the request pass.
+    if (!(await holdInbox(tx, inboxUid))) throw notFound('Inbox')
     if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
     if (charge && !(await chargeToday(tx, organizationId, charge.recipients, charge.limit)))
       throw dailyLimitExceeded(acceptedAt)

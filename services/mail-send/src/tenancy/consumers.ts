@@ -1,17 +1,36 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Db, Orm } from '../database.ts'
-import { forgetInbox, forgetOrganization } from './store.ts'
+import { buryInbox, buryOrganization } from './store.ts'
+
+export interface TenancyConsumerOptions {
+  readonly kafka: Kafka
+  readonly db: Db
+  /** Rung when something is to be purged. */
+  readonly announce: () => void
+}
 
 /** What goes when its owner goes. Deletions are final, so their order among other events does not matter. */
-export function tenancyConsumer(deps: { kafka: Kafka; db: Db }): Consumer<(typeof topics)['tenancy'], Orm> {
+export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(typeof topics)['tenancy'], Orm> {
+  const { kafka, db, announce } = options
   return new Consumer({
-    ...deps,
+    kafka,
+    db,
     service: 'mail-send',
     topic: topics.tenancy,
     handlers: {
-      'inbox.deleted': { effect: (tx, { payload }) => forgetInbox(tx, payload.inbox_uid) },
-      'organization.deleted': { effect: (tx, { payload }) => forgetOrganization(tx, payload.organization_id) },
+      'inbox.deleted': {
+        async effect(tx, { payload }) {
+          await buryInbox(tx, payload)
+          tx.afterCommit(announce)
+        },
+      },
+      'organization.deleted': {
+        async effect(tx, { payload }) {
+          await buryOrganization(tx, payload.organization_id, payload.deleted_at)
+          tx.afterCommit(announce)
+        },
+      },
     },
   })
 }

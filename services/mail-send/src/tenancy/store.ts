@@ -1,26 +1,46 @@
+import type { DeletedInbox } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
+import type { Tx } from '../database.ts'
 
-const FORGET_INBOX_KEYS = sql<never, [inboxUid: string]>('delete from idempotency_keys where inbox_uid = $1')
-const FORGET_INBOX_COPIES = sql<never, [inboxUid: string]>(
-  'update sends set copy = null where inbox_uid = $1 and copy is not null',
+const HOLD = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock_shared(hashtextextended('inbox ' || $1, 0))`)
+const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('inbox ' || $1, 0))`)
+
+const FIND = sql<{ purged: boolean }, [inboxUid: string]>(
+  'select purged_at is not null as purged from deleted_inboxes where inbox_uid = $1',
 )
-const FORGET_ORGANIZATION = [
-  'delete from idempotency_keys where organization_id = $1',
-  'delete from suppressions where organization_id = $1',
-  'delete from daily_counts where organization_id = $1',
-  'update sends set copy = null where organization_id = $1 and copy is not null',
-].map((text) => sql<never, [organizationId: string]>(text))
+
+const BURY_INBOX = sql<never, [inboxUid: string, organizationId: string, deletedAt: string]>(`
+insert into deleted_inboxes (inbox_uid, organization_id, deleted_at) values ($1, $2, $3::timestamptz)
+on conflict do nothing`)
+const BURY_ORGANIZATION = sql<never, [organizationId: string, deletedAt: string]>(
+  'insert into deleted_organizations (organization_id, deleted_at) values ($1, $2::timestamptz) on conflict do nothing',
+)
 
 /**
- * Drops what only the inbox could ask for. Messages that were accepted stay: they are delivered, and reported to the
- * pod and the organization (identity 10.1).
+ * Keeps an inbox from being buried until the transaction ends: what the purge does not see would stay.
+ * @returns whether it is still there, as far as this service knows.
  */
-export async function forgetInbox(on: Queryable, inboxUid: string): Promise<void> {
-  await on.query(FORGET_INBOX_KEYS, inboxUid)
-  await on.query(FORGET_INBOX_COPIES, inboxUid)
+export async function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
+  await tx.query(HOLD, inboxUid)
+  return (await findDeleted(tx, inboxUid)) === undefined
 }
 
-/** Drops what is kept for an organization beyond its messages on their way. */
-export async function forgetOrganization(on: Queryable, organizationId: string): Promise<void> {
-  for (const statement of FORGET_ORGANIZATION) await on.query(statement, organizationId)
+/** What is known of a deleted inbox; undefined while nobody has told of its deletion. */
+export async function findDeleted(on: Queryable, inboxUid: string): Promise<{ purged: boolean } | undefined> {
+  const [row] = await on.query(FIND, inboxUid)
+  return row
+}
+
+/** From this commit on nothing is accepted for the inbox; what only it could ask for is purged afterwards. */
+export async function buryInbox(
+  tx: Tx,
+  inbox: Pick<DeletedInbox, 'inbox_uid' | 'organization_id' | 'deleted_at'>,
+): Promise<void> {
+  await tx.query(LOCK, inbox.inbox_uid)
+  await tx.query(BURY_INBOX, inbox.inbox_uid, inbox.organization_id, inbox.deleted_at)
+}
+
+/** Its inboxes were deleted before, one by one. */
+export async function buryOrganization(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
+  await tx.query(BURY_ORGANIZATION, organizationId, deletedAt)
 }

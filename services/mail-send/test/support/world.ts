@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Caller, OperationId, Topic } from '@restante/contracts'
+import { type Caller, internalOperations, type OperationId, type Topic } from '@restante/contracts'
 import { readEnvironment, type Service } from '@restante/service'
 import {
   callerHeaders,
@@ -51,7 +51,7 @@ export interface World {
   readonly wire: Wire
   call(operation: OperationId, caller: Caller, request: Request): Promise<Answer>
   internal(
-    operation: 'mail-send.sendSystemMail' | 'mail-send.getSentCopy',
+    operation: 'mail-send.sendSystemMail' | 'mail-send.getSentCopy' | 'mail-send.purgeInbox',
     from: 'gateway' | 'mail-ingest',
     body: unknown,
   ): Promise<Answer>
@@ -133,11 +133,8 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     },
     async internal(operation, from, body) {
       const headers = peerHeaders(from, 'mail-send', PEER_KEYS[from], operation)
-      const paths = {
-        'mail-send.sendSystemMail': '/internal/system-mail/send',
-        'mail-send.getSentCopy': '/internal/sent-copies/get',
-      }
-      return post(`${url}${paths[operation]}`, { path: paths[operation], body }, headers)
+      const { path } = internalOperations[operation]
+      return post(`${url}${path}`, { path, body }, headers)
     },
     async restart() {
       await service.stop()

@@ -146,8 +146,8 @@ const disable = sql<unknown, [webhookId: string]>(
 const lockPayloadsOfWebhook = sql<unknown, [webhookId: string]>(
   `select 1 from payloads where event_id in (select event_id from deliveries where webhook_id = $1) order by event_id for update`,
 )
-const deleteDeliveriesOfWebhook = sql<{ event_id: string }, [webhookId: string]>(
-  'delete from deliveries where webhook_id = $1 returning event_id',
+const deleteDeliveriesOfWebhook = sql<{ id: string; event_id: string }, [webhookId: string]>(
+  'delete from deliveries where webhook_id = $1 returning id, event_id',
 )
 const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
@@ -155,19 +155,22 @@ const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
 
 /**
  * Drops what is still to be delivered to a webhook whose row the transaction holds, documents included. Timers are left
- * to themselves: one that finds no delivery ends. To cancel them here would wait for attempts that wait for the webhook.
+ * to themselves: one that finds no delivery ends. To cancel them all here would wait for attempts that wait for the
+ * webhook.
+ * @returns the ids of the deliveries.
  */
-export async function dropDeliveries(tx: Tx, webhookId: string): Promise<void> {
+export async function dropDeliveries(tx: Tx, webhookId: string): Promise<string[]> {
   await tx.query(lockPayloadsOfWebhook, webhookId)
   const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId)
   await tx.query(
     deleteUnusedPayloads,
     dropped.map(({ event_id }) => event_id),
   )
+  return dropped.map(({ id }) => id)
 }
 
-/** Disables a webhook and drops its pending retries (events 8.4). */
-export async function disableWebhook(tx: Tx, webhookId: string): Promise<void> {
+/** Disables a webhook and drops its pending retries (events 8.4). @returns the ids of their deliveries. */
+export async function disableWebhook(tx: Tx, webhookId: string): Promise<string[]> {
   await tx.query(disable, webhookId)
-  await dropDeliveries(tx, webhookId)
+  return dropDeliveries(tx, webhookId)
 }

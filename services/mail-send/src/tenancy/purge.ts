@@ -1,0 +1,138 @@
+import type { BlobStore } from '@restante/blobs'
+import { type Logger, Periodic, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { outboundBlob } from '../delivery/store.ts'
+
+type Batch = [owner: string, rows: number]
+type Affected = { readonly one: number }
+
+const NEXT_INBOX = sql<{ id: string }>(`
+select inbox_uid as id from deleted_inboxes
+ where ended_at is null and due_at <= now()
+ order by due_at limit 1
+   for update skip locked`)
+const KEYS_OF_INBOX = sql<Affected, Batch>(`
+delete from idempotency_keys
+ where (organization_id, key) in (select organization_id, key from idempotency_keys where inbox_uid = $1 limit $2)
+returning 1 as one`)
+const COPIES = sql<Affected, Batch>(`
+update sends set copy = null
+ where id in (select id from sends where inbox_uid = $1 and copy is not null limit $2)
+returning 1 as one`)
+const DELIVERED = sql<{ id: string }, Batch>(`
+select id from sends
+ where inbox_uid = $1 and dropped_at is null
+   and not exists (select from deliveries
+                    where send_id = sends.id and state in ('queued', 'handing_over', 'deferred'))
+ limit $2
+   for update skip locked`)
+const DROPPED = sql<never, [ids: readonly string[]]>('update sends set dropped_at = now() where id = any($1::uuid[])')
+const ON_ITS_WAY = sql<{ id: string }, [inboxUid: string]>(
+  'select id from sends where inbox_uid = $1 and dropped_at is null limit 1',
+)
+const INBOX_TURN = sql<never, [inboxUid: string, full: boolean, waiting: boolean]>(
+  turnOf('deleted_inboxes', 'inbox_uid'),
+)
+const INBOX_PURGED = sql<never, [inboxUid: string]>(
+  'update deleted_inboxes set purged_at = now() where inbox_uid = $1 and purged_at is null',
+)
+
+const NEXT_ORGANIZATION = sql<{ id: string }>(`
+select organization_id as id from deleted_organizations
+ where ended_at is null and due_at <= now()
+ order by due_at limit 1
+   for update skip locked`)
+// Messages first: those that are on their way may still have an address blocked.
+const OF_ORGANIZATION = [
+  `delete from sends where id in (select id from sends where organization_id = $1 and dropped_at is not null limit $2)
+   returning 1 as one`,
+  `delete from idempotency_keys where (organization_id, key) in
+    (select organization_id, key from idempotency_keys where organization_id = $1 limit $2) returning 1 as one`,
+  `delete from suppressions where (organization_id, address) in
+    (select organization_id, address from suppressions where organization_id = $1 limit $2) returning 1 as one`,
+  `delete from daily_counts where (organization_id, day) in
+    (select organization_id, day from daily_counts where organization_id = $1 limit $2) returning 1 as one`,
+].map((text) => sql<Affected, Batch>(text))
+const SENDS_LEFT = sql<{ id: string }, [organizationId: string]>(
+  'select id from sends where organization_id = $1 limit 1',
+)
+const ORGANIZATION_TURN = sql<never, [organizationId: string, full: boolean, waiting: boolean]>(
+  turnOf('deleted_organizations', 'organization_id'),
+)
+
+const BATCH = 500
+/** Blobs that are deleted at once. */
+const AT_ONCE = 50
+const EVERY_MS = 2_000
+
+/**
+ * Purges what deleted inboxes and organizations leave, in batches, each a transaction: wherever it stops, the next turn
+ * goes on. Messages that were accepted stay until they are delivered, and who they were delivered to stays for reports to
+ * the pod and the organization (identity 10.1); with the organization that goes too.
+ */
+export class Purge extends Periodic {
+  readonly #db: Db
+  readonly #blobs: BlobStore
+
+  constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
+    super({ name: 'purge', everyMs: EVERY_MS, log: options.log, work: (stopping) => this.purge(stopping) })
+    this.#db = options.db
+    this.#blobs = options.blobs
+  }
+
+  /** Works until there is nothing that could be purged now, or the process stops. */
+  async purge(stopping?: AbortSignal): Promise<void> {
+    while (!stopping?.aborted && (await this.#db.transaction((tx) => this.#purgeInbox(tx))));
+    while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
+  }
+
+  /** @returns whether there may be more to do. */
+  async #purgeInbox(tx: Tx): Promise<boolean> {
+    const [inbox] = await tx.query(NEXT_INBOX)
+    if (!inbox) return false
+    const keys = await tx.query(KEYS_OF_INBOX, inbox.id, BATCH)
+    const copies = await tx.query(COPIES, inbox.id, BATCH)
+    const delivered = await tx.query(DELIVERED, inbox.id, BATCH)
+    await this.#drop(
+      tx,
+      delivered.map(({ id }) => id),
+    )
+    const full = [keys, copies, delivered].some((rows) => rows.length === BATCH)
+    if (!full) await tx.query(INBOX_PURGED, inbox.id)
+    await tx.query(INBOX_TURN, inbox.id, full, (await tx.query(ON_ITS_WAY, inbox.id)).length > 0)
+    return true
+  }
+
+  /** Bytes go before the row says so: a crash in between deletes them again. */
+  async #drop(tx: Tx, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => this.#blobs.delete(outboundBlob(id))))
+    }
+    await tx.query(DROPPED, ids)
+  }
+}
+
+async function purgeOrganization(tx: Tx): Promise<boolean> {
+  const [organization] = await tx.query(NEXT_ORGANIZATION)
+  if (!organization) return false
+  let full = false
+  for (const statement of OF_ORGANIZATION) {
+    if ((await tx.query(statement, organization.id, BATCH)).length === BATCH) full = true
+  }
+  await tx.query(ORGANIZATION_TURN, organization.id, full, (await tx.query(SENDS_LEFT, organization.id)).length > 0)
+  return true
+}
+
+/**
+ * When an owner has its next turn: behind the others when more is to be done, later the longer it waits for its
+ * messages to be delivered, and never when nothing is left.
+ */
+function turnOf(table: string, key: string): string {
+  return `
+update ${table}
+   set ended_at = case when not $2::boolean and not $3::boolean then now() end,
+       due_at = clock_timestamp() + case when $2 then interval '0'
+         else greatest(interval '2 seconds', least(interval '10 minutes', (now() - deleted_at) / 4)) end
+ where ${key} = $1`
+}

@@ -1,0 +1,43 @@
+import type { DeletedInbox } from '@restante/contracts'
+import type { Timers } from '@restante/jobs'
+import type { Orm, Tx } from '../database.ts'
+import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
+import type { TimerKinds } from '../delivery/timers.ts'
+import {
+  deleteWebhook,
+  lockScopeOf,
+  lockWebhooksOf,
+  rememberGone,
+  removeFromFilters,
+  type ScopeFilter,
+} from '../webhooks/store.ts'
+
+type DeliveryTimers = Timers<TimerKinds, Orm>
+
+/**
+ * What a deleted inbox, pod or organization takes with it: webhooks that belong to it, and its id in the filters of
+ * others. A webhook that loses its last id is disabled instead of widening to everything (events 5). Right in any order
+ * and however often: a request that comes later finds the mark, one that was before is undone.
+ */
+export async function purgeScope(tx: Tx, timers: DeliveryTimers, goneId: string, scope: ScopeFilter): Promise<void> {
+  await lockWebhooksOf(tx, scope.organizationId)
+  await rememberGone(tx, goneId)
+  const dropped: string[] = []
+  for (const id of await lockScopeOf(tx, scope)) {
+    dropped.push(...(await dropDeliveries(tx, id)))
+    await deleteWebhook(tx, id)
+  }
+  for (const id of await removeFromFilters(tx, scope.organizationId, goneId))
+    dropped.push(...(await disableWebhook(tx, id)))
+  await timers.cancelIdle(tx, 'webhook-delivery', dropped)
+}
+
+/** An inbox is purged in the transaction that learns of its deletion. */
+export function purgeInbox(
+  tx: Tx,
+  timers: DeliveryTimers,
+  inbox: Pick<DeletedInbox, 'organization_id' | 'inbox_uid'>,
+): Promise<void> {
+  const { organization_id: organizationId, inbox_uid: inboxUid } = inbox
+  return purgeScope(tx, timers, inboxUid, { organizationId, podId: undefined, inboxUid })
+}
