@@ -151,7 +151,7 @@ describe('a key that ends', () => {
   })
 
   it('goes with its pod; subscriptions of others to that pod end silently', async () => {
-    const podId = await fanout.gateway.addPod(tenant.id)
+    const podId = await fanout.gateway.addPod(tenant)
     const inbox = await fanout.gateway.addInbox(tenant, podId)
     const own = await fanout.connect((await fanout.key(tenant, { prefix: `/pods/${podId}` })).secret)
     const other = await fanout.connect(tenant.key)
