@@ -21,10 +21,13 @@ export interface Charge {
   readonly own?: Bucket
 }
 
-/** Requests of one charge, to be decided together. */
+/** Requests of one charge, to be counted together. */
 export interface Demand {
   readonly charge: Charge
-  readonly count: number
+  /** Those that wait to be decided. */
+  readonly asked: number
+  /** Those that have passed already: they take their tokens first, be there any or not. */
+  readonly owed: number
 }
 
 /** Demands on one shared bucket, each with another own one. */
@@ -33,7 +36,7 @@ export interface Demands<D extends Demand> {
   readonly all: readonly D[]
 }
 
-/** How many of the requests of a demand pass. */
+/** How many of the requests of a demand pass that asked. */
 export interface Verdict<D extends Demand> {
   readonly demand: D
   readonly granted: number
@@ -45,6 +48,13 @@ export interface Refusal {
   readonly bucket: Bucket
   /** Until the bucket has a token again. */
   readonly waitMs: number
+}
+
+/** What is known once demands were counted. */
+export interface Answer<D extends Demand> {
+  readonly shared: Bucket
+  readonly verdicts: readonly Verdict<D>[]
+  readonly left: readonly { readonly bucket: Bucket; readonly tokens: number }[]
 }
 
 /** Whole microseconds keep the arithmetic exact, in Redis as here. */

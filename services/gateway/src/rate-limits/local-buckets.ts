@@ -15,9 +15,10 @@ export class LocalBuckets {
     const { shared, own } = demand.charge
     const now = performance.now() * 1000
     const buckets = own === undefined ? [shared] : [own, shared]
-    const granted = Math.min(demand.count, ...buckets.map((bucket) => this.#tokens(bucket, now)))
+    for (const bucket of buckets) this.#spend(bucket, demand.owed, now)
+    const granted = Math.max(0, Math.min(demand.asked, ...buckets.map((bucket) => this.#tokens(bucket, now))))
     for (const bucket of buckets) this.#spend(bucket, granted, now)
-    return { demand, granted, refusal: granted < demand.count ? this.#refusal(buckets, now) : undefined }
+    return { demand, granted, refusal: granted < demand.asked ? this.#refusal(buckets, now) : undefined }
   }
 
   #tokens(bucket: Bucket, now: number): number {
@@ -31,7 +32,8 @@ export class LocalBuckets {
 
   #spend(bucket: Bucket, tokens: number, now: number): void {
     if (tokens === 0) return
-    const full = now + this.#lacking(bucket, now) + tokens * bucket.intervalUs
+    const lacking = this.#lacking(bucket, now) + tokens * bucket.intervalUs
+    const full = now + Math.min(lacking, 2 * bucket.burst * bucket.intervalUs)
     this.#full.delete(bucket.key)
     this.#full.set(bucket.key, full)
     this.#evict(now)

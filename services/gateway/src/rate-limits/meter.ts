@@ -1,6 +1,7 @@
 import type { Logger, Part } from '@restante/service'
 import { Counter } from 'prom-client'
-import type { Bucket, Charge, Demand, Demands, Refusal, Verdict } from './buckets.ts'
+import { Ahead } from './ahead.ts'
+import type { Answer, Bucket, Charge, Demand, Demands, Refusal, Verdict } from './buckets.ts'
 import { LocalBuckets } from './local-buckets.ts'
 import { SharedBuckets } from './shared-buckets.ts'
 
@@ -11,16 +12,17 @@ const meteredLocally = new Counter({
 
 type Decide = (refusal: Refusal | undefined) => void
 
-/** Requests of one charge that wait for the end of the turn. */
+/** Requests of one charge that are to be counted. */
 class Waiting implements Demand {
   readonly charge: Charge
   readonly requests: Decide[] = []
+  owed = 0
 
   constructor(charge: Charge) {
     this.charge = charge
   }
 
-  get count(): number {
+  get asked(): number {
     return this.requests.length
   }
 
@@ -30,27 +32,29 @@ class Waiting implements Demand {
   }
 }
 
-/** The same for everything that has one shared bucket, by the key of the own one. */
+/** Everything that has one shared bucket, by the key of the own one. */
 interface Group {
   readonly shared: Bucket
   readonly byOwn: Map<string, Waiting>
 }
 
-/** Of so many buckets it is remembered for how long they are empty. */
-const EMPTY_CAPACITY = 10_000
+/** How soon those are counted that have passed. */
+const COUNT_AFTER_MS = 10
 
 /**
- * Takes tokens for requests. Those of one turn of the event loop are counted with one call per shared bucket, so that a
- * crowd costs hardly more than one. When the shared counters do not answer, requests are counted here.
+ * Takes tokens for requests. Those that must be asked about wait for the end of the turn of the event loop, and are
+ * counted with one call per shared bucket, so that a crowd costs hardly more than one; others pass at once and are
+ * counted a moment later. When the shared counters do not answer, requests are counted here.
  */
 export class Meter implements Part {
   readonly name = 'rate limits'
   readonly #shared: SharedBuckets
   readonly #local = new LocalBuckets()
+  readonly #ahead = new Ahead()
   /** By the key of the shared bucket. */
   #groups = new Map<string, Group>()
-  /** When buckets that were found empty have a token again: until then there is nothing to ask. */
-  readonly #empty = new Map<string, number>()
+  #soon: NodeJS.Immediate | undefined
+  #later: NodeJS.Timeout | undefined
 
   constructor(options: { readonly url: string; readonly log: Logger }) {
     this.#shared = new SharedBuckets(options)
@@ -65,17 +69,28 @@ export class Meter implements Part {
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#later)
     this.#shared.disconnect()
   }
 
-  /** @returns why the request must not pass; undefined when it may, and its tokens are taken. */
+  /** @returns why the request must not pass; undefined when it may. */
   async take(charge: Charge): Promise<Refusal | undefined> {
-    return (this.#empty.size === 0 ? undefined : this.#stillEmpty(charge)) ?? this.#join(charge)
+    if (this.#ahead.passes(charge)) {
+      this.#waiting(charge).owed++
+      this.#later ??= setTimeout(() => this.#count(), COUNT_AFTER_MS)
+      return undefined
+    }
+    return this.#ahead.refusal(charge) ?? this.#ask(charge)
   }
 
-  #join(charge: Charge): Promise<Refusal | undefined> {
+  #ask(charge: Charge): Promise<Refusal | undefined> {
+    const { requests } = this.#waiting(charge)
+    this.#soon ??= setImmediate(() => this.#count())
+    return new Promise((decide) => requests.push(decide))
+  }
+
+  #waiting(charge: Charge): Waiting {
     const { shared, own } = charge
-    if (this.#groups.size === 0) setImmediate(() => this.#decide())
     let group = this.#groups.get(shared.key)
     if (group === undefined) {
       group = { shared, byOwn: new Map() }
@@ -87,22 +102,27 @@ export class Meter implements Part {
       waiting = new Waiting(charge)
       group.byOwn.set(ownKey, waiting)
     }
-    const { requests } = waiting
-    return new Promise((decide) => requests.push(decide))
+    return waiting
   }
 
-  /** Everything that came in this turn. */
-  async #decide(): Promise<void> {
+  async #count(): Promise<void> {
+    clearTimeout(this.#later)
+    clearImmediate(this.#soon)
+    this.#later = undefined
+    this.#soon = undefined
     const groups = [...this.#groups.values()].map(({ shared, byOwn }) => ({ shared, all: [...byOwn.values()] }))
     this.#groups = new Map()
-    for (const verdict of await this.#verdicts(groups)) {
-      if (verdict.refusal !== undefined) this.#remember(verdict.refusal)
-      verdict.demand.tell(verdict)
+    for (const { shared, verdicts, left } of await this.#answers(groups)) {
+      for (const { bucket, tokens } of left) this.#ahead.learnLeft(bucket, tokens - this.#uncounted(shared, bucket))
+      for (const verdict of verdicts) {
+        if (verdict.refusal !== undefined) this.#ahead.learnEmpty(verdict.refusal)
+        verdict.demand.tell(verdict)
+      }
     }
   }
 
   /** Never rejects: what Redis does not count is counted here. */
-  async #verdicts(groups: readonly Demands<Waiting>[]): Promise<Verdict<Waiting>[]> {
+  async #answers(groups: readonly Demands<Waiting>[]): Promise<readonly Answer<Waiting>[]> {
     if (this.#shared.available) {
       try {
         return await this.#shared.take(groups)
@@ -110,27 +130,17 @@ export class Meter implements Part {
         // Who failed has said so.
       }
     }
-    const demands = groups.flatMap(({ all }) => all)
-    for (const { count } of demands) meteredLocally.inc(count)
-    return demands.map((demand) => this.#local.take(demand))
+    return groups.map(({ shared, all }) => {
+      for (const { asked, owed } of all) meteredLocally.inc(asked + owed)
+      return { shared, verdicts: all.map((demand) => this.#local.take(demand)), left: [] }
+    })
   }
 
-  #stillEmpty({ shared, own }: Charge): Refusal | undefined {
-    const now = performance.now()
-    for (const bucket of own === undefined ? [shared] : [own, shared]) {
-      const waitMs = (this.#empty.get(bucket.key) ?? now) - now
-      if (waitMs > 0) return { bucket, waitMs }
-    }
-    return undefined
-  }
-
-  #remember({ bucket, waitMs }: Refusal): void {
-    const now = performance.now()
-    this.#empty.delete(bucket.key)
-    this.#empty.set(bucket.key, now + waitMs)
-    for (const [key, until] of this.#empty) {
-      if (until > now && this.#empty.size <= EMPTY_CAPACITY) return
-      this.#empty.delete(key)
-    }
+  /** Requests that took from a bucket since the question that was answered. */
+  #uncounted(shared: Bucket, bucket: Bucket): number {
+    const group = this.#groups.get(shared.key)
+    if (group === undefined) return 0
+    if (bucket !== shared) return group.byOwn.get(bucket.key)?.owed ?? 0
+    return [...group.byOwn.values()].reduce((sum, { owed }) => sum + owed, 0)
   }
 }

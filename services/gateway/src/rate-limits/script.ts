@@ -1,14 +1,15 @@
 import type { Result } from 'ioredis'
-import type { Demand, Demands, Refusal, Verdict } from './buckets.ts'
+import type { Answer, Bucket, Demand, Demands, Refusal } from './buckets.ts'
 
 /**
  * Token buckets as one number each: the moment, in microseconds of Redis' own clock, at which the bucket is full again
  * (generic cell rate algorithm). Taking a token moves it by one interval; a key that is missing is a full bucket, so
- * keys go by themselves.
+ * keys go by themselves. A bucket can lack tokens that were taken ahead, as many as it holds.
  *
- * KEYS: the shared bucket, then the others, each once. ARGV: interval and burst of each, then for each demand how many requests it
- * is and the place of their own bucket, 1 where the shared one is all they take from. Answers with three numbers for
- * each demand: how many pass, and for the rest which bucket is short for how many microseconds.
+ * KEYS: the shared bucket, then the others, each once. ARGV: interval and burst of each, then for each demand how many
+ * requests have passed, how many ask, and the place of their own bucket, 1 where the shared one is all they take from.
+ * Answers with three numbers for each demand: how many pass, and for the rest which bucket is short for how many
+ * microseconds; then with the tokens that are left in each bucket.
  */
 export const TAKE_TOKENS = `
 local time = redis.call('TIME')
@@ -18,28 +19,33 @@ for i = 1, #KEYS do
   interval[i] = tonumber(ARGV[2 * i - 1])
   depth[i] = interval[i] * tonumber(ARGV[2 * i])
   local known = tonumber(redis.call('GET', KEYS[i]) or now)
-  full[i] = math.min(math.max(now, known), now + depth[i])
+  full[i] = math.min(math.max(now, known), now + 2 * depth[i])
 end
 local function tokens(i) return math.floor((depth[i] - (full[i] - now)) / interval[i]) end
 local function wait(i) return full[i] - now + interval[i] - depth[i] end
 local function take(i, count)
-  full[i] = full[i] + count * interval[i]
+  full[i] = math.min(full[i] + count * interval[i], now + 2 * depth[i])
   touched[i] = true
 end
+local function takeBoth(own, count)
+  if count < 1 then return end
+  take(1, count)
+  if own ~= 1 then take(own, count) end
+end
+local first = 2 * #KEYS + 1
+for a = first, #ARGV, 3 do takeBoth(tonumber(ARGV[a + 2]), tonumber(ARGV[a])) end
 local reply = {}
-for a = 2 * #KEYS + 1, #ARGV, 2 do
-  local asked, own = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
-  local granted = math.min(asked, tokens(1), tokens(own))
-  if granted > 0 then
-    take(1, granted)
-    if own ~= 1 then take(own, granted) end
-  end
+for a = first, #ARGV, 3 do
+  local asked, own = tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local granted = math.max(0, math.min(asked, tokens(1), tokens(own)))
+  takeBoth(own, granted)
   local short = own
   if wait(1) > wait(own) then short = 1 end
   reply[#reply + 1] = granted
   reply[#reply + 1] = short
   reply[#reply + 1] = math.max(0, wait(short))
 end
+for i = 1, #KEYS do reply[#reply + 1] = tokens(i) end
 for i in pairs(touched) do
   redis.call('SET', KEYS[i], string.format('%.0f', full[i]), 'PX', math.ceil((full[i] - now) / 1000))
 end
@@ -51,23 +57,33 @@ declare module 'ioredis' {
   }
 }
 
+/** The buckets of the demands, in the order in which the script gets and tells them. */
+function bucketsOf<D extends Demand>({ shared, all }: Demands<D>): Bucket[] {
+  return [shared, ...all.flatMap(({ charge: { own } }) => (own === undefined ? [] : [own]))]
+}
+
 /** What the script is called with. */
-export function scriptArguments<D extends Demand>({ shared, all }: Demands<D>): [number, ...(string | number)[]] {
-  const buckets = [shared]
-  const lines: number[] = []
-  for (const { charge, count } of all) {
-    lines.push(count, charge.own === undefined ? 1 : buckets.push(charge.own))
-  }
+export function scriptArguments<D extends Demand>(demands: Demands<D>): [number, ...(string | number)[]] {
+  const buckets = bucketsOf(demands)
   const rates = buckets.flatMap(({ intervalUs, burst }) => [intervalUs, burst])
+  let place = 1
+  const lines = demands.all.flatMap(({ charge, asked, owed }) => [owed, asked, charge.own === undefined ? 1 : ++place])
   return [buckets.length, ...buckets.map(({ key }) => key), ...rates, ...lines]
 }
 
 /** @throws TypeError when it is not what the script answers. */
-export function verdictsOf<D extends Demand>({ shared, all }: Demands<D>, reply: unknown): Verdict<D>[] {
-  if (!Array.isArray(reply) || reply.length !== 3 * all.length) throw new TypeError('not the answer of this script')
-  return all.map((demand, index) => {
-    const [granted = 0, short = 1, waitUs = 0] = reply.slice(3 * index, 3 * index + 3).map(Number)
+export function answerOf<D extends Demand>(demands: Demands<D>, reply: unknown): Answer<D> {
+  const { shared, all } = demands
+  const buckets = bucketsOf(demands)
+  if (!Array.isArray(reply) || reply.length !== 3 * all.length + buckets.length) {
+    throw new TypeError('not the answer of this script')
+  }
+  const numbers = reply.map(Number)
+  const verdicts = all.map((demand, index) => {
+    const [granted = 0, short = 1, waitUs = 0] = numbers.slice(3 * index, 3 * index + 3)
     const refusal: Refusal = { bucket: short === 1 ? shared : (demand.charge.own ?? shared), waitMs: waitUs / 1000 }
-    return { demand, granted, refusal: granted < demand.count ? refusal : undefined }
+    return { demand, granted, refusal: granted < demand.asked ? refusal : undefined }
   })
+  const left = buckets.map((bucket, index) => ({ bucket, tokens: numbers[3 * all.length + index] ?? 0 }))
+  return { shared, verdicts, left }
 }

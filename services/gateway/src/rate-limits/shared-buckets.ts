@@ -1,8 +1,8 @@
 import type { Logger } from '@restante/service'
 import { Redis } from 'ioredis'
 import { Gauge } from 'prom-client'
-import type { Demand, Demands, Verdict } from './buckets.ts'
-import { scriptArguments, TAKE_TOKENS, verdictsOf } from './script.ts'
+import type { Answer, Demand, Demands } from './buckets.ts'
+import { answerOf, scriptArguments, TAKE_TOKENS } from './script.ts'
 
 const shared = new Gauge({
   name: 'gateway_rate_limits_shared',
@@ -60,14 +60,14 @@ export class SharedBuckets {
   }
 
   /** One exchange for all of them. @throws when it did not answer in time; what it counted by then stays counted. */
-  async take<D extends Demand>(groups: readonly Demands<D>[]): Promise<Verdict<D>[]> {
+  async take<D extends Demand>(groups: readonly Demands<D>[]): Promise<Answer<D>[]> {
     try {
       const answers = groups.map(async (demands) =>
-        verdictsOf(demands, await this.#redis.takeTokens(...scriptArguments(demands))),
+        answerOf(demands, await this.#redis.takeTokens(...scriptArguments(demands))),
       )
-      const verdicts = await this.#inTime(Promise.all(answers))
+      const answered = await this.#inTime(Promise.all(answers))
       this.#up()
-      return verdicts.flat()
+      return answered
     } catch (error) {
       this.#pausedUntil = performance.now() + PAUSE_MS
       this.#down(error)
