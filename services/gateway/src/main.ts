@@ -19,6 +19,7 @@ import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
 import { awaitPurges } from './inboxes/purge.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
+import { deleteOrganizations } from './organizations/deletion.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { Meter } from './rate-limits/meter.ts'
@@ -29,6 +30,9 @@ import { tenancyRoutes } from './tenancy/routes.ts'
 import type { GatewayTimers } from './timers.ts'
 
 const name = 'gateway'
+
+/** How long a sign-up waits for others of the same human; below the time that a request may take. */
+const SIGN_UP_PATIENCE_MS = 45_000
 
 /** What a shutdown needs besides the streams: the lead of `/readyz`, requests that run, timers. */
 const DRAIN_RESERVE_MS = 8_000
@@ -61,6 +65,7 @@ export function create(config: Config, log: Logger): Service {
   const purging = { 'mail-ingest': mailIngest, 'mail-send': mailSend, 'webhooks-dispatcher': dispatcher }
   awaitPurges(timers, { db, log, services: purging })
   sweepHourly(timers, { db, events, auditMs: config.auditMs })
+  deleteOrganizations(timers, { events, timers, retiredAddressMs: config.retiredAddressMs })
   service.use(new SweepSchedule({ timers, db, log }))
   service.use(timers)
 
@@ -78,6 +83,7 @@ export function create(config: Config, log: Logger): Service {
     ...agentRoutes({
       ...deps,
       timers,
+      humanTurns: new Turns({ patienceMs: SIGN_UP_PATIENCE_MS }),
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,

@@ -1,4 +1,4 @@
-import type { Timers } from '@restante/jobs'
+import type { Schedule, Timers } from '@restante/jobs'
 import type { Orm } from './database.ts'
 
 /** What the gateway does at a time, and what it needs to know to do it. */
@@ -7,8 +7,12 @@ export interface GatewayTimerKinds {
   'code-mail': { readonly code_id: string; readonly mail_id: string }
   /** Frees the address of a deleted inbox, once the services that are not in `done` have purged it. Key: its uid. */
   'inbox-purge': { readonly done: readonly string[] }
+  /** Takes an organization apart whose deletion has begun. Key: its id. */
+  'organization-deletion': Record<string, never>
   /** Removes what has served its time. One timer, which sets itself anew. */
   sweep: Record<string, never>
 }
 
 export type GatewayTimers = Timers<GatewayTimerKinds, Orm>
+/** For whoever sets timers and does not work on them. */
+export type GatewaySchedule = Schedule<GatewayTimerKinds>

@@ -8,15 +8,18 @@ export const environment = gatewayEnvironment.pick({
   DATABASE_DIRECT_URL: true,
   INSTALLATION_SECRET: true,
   REGION: true,
+  CREDENTIAL_LIMIT: true,
 })
 
 export function configure(given: z.output<typeof environment>) {
   return {
     database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL },
     credentials: secretsConfiguration(given),
+    credentialLimit: given.CREDENTIAL_LIMIT,
     operator: userName(),
   }
 }
+export type OperatorConfig = ReturnType<typeof configure>
 
 /** Who is logged in, for the audit log. A container may run as a number that has no name. */
 function userName(): string {
@@ -26,4 +29,3 @@ function userName(): string {
     return String(process.getuid?.() ?? 'unknown')
   }
 }
-export type OperatorConfig = ReturnType<typeof configure>

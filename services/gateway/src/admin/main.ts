@@ -1,23 +1,26 @@
-import { ConfigurationError, readEnvironment } from '@restante/service'
-import { execute } from './commands.ts'
+import { readEnvironment } from '@restante/service'
 import { configure, environment } from './config.ts'
-import { OperatorMistake } from './mistake.ts'
+import { processConsole } from './console.ts'
 import { Operator } from './operator.ts'
+import { execute } from './program.ts'
 
-/** The operator's command line: what it prints is for a person, on standard output; mistakes go to standard error. */
+/** The operator's command line: results on standard output, everything else on standard error. */
 async function main(words: readonly string[]): Promise<number> {
   let operator: Operator | undefined
+  const console = processConsole(() => {
+    operator ??= new Operator(configure(readEnvironment(environment, process.env)))
+    return operator
+  })
   try {
-    operator = new Operator(configure(readEnvironment(environment, process.env)))
-    process.stdout.write(`${await execute(operator, words)}\n`)
-    return 0
-  } catch (error) {
-    if (!(error instanceof OperatorMistake || error instanceof ConfigurationError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    return 1
+    return await execute(console, words)
   } finally {
     await operator?.close()
   }
 }
 
+// Whoever reads a part of a long list and goes, such as `head`, has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
 process.exitCode = await main(process.argv.slice(2))

@@ -1,35 +1,36 @@
-import { isPermission, isUuid, LIMITS, type Permission } from '@restante/contracts'
+import { isDeepStrictEqual } from 'node:util'
+import { isUuid, LIMITS } from '@restante/contracts'
+import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
+import { holdHuman } from '../agents/codes.ts'
 import type { Actor } from '../audit/actor.ts'
 import { readAudit } from '../audit/store.ts'
 import { Secrets } from '../credentials/secrets.ts'
-import { type BoundCredential, issueCredential, refuseBeyondLimit, revokeCredentials } from '../credentials/store.ts'
+import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import { type Db, openDatabase, type Tx } from '../database.ts'
-import type { Credential, Organization } from '../generated/prisma/client.ts'
-import { parseReference } from '../inboxes/store.ts'
-import { changeOrganization, createOrganization, lockOrganization } from '../organizations/store.ts'
-import { findPod } from '../pods/store.ts'
+import type { AuditEntry, Organization } from '../generated/prisma/client.ts'
+import { beginDeletion } from '../organizations/delete.ts'
+import {
+  changeOrganization,
+  createOrganization,
+  lockOrganization,
+  type OrganizationChange,
+} from '../organizations/store.ts'
+import { isAfter, pages } from '../pages.ts'
 import { TenancyEvents } from '../tenancy/events.ts'
+import type { GatewayTimerKinds } from '../timers.ts'
 import type { OperatorConfig } from './config.ts'
+import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
 import { OperatorMistake } from './mistake.ts'
 
-export interface NewKey {
-  readonly organizationId: string
-  /** Binds the key to a pod, by id or client_id. */
-  readonly pod?: string | undefined
-  /** Binds the key to an inbox, by address or client_id. */
-  readonly inbox?: string | undefined
-  readonly name?: string | undefined
-  /** Absent: an unrestricted key. */
-  readonly permissions?: readonly string[] | undefined
-  readonly expiresAt?: Date | undefined
+/** Limits of an organization. Absent: as it is; null: none of its own. */
+export interface Limits {
+  readonly inboxes?: number | null | undefined
+  readonly domains?: number | null | undefined
+  readonly keys?: number | null | undefined
 }
 
-export interface MadeKey {
-  readonly row: Credential
-  /** Shown once; nobody can show it again. */
-  readonly secret: string
-}
+export type OrganizationStatus = 'active' | 'suspended' | 'deleting'
 
 /**
  * What the operator of an installation does and the API does not offer. The same store and the same events as the API:
@@ -38,7 +39,9 @@ export interface MadeKey {
 export class Operator {
   readonly #db: Db
   readonly #events: TenancyEvents
+  readonly #timers = new Schedule<GatewayTimerKinds>()
   readonly #secrets: Secrets
+  readonly #credentialLimit: number
   readonly #actor: Actor
 
   constructor(config: OperatorConfig) {
@@ -46,6 +49,7 @@ export class Operator {
     // Gateways that run remember keys for a second at most; there is nothing to forget in this process.
     this.#events = new TenancyEvents(new Outbox({ db: this.#db, service: 'gateway' }), () => {})
     this.#secrets = new Secrets(config.credentials)
+    this.#credentialLimit = config.credentialLimit
     this.#actor = { kind: 'operator', id: config.operator }
   }
 
@@ -53,9 +57,18 @@ export class Operator {
     return this.#db.stop()
   }
 
-  /** An organization with its default pod and an unrestricted key, which may also grant `app_connect` (identity 3.4). */
-  async createOrganization(limits: { inboxes?: number | undefined; domains?: number | undefined } = {}) {
-    return this.#db.transaction((tx) => this.#createOrganization(tx, limits))
+  /**
+   * An organization with its default pod and an unrestricted key, which may also grant `app_connect` (identity 3.4).
+   * @param human whose it is: sign-up then refuses this address, instead of making an organization for it (identity 5.1).
+   */
+  async createOrganization(limits: Limits = {}, human?: string) {
+    return this.#db.transaction(async (tx) => {
+      if (human !== undefined) {
+        await holdHuman(tx, human)
+        await refuseKnownHuman(tx, human)
+      }
+      return this.#createOrganization(tx, limits, human)
+    })
   }
 
   /**
@@ -73,46 +86,97 @@ export class Operator {
     )
   }
 
-  listOrganizations(): Promise<Organization[]> {
-    return this.#db.orm.organization.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  /** Oldest first, a page at a time. */
+  organizations(status?: OrganizationStatus): AsyncGenerator<Organization[]> {
+    return pages((after, take) =>
+      this.#db.orm.organization.findMany({
+        where: {
+          ...whereStatus(status),
+          AND: after === undefined ? [] : [isAfter(after)],
+        },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        take,
+      }),
+    )
+  }
+
+  /** One organization, also while it is being deleted, and how much it holds. */
+  async organization(id: string) {
+    const row = await this.#db.orm.organization.findUnique({ where: { id: uuid(id) } })
+    if (row === null) throw noOrganization(id)
+    const where = { organizationId: id }
+    const [keys, pods] = await Promise.all([
+      this.#db.orm.credential.count({ where }),
+      this.#db.orm.pod.count({ where: { ...where, deletedAt: null } }),
+    ])
+    return { row, keys, pods }
   }
 
   /** A suspended organization reads and receives, but does not send. @returns whether that is new. */
   async setStatus(id: string, status: 'active' | 'suspended'): Promise<boolean> {
+    return this.#change(id, { status })
+  }
+
+  /** @returns whether anything is new. */
+  async setLimits(id: string, { inboxes, domains, keys }: Limits): Promise<boolean> {
+    return this.#change(id, {
+      ...(inboxes === undefined ? {} : { inboxLimit: inboxes }),
+      ...(domains === undefined ? {} : { domainLimit: domains }),
+      ...(keys === undefined ? {} : { credentialLimit: keys }),
+    })
+  }
+
+  /** Says whose organization it is; null: nobody's. @returns whether that is new. */
+  async setHuman(id: string, human: string | null): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
-      const organization = await this.#organization(tx, id)
-      if (organization.status === status) return false
-      await changeOrganization(tx, this.#events, organization, { status }, this.#actor)
+      if (human !== null) await holdHuman(tx, human)
+      const organization = await this.#lock(tx, id)
+      if (organization.humanEmail === human) return false
+      if (organization.authenticationType === 'agent_unverified') {
+        throw new OperatorMistake('Its agent attaches the human, with POST /v0/agent/human: a code must confirm it.')
+      }
+      if (human !== null) await refuseKnownHuman(tx, human)
+      await changeOrganization(tx, this.#events, organization, { humanEmail: human }, this.#actor)
       return true
     })
   }
 
-  async createKey(given: NewKey): Promise<MadeKey> {
-    const { name = LIMITS.name.default, expiresAt } = given
-    if (expiresAt !== undefined && expiresAt <= new Date())
-      throw new OperatorMistake('The expiry must be in the future.')
-    const permissions = given.permissions === undefined ? undefined : new Set(given.permissions.map(permissionNamed))
-    const appConnect = permissions === undefined || permissions.delete('app_connect')
+  /**
+   * Begins the deletion: the organization's keys are dead with the commit, and a gateway deletes what it holds.
+   * @returns whether that is new.
+   */
+  async deleteOrganization(id: string): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
-      const { id: organizationId } = await this.#organization(tx, given.organizationId)
-      await refuseBeyondLimit(tx, organizationId, LIMITS.apiKey.perOrganization)
-      const scope = { organizationId, ...(await this.#binding(tx, organizationId, given)) }
-      return issueCredential(
-        tx,
-        this.#deps(),
-        { scope, name, rights: { permissions, appConnect }, expiresAt },
-        this.#actor,
-        new Date(),
-      )
+      const organization = await lockOrganization(tx, uuid(id))
+      if (organization === undefined) {
+        const orm = await tx.orm()
+        if ((await orm.organization.findUnique({ where: { id }, select: { id: true } })) === null) {
+          throw noOrganization(id)
+        }
+        return false
+      }
+      const deps = { events: this.#events, timers: this.#timers }
+      await beginDeletion(tx, deps, organization, this.#actor, new Date())
+      return true
     })
   }
 
-  listKeys(organizationId: string): Promise<BoundCredential[]> {
-    return this.#db.orm.credential.findMany({
-      where: { organizationId: uuid(organizationId) },
-      include: { inbox: { select: { address: true } } },
-      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  /** Whether nothing of an organization is left. */
+  async isGone(id: string): Promise<boolean> {
+    return (await this.#db.orm.organization.findUnique({ where: { id }, select: { id: true } })) === null
+  }
+
+  async createKey(given: NewKey): Promise<MadeKey> {
+    return this.#db.transaction(async (tx) => {
+      const organization = await this.#lock(tx, given.organizationId)
+      return issueKey(tx, this.#deps(), organization, given, this.#actor)
     })
+  }
+
+  /** Oldest first, a page at a time. */
+  async *keys(organizationId: string): AsyncGenerator<ListedKey[]> {
+    if (await this.isGone(uuid(organizationId))) throw noOrganization(organizationId)
+    yield* listKeys(this.#db, organizationId)
   }
 
   /** Nothing authenticates with the key a second later; streams opened with it are closed. */
@@ -124,55 +188,74 @@ export class Operator {
   }
 
   /** Entries of the audit log, newest first, a page at a time. */
-  audit(filter: { organizationId: string | undefined; since: Date | undefined }, limit: number) {
+  audit(
+    filter: { organizationId: string | undefined; since: Date | undefined },
+    limit: number,
+  ): AsyncGenerator<AuditEntry[]> {
     const { organizationId, since } = filter
     return readAudit(this.#db, { organizationId: organizationId && uuid(organizationId), since }, limit)
   }
 
-  async #createOrganization(tx: Tx, limits: { inboxes?: number | undefined; domains?: number | undefined }) {
+  async #createOrganization(tx: Tx, limits: Limits, human?: string) {
     const now = new Date()
-    const given = { inboxLimit: limits.inboxes, domainLimit: limits.domains }
+    const given = {
+      humanEmail: human,
+      inboxLimit: limits.inboxes ?? undefined,
+      domainLimit: limits.domains ?? undefined,
+      credentialLimit: limits.keys ?? undefined,
+    }
     const organization = await createOrganization(tx, this.#events, given, this.#actor, now)
-    const rights = { permissions: undefined, appConnect: true }
-    const scope = { organizationId: organization.id }
-    const first = { scope, name: LIMITS.name.default, rights }
+    const first = {
+      scope: { organizationId: organization.id },
+      name: LIMITS.name.default,
+      rights: { permissions: undefined, appConnect: true },
+    }
     const key = await issueCredential(tx, this.#deps(), first, this.#actor, now)
     return { organization, key }
   }
 
-  async #binding(tx: Tx, organizationId: string, { pod, inbox }: NewKey) {
-    if (inbox !== undefined) {
-      const { address, clientId } = parseReference(inbox)
-      const orm = await tx.orm()
-      const row = await orm.inbox.findFirst({
-        where: { organizationId, deletedAt: null, ...(address === null ? { clientId } : { address }) },
-      })
-      if (row === null) throw new OperatorMistake(`The organization has no inbox ${inbox}.`)
-      return { podId: row.podId, inboxUid: row.uid }
-    }
-    if (pod === undefined) return {}
-    const podId = await findPod(tx, organizationId, pod)
-    if (podId === undefined) throw new OperatorMistake(`The organization has no pod ${pod}.`)
-    return { podId }
+  async #change(id: string, change: OrganizationChange): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      const organization = await this.#lock(tx, id)
+      const isNew = !isDeepStrictEqual({ ...organization, ...change }, organization)
+      if (isNew) await changeOrganization(tx, this.#events, organization, change, this.#actor)
+      return isNew
+    })
   }
 
-  async #organization(tx: Tx, id: string): Promise<Organization> {
+  async #lock(tx: Tx, id: string): Promise<Organization> {
     const organization = await lockOrganization(tx, uuid(id))
-    if (organization === undefined) throw new OperatorMistake(`There is no organization ${id}.`)
+    if (organization === undefined) throw noOrganization(id)
     return organization
   }
 
   #deps() {
-    return { events: this.#events, secrets: this.#secrets }
+    return { events: this.#events, secrets: this.#secrets, credentialLimit: this.#credentialLimit }
   }
 }
 
+function whereStatus(status: OrganizationStatus | undefined) {
+  switch (status) {
+    case undefined:
+      return {}
+    case 'deleting':
+      return { deletingAt: { not: null } }
+    default:
+      return { deletingAt: null, status }
+  }
+}
+
+async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
+  const orm = await tx.orm()
+  const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
+  if (owner !== null) throw new OperatorMistake(`${human} is the human of organization ${owner.id} already.`)
+}
+
 function uuid(text: string): string {
-  if (isUuid(text)) return text
+  if (isUuid(text)) return text.toLowerCase()
   throw new OperatorMistake(`${text} is not an id (a UUID).`)
 }
 
-function permissionNamed(name: string): Permission {
-  if (isPermission(name)) return name
-  throw new OperatorMistake(`There is no permission ${name}.`)
+function noOrganization(id: string): OperatorMistake {
+  return new OperatorMistake(`There is no organization ${id}, or it is being deleted.`)
 }

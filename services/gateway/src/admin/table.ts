@@ -1,16 +1,36 @@
-/** Rows as a person reads them: columns as wide as their widest value, two blanks apart. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  return [headings, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+/**
+ * Rows as a person reads them, a page at a time: columns at least as wide as their widest value so far, two blanks apart.
+ */
+export class Table {
+  readonly #headings: readonly string[]
+  #widths: readonly number[]
+  #begun = false
+
+  constructor(headings: readonly string[]) {
+    this.#headings = headings
+    this.#widths = headings.map((heading) => heading.length)
+  }
+
+  /** The lines of a page; those of the first one begin with the headings. */
+  page(rows: readonly (readonly string[])[]): string {
+    this.#widths = this.#widths.map((width, column) => Math.max(width, ...rows.map((row) => row[column]?.length ?? 0)))
+    const lines = this.#begun ? rows : [this.#headings, ...rows]
+    this.#begun = true
+    return lines.map((row) => this.#line(row)).join('\n')
+  }
+
+  #line(row: readonly string[]): string {
+    return row
+      .map((cell, column) => cell.padEnd(this.#widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  }
+}
+
+/** Names and values of one thing, a line each. */
+export function facts(pairs: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length))
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
 /** Day and minute, UTC. */

@@ -3,7 +3,7 @@ import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import type { Tx } from '../database.ts'
 import type { VerificationCode } from '../generated/prisma/client.ts'
-import type { GatewayTimers } from '../timers.ts'
+import type { GatewaySchedule } from '../timers.ts'
 
 const HOLD_HUMAN = sql<never, [address: string]>("select pg_advisory_xact_lock(hashtextextended('human ' || $1, 0))")
 
@@ -39,7 +39,7 @@ export interface CodeRequest {
  * Sees to it that the human has a code. A live one is kept with its attempts, whoever asks: a fresh code for each request
  * would be a fresh set of attempts for whoever guesses. The caller holds the human (`holdHuman`).
  */
-export async function ensureCode(tx: Tx, timers: GatewayTimers, request: CodeRequest, now: Date): Promise<void> {
+export async function ensureCode(tx: Tx, timers: GatewaySchedule, request: CodeRequest, now: Date): Promise<void> {
   const orm = await tx.orm()
   const { organizationId, humanEmail } = request
   const known = await lockCode(tx, organizationId)
@@ -61,7 +61,7 @@ export async function ensureCode(tx: Tx, timers: GatewayTimers, request: CodeReq
 }
 
 /** Ends a code: it verifies nothing any more and is not mailed any more. */
-export async function forgetCode(tx: Tx, timers: GatewayTimers, code: VerificationCode): Promise<void> {
+export async function forgetCode(tx: Tx, timers: GatewaySchedule, code: VerificationCode): Promise<void> {
   const orm = await tx.orm()
   await orm.verificationCode.delete({ where: { id: code.id } })
   await timers.cancel(tx, 'code-mail', code.id)
@@ -80,7 +80,7 @@ async function mayMail(tx: Tx, humanEmail: string, now: Date): Promise<boolean> 
 
 const DAY_MS = 86_400_000
 
-async function mail(tx: Tx, timers: GatewayTimers, code: VerificationCode, now: Date): Promise<void> {
+async function mail(tx: Tx, timers: GatewaySchedule, code: VerificationCode, now: Date): Promise<void> {
   const orm = await tx.orm()
   const id = randomUUID()
   await orm.codeMail.create({ data: { id, humanEmail: code.humanEmail, createdAt: now } })

@@ -13,7 +13,7 @@ import { nothingToVerify } from './verify.ts'
 export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
   const id = caller.organization_id
-  await deps.turns.run(human, () => write(deps, id, (tx) => attach(tx, deps, id, human, actor)))
+  await deps.humanTurns.run(human, () => write(deps, id, (tx) => attach(tx, deps, id, human, actor)))
   return {
     human_email: human,
     instructions: `A 6-digit code was mailed to ${human}. Ask your human for it and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,

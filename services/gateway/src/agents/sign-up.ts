@@ -19,6 +19,8 @@ export interface AgentDependencies {
   readonly addresses: AddressRules
   readonly timers: GatewayTimers
   readonly turns: Turns
+  /** Whatever concerns one human; patient, because sign-ups of a crowd all succeed, each with a key that the next ends. */
+  readonly humanTurns: Turns
   readonly settings: SignUpSettings
   /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
   readonly hasReceivedMail: (organizationId: string) => Promise<boolean>
@@ -41,7 +43,7 @@ export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: A
   const human = body.human_email
   if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body, actor))
   refuseDomain(human, settings.refusedDomains, addresses.sharedDomains)
-  return deps.turns.run(human, () => signUpWithHuman(deps, body, human, actor, log))
+  return deps.humanTurns.run(human, () => signUpWithHuman(deps, body, human, actor, log))
 }
 
 async function signUpWithHuman(
@@ -61,7 +63,8 @@ async function signUpWithHuman(
       const found = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
       // What was asked about mail must be about the organization that is decided on; else look again.
       if (found?.id !== known?.id) return undefined
-      return found === null ? signUpNew(tx, deps, body, actor) : signUpAgain(tx, deps, found.id, body, received, actor)
+      if (found === null) return signUpNew(tx, deps, body, actor)
+      return signUpAgain(tx, deps, { organizationId: found.id, human, received }, body, actor)
     })
     if (done !== undefined) return done
   }
@@ -105,18 +108,26 @@ async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody, acto
   return { organization_id: organization.id, inbox_id: inbox.address, api_key: secret }
 }
 
-/** The human is known: a new key, at once or, where mail could be opened with it, once the code is entered. */
+interface KnownHuman {
+  readonly organizationId: string
+  readonly human: string
+  /** Whether the organization has received mail. */
+  readonly received: boolean
+}
+
+/**
+ * The human is known: a new key, at once or, where mail could be opened with it, once the code is entered.
+ * @returns undefined when the organization is not this human's any more: it is deleted, or was given another.
+ */
 async function signUpAgain(
   tx: Tx,
   deps: AgentDependencies,
-  organizationId: string,
+  { organizationId, human, received }: KnownHuman,
   body: SignUpBody,
-  received: boolean,
   actor: Actor,
-): Promise<SignedUp> {
+): Promise<SignedUp | undefined> {
   const organization = await lockOrganization(tx, organizationId)
-  const human = organization?.humanEmail
-  if (organization === undefined || human === null || human === undefined) throw new ApiError('race_condition')
+  if (organization?.humanEmail !== human) return undefined
   const verified = organization.authenticationType === 'agent_verified'
   if (organization.authenticationType === null || (verified && deps.settings.verifiedHuman === 'refuse')) {
     throw new ApiError('already_exists', {

@@ -54,6 +54,7 @@ export function credentialFacts(row: Credential): Facts {
     app_connect: row.appConnect,
     provisional: row.provisional,
     expires_at: row.expiresAt?.toISOString() ?? null,
+    ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint, client_id: row.clientId }),
   }
 }
 
@@ -66,6 +67,7 @@ export function organizationFacts(row: Organization): Facts {
     human_replacements: row.humanReplacements,
     inbox_limit: row.inboxLimit,
     domain_limit: row.domainLimit,
+    credential_limit: row.credentialLimit,
   }
 }
 

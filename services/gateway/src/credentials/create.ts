@@ -63,12 +63,12 @@ async function createBearerKey(
   actor: Actor,
 ): Promise<CreatedBearerKey> {
   const scope = scopeOf(caller)
-  const { row, secret } = await writeHolding(deps, caller.organization_id, async (tx) => {
+  const { row, secret } = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
     await demandScope(tx, caller)
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
-    await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
+    await refuseBeyondLimit(tx, organization, deps.limit)
     const name = body.name ?? LIMITS.name.default
     return issueCredential(tx, deps, { scope, name, rights, expiresAt }, actor, new Date())
   })
@@ -84,14 +84,14 @@ async function registerPublicKey(
   const { public_key: jwk, client_id: clientId } = body
   const fingerprint = await fingerprintOf(jwk)
   const scope = scopeOf(caller)
-  const row = await writeHolding(deps, caller.organization_id, async (tx) => {
+  const row = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
     await demandScope(tx, caller)
     const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
     if (known !== undefined) return sameRegistration(known, scope, fingerprint)
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNewPublicKey(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
-    await refuseBeyondLimit(tx, caller.organization_id, deps.limit)
+    await refuseBeyondLimit(tx, organization, deps.limit)
     const name = body.name ?? `Agent key ${fingerprint.slice(0, 8)}`
     const given = { scope, name, rights, expiresAt, jwk, fingerprint, clientId, createdBy: creator.id }
     return bound(await registerCredential(tx, deps.events, given, actor, new Date()), caller)

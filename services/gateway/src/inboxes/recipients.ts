@@ -5,8 +5,9 @@ const FIND = sql<
   { uid: string; organization_id: string; pod_id: string; address: string; status: string },
   [addresses: string[]]
 >(`
-select uid, organization_id, pod_id, address, status from inboxes
- where address = any($1::text[]) and deleted_at is null`)
+select i.uid, i.organization_id, i.pod_id, i.address, i.status
+  from inboxes i join organizations o on o.id = i.organization_id
+ where i.address = any($1::text[]) and i.deleted_at is null and o.deleting_at is null`)
 
 /**
  * Tells for each address whether an inbox takes its mail, in the order asked, from the rows themselves: a pause or a

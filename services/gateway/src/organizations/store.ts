@@ -6,11 +6,14 @@ import type { Tx } from '../database.ts'
 import type { Organization, Pod } from '../generated/prisma/client.ts'
 import { organizationChanged, podChanged, type TenancyEvents } from '../tenancy/events.ts'
 
-const LOCK = sql<{ id: string }, [id: string]>('select id from organizations where id = $1 for no key update')
+const LOCK = sql<{ id: string }, [id: string]>(
+  'select id from organizations where id = $1 and deleting_at is null for no key update',
+)
 
 /**
  * Holds an organization's row until the end of the transaction. Whatever counts against a limit of the organization,
- * or moves it to another state, takes this lock first; so parallel requests cannot exceed a limit together.
+ * or moves it to another state, takes this lock first; so parallel requests cannot exceed a limit together. One whose
+ * deletion has begun is gone for them.
  */
 export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
   const [held] = await tx.query(LOCK, id)
@@ -26,6 +29,7 @@ export interface NewOrganization {
   readonly signUpReferrer?: string | undefined
   readonly inboxLimit?: number | undefined
   readonly domainLimit?: number | undefined
+  readonly credentialLimit?: number | undefined
 }
 
 /** Makes an organization with its default pod, whose id is the organization's own (identity 1.1). */
@@ -47,6 +51,7 @@ export async function createOrganization(
       signUpReferrer: given.signUpReferrer ?? null,
       inboxLimit: given.inboxLimit ?? null,
       domainLimit: given.domainLimit ?? null,
+      credentialLimit: given.credentialLimit ?? null,
       createdAt: now,
       updatedAt: now,
     },
@@ -64,7 +69,13 @@ export async function createOrganization(
 export type OrganizationChange = Partial<
   Pick<
     Organization,
-    'status' | 'authenticationType' | 'humanEmail' | 'humanReplacements' | 'inboxLimit' | 'domainLimit'
+    | 'status'
+    | 'authenticationType'
+    | 'humanEmail'
+    | 'humanReplacements'
+    | 'inboxLimit'
+    | 'domainLimit'
+    | 'credentialLimit'
   >
 >
 

@@ -35,6 +35,15 @@ export function organizationChanged(row: Organization): TenancyEvent {
   return { ...envelope(row.id, routing, row.updatedAt), type: 'organization.changed', payload: organizationState(row) }
 }
 
+/** @param row as it was before. */
+export function organizationDeleted(row: Organization, deletedAt: Date): TenancyEvent {
+  return {
+    ...envelope(row.id, { organizationId: row.id }, deletedAt),
+    type: 'organization.deleted',
+    payload: { organization_id: row.id, version: row.version + 1, deleted_at: deletedAt.toISOString() },
+  }
+}
+
 export function podChanged(row: Pod): TenancyEvent {
   const routing = { organizationId: row.organizationId, podId: row.id }
   return { ...envelope(row.id, routing, row.updatedAt), type: 'pod.changed', payload: podState(row) }

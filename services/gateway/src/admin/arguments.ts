@@ -1,0 +1,51 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { operations } from '@restante/contracts'
+
+/** A limit: a whole number, or `none`, which stays a word because an option's value cannot be null. */
+export function limit(text: string): number | 'none' {
+  return text === 'none' ? text : count(text)
+}
+
+export function limitOrNull(given: number | 'none' | undefined): number | null | undefined {
+  return given === 'none' ? null : given
+}
+
+export function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+export function moment(text: string): Date {
+  const at = new Date(text)
+  if (!Number.isNaN(at.getTime())) return at
+  throw new InvalidArgumentError('It must be a date and time, such as 2027-01-31T12:00:00Z.')
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A moment, or how long ago it was: `90m`, `12h`, `7d`. */
+export function past(text: string): Date {
+  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const milliseconds = unit === undefined ? undefined : UNITS[unit]
+  return milliseconds === undefined ? moment(text) : new Date(Date.now() - Number(number) * milliseconds)
+}
+
+export function names(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+const address = operations['agent.human'].body.shape.human_email
+
+export function human(text: string): string {
+  const { success, data } = address.safeParse(text)
+  if (success) return data
+  throw new InvalidArgumentError('It must be one e-mail address.')
+}
+
+/** An address, or `none`. */
+export function humanOrNone(text: string): string | null {
+  return text === 'none' ? null : human(text)
+}

@@ -1,0 +1,70 @@
+import type { Command } from '@commander-js/extra-typings'
+import { moment as instant, names } from './arguments.ts'
+import type { Console } from './console.ts'
+import { json, keyDocument } from './documents.ts'
+import type { ListedKey, MadeKey } from './keys.ts'
+import { moment, Table } from './table.ts'
+
+const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
+
+export function addKeyCommands(root: Command, console: Console): void {
+  const commands = root.command('keys').description('API keys of an organization, its pods and inboxes')
+
+  commands
+    .command('create')
+    .description('make a key; its secret is shown once')
+    .argument('<organization>', 'whose key it is')
+    .option('--pod <pod>', 'bind it to a pod, by id or client_id')
+    .option('--inbox <inbox>', 'bind it to an inbox, by address or client_id')
+    .option('--name <name>', 'what it is called in lists')
+    .option('--permissions <names>', 'grant these alone, with commas between; default: unrestricted', names)
+    .option('--expires <moment>', 'when it stops working, such as 2027-01-31T12:00:00Z', instant)
+    .option(...JSON_OPTION)
+    .action(async (organizationId, { expires, json: asJson, ...given }) => {
+      const made = await console.operator().createKey({ ...given, organizationId, expiresAt: expires })
+      if (asJson) console.print(json({ ...keyDocument(made.row), api_key: made.secret }))
+      else console.print(`Key          ${made.row.id}\n${printedKey(made)}`)
+    })
+
+  commands
+    .command('list')
+    .description('keys of an organization, oldest first; never their secrets')
+    .argument('<organization>', 'whose keys')
+    .option(...JSON_OPTION)
+    .action(async (organizationId, { json: asJson }) => {
+      const headings = ['KEY', 'PREFIX', 'NAME', 'BOUND TO', 'PERMISSIONS', 'LAST USED', 'EXPIRES', 'CREATED']
+      const table = new Table(headings)
+      let some = false
+      for await (const rows of console.operator().keys(organizationId)) {
+        some = true
+        console.print(asJson ? rows.map((row) => json(keyDocument(row))).join('\n') : table.page(rows.map(cellsOf)))
+      }
+      if (!some && !asJson) console.print('No keys.')
+    })
+
+  commands
+    .command('revoke')
+    .description('end a key: nothing authenticates with it a second later, and its streams close')
+    .argument('<key>', 'its id')
+    .action(async (id) => {
+      await console.operator().revokeKey(id)
+      console.print(`Revoked ${id}.`)
+    })
+}
+
+export function printedKey({ secret }: MadeKey): string {
+  return `API key      ${secret}\nThe key is shown only now; store it.`
+}
+
+function cellsOf(row: ListedKey): string[] {
+  return [
+    row.id,
+    row.prefix ?? 'public key',
+    row.name,
+    row.inbox?.address ?? (row.podId === null ? 'organization' : `pod ${row.podId}`),
+    Array.isArray(row.permissions) ? `${row.permissions.length} granted` : 'unrestricted',
+    moment(row.usedAt),
+    moment(row.expiresAt),
+    moment(row.createdAt),
+  ]
+}

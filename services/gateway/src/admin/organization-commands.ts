@@ -1,0 +1,196 @@
+import { type Command, Option } from '@commander-js/extra-typings'
+import type { Organization } from '../generated/prisma/client.ts'
+import { human, humanOrNone, limit, limitOrNull } from './arguments.ts'
+import type { Console } from './console.ts'
+import { json, organizationDocument, statusOf } from './documents.ts'
+import { printedKey } from './key-commands.ts'
+import type { MadeKey } from './keys.ts'
+import { OperatorMistake } from './mistake.ts'
+import type { Limits, OrganizationStatus } from './operator.ts'
+import { facts, moment, Table } from './table.ts'
+
+const STATUSES: readonly OrganizationStatus[] = ['active', 'suspended', 'deleting']
+const INBOXES = ['--inboxes <n>', 'inboxes it may have; none: no limit'] as const
+const DOMAINS = ['--domains <n>', 'domains it may have; none: no limit'] as const
+const KEYS = ['--keys <n>', "live keys it may have; none: the installation's CREDENTIAL_LIMIT"] as const
+const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
+const ID = ['<organization>', 'its id'] as const
+
+/** How often a command that waits for a deletion looks whether it is over. */
+const LOOK_MS = 250
+
+export function addOrganizationCommands(root: Command, console: Console): void {
+  const commands = root.command('organizations').description('tenants: everything belongs to exactly one')
+
+  commands
+    .command('create')
+    .description('make an organization with its default pod and an unrestricted key')
+    .option(...INBOXES, limit)
+    .option(...DOMAINS, limit)
+    .option(...KEYS, limit)
+    .option('--human <address>', 'whose it is; an agent that names this human at sign-up is refused', human)
+    .option(...JSON_OPTION)
+    .action(async (given) => {
+      const made = await console.operator().createOrganization(limitsIn(given), given.human)
+      console.print(printedOrganization(made, given.json))
+    })
+
+  commands
+    .command('first')
+    .description('the same, unless there is an organization already, however many ask at once')
+    .option(...JSON_OPTION)
+    .action(async ({ json: asJson }) => {
+      const made = await console.operator().ensureFirstOrganization()
+      if (made !== undefined) console.print(printedOrganization(made, asJson))
+      else console.print(asJson ? '{}' : 'There is an organization already.')
+    })
+
+  commands
+    .command('list')
+    .description('all organizations, oldest first')
+    .addOption(new Option('--status <status>', 'only those in this state').choices(STATUSES))
+    .option(...JSON_OPTION)
+    .action(async ({ status, json: asJson }) => {
+      const table = new Table(['ORGANIZATION', 'STATUS', 'KIND', 'HUMAN', 'INBOXES', 'LIMIT', 'CREATED'])
+      let some = false
+      for await (const rows of console.operator().organizations(STATUSES.find((known) => known === status))) {
+        some = true
+        console.print(asJson ? rows.map(lineOf).join('\n') : table.page(rows.map(cellsOf)))
+      }
+      if (!some && !asJson) console.print('No organizations.')
+    })
+
+  commands
+    .command('show')
+    .description('one organization with its limits and counts')
+    .argument(...ID)
+    .option(...JSON_OPTION)
+    .action(async (id, { json: asJson }) => {
+      const { row, keys, pods } = await console.operator().organization(id)
+      if (asJson) console.print(json({ ...organizationDocument(row), pod_count: pods, api_key_count: keys }))
+      else console.print(factsOf(row, { keys, pods }))
+    })
+
+  commands
+    .command('suspend')
+    .description('it reads and receives, but does not send')
+    .argument(...ID)
+    .action(async (id) => {
+      const changed = await console.operator().setStatus(id, 'suspended')
+      console.print(changed ? `Suspended ${id}. It can be resumed.` : `${id} was suspended already.`)
+    })
+
+  commands
+    .command('resume')
+    .description('it sends again')
+    .argument(...ID)
+    .action(async (id) => {
+      const changed = await console.operator().setStatus(id, 'active')
+      console.print(changed ? `Resumed ${id}.` : `${id} was not suspended.`)
+    })
+
+  commands
+    .command('limits')
+    .description('show its limits, or change those that are given')
+    .argument(...ID)
+    .option(...INBOXES, limit)
+    .option(...DOMAINS, limit)
+    .option(...KEYS, limit)
+    .option(...JSON_OPTION)
+    .action(async (id, given) => {
+      const changed = await console.operator().setLimits(id, limitsIn(given))
+      const { row } = await console.operator().organization(id)
+      const { inboxLimit: inboxes, domainLimit: domains, credentialLimit: keys } = row
+      if (given.json) return console.print(json({ inbox_limit: inboxes, domain_limit: domains, api_key_limit: keys }))
+      if (changed) console.say('Changed. What is there already stays, also beyond a limit.')
+      console.print(facts(limitsOf(row)))
+    })
+
+  commands
+    .command('human')
+    .description('say whose it is, so that sign-up refuses this human, or that it is nobody’s')
+    .argument(...ID)
+    .argument('<address>', 'an e-mail address, or none', humanOrNone)
+    .action(async (id, address) => {
+      const changed = await console.operator().setHuman(id, address)
+      const now = address === null ? 'nobody’s' : `that of ${address}`
+      console.print(changed ? `${id} is now ${now}.` : `${id} was ${now} already.`)
+    })
+
+  commands
+    .command('delete')
+    .description('delete it with everything it holds: keys at once, inboxes and mail behind')
+    .argument(...ID)
+    .option('--yes', 'do not ask')
+    .option('--wait', 'until nothing of it is left')
+    .action(async (id, { yes, wait }) => {
+      if (!yes) await confirm(console, id)
+      const begun = await console.operator().deleteOrganization(id)
+      console.print(begun ? `${id} is being deleted. Its keys are dead.` : `${id} was being deleted already.`)
+      if (!wait) return
+      while (!(await console.operator().isGone(id))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      console.print(`${id} is gone.`)
+    })
+}
+
+type GivenLimits = { [Name in keyof Limits]?: number | 'none' | undefined }
+
+function limitsIn({ inboxes, domains, keys }: GivenLimits): Limits {
+  return { inboxes: limitOrNull(inboxes), domains: limitOrNull(domains), keys: limitOrNull(keys) }
+}
+
+/** @throws OperatorMistake unless a person types the id again. */
+async function confirm(console: Console, id: string): Promise<void> {
+  const { row } = await console.operator().organization(id)
+  const what = `${row.inboxCount} ${row.inboxCount === 1 ? 'inbox' : 'inboxes'} and all mail`
+  const answer = await console.ask(`This deletes ${what}, for good. Type the id of the organization to go on: `)
+  if (answer === undefined) throw new OperatorMistake('Nobody is there to be asked. Say --yes to delete it for good.')
+  if (answer.trim() !== id) throw new OperatorMistake('That is not its id. Nothing was deleted.')
+}
+
+function printedOrganization(made: { organization: Organization; key: MadeKey }, asJson: true | undefined): string {
+  const { organization, key } = made
+  if (asJson) return json({ organization_id: organization.id, api_key_id: key.row.id, api_key: key.secret })
+  return `Organization ${organization.id}\n${printedKey(key)}`
+}
+
+function lineOf(row: Organization): string {
+  return json(organizationDocument(row))
+}
+
+function cellsOf(row: Organization): string[] {
+  return [
+    row.id,
+    statusOf(row),
+    row.authenticationType ?? 'operator',
+    row.humanEmail ?? '-',
+    String(row.inboxCount),
+    String(row.inboxLimit ?? '-'),
+    moment(row.createdAt),
+  ]
+}
+
+function factsOf(row: Organization, { keys, pods }: { keys: number; pods: number }): string {
+  return facts([
+    ['organization', row.id],
+    ['status', statusOf(row)],
+    ['kind', row.authenticationType ?? 'operator'],
+    ['human', row.humanEmail ?? '-'],
+    ['inboxes', String(row.inboxCount)],
+    ['pods', String(pods)],
+    ['keys', String(keys)],
+    ...limitsOf(row),
+    ['source', row.signUpSource ?? '-'],
+    ['referrer', row.signUpReferrer ?? '-'],
+    ['created', moment(row.createdAt)],
+    ['changed', moment(row.updatedAt)],
+  ])
+}
+
+function limitsOf(row: Organization): [name: string, value: string][] {
+  return [
+    ['inbox limit', String(row.inboxLimit ?? 'none')],
+    ['domain limit', String(row.domainLimit ?? 'none')],
+    ['key limit', String(row.credentialLimit ?? "the installation's")],
+  ]
+}

@@ -1,0 +1,35 @@
+import { forgetCode, lockCode } from '../agents/codes.ts'
+import type { Actor } from '../audit/actor.ts'
+import { organizationFacts, recordAudit } from '../audit/log.ts'
+import { revokeCredentials } from '../credentials/store.ts'
+import type { Tx } from '../database.ts'
+import type { Organization } from '../generated/prisma/client.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
+import type { GatewaySchedule } from '../timers.ts'
+
+export interface DeletionBeginning {
+  readonly events: TenancyEvents
+  readonly timers: GatewaySchedule
+}
+
+/**
+ * Begins to delete an organization that is held. After the commit nobody authenticates for it, its addresses take no
+ * mail, nothing can be created in it, and its human may sign up anew; a timer of the same transaction does the rest.
+ */
+export async function beginDeletion(
+  tx: Tx,
+  { events, timers }: DeletionBeginning,
+  organization: Organization,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const { id } = organization
+  await revokeCredentials(tx, events, { organizationId: id }, { actor, now, because: 'organization deleted' })
+  const code = await lockCode(tx, id)
+  if (code !== undefined) await forgetCode(tx, timers, code)
+  const orm = await tx.orm()
+  await orm.organization.update({ where: { id }, data: { deletingAt: now, humanEmail: null, updatedAt: now } })
+  const details = { before: organizationFacts(organization) }
+  await recordAudit(tx, actor, now, { action: 'organization.deleting', organizationId: id, details })
+  await timers.schedule(tx, { kind: 'organization-deletion', key: id, payload: {} })
+}

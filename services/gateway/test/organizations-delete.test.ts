@@ -1,0 +1,236 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { serviceCommand, sql } from '@restante/service'
+import { waitFor } from '@restante/testkit'
+import { EXIT, execute } from '../src/admin/program.ts'
+import { resolveRecipients } from '../src/inboxes/recipients.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
+const LONG = 30_000
+
+const everywhere = sql<{ table: string; rows: number }, [organizationId: string]>(`
+select 'organizations' as table, count(*)::int as rows from organizations where id = $1
+union all select 'pods', count(*)::int from pods where organization_id = $1
+union all select 'inboxes', count(*)::int from inboxes where organization_id = $1
+union all select 'credentials', count(*)::int from credentials where organization_id = $1
+union all select 'verification_codes', count(*)::int from verification_codes where organization_id = $1
+union all select 'timers', count(*)::int from timers where kind <> 'sweep'`)
+const manyInboxes = sql<never, [organizationId: string, podId: string, count: number]>(`
+insert into inboxes (uid, organization_id, pod_id, address, created_at, updated_at)
+select gen_random_uuid(), $1, $2::uuid, 'many-' || number || '-' || $2::uuid || '@restante.test', now(), now()
+  from generate_series(1, $3) as number`)
+const countInboxes = sql<never, [organizationId: string]>(
+  'update organizations set inbox_count = (select count(*) from inboxes where organization_id = $1) where id = $1',
+)
+const liveInboxes = sql<{ count: number }, [organizationId: string]>(
+  'select count(*)::int as count from inboxes where organization_id = $1 and deleted_at is null',
+)
+const livePods = sql<{ count: number }, [organizationId: string]>(
+  'select count(*)::int as count from pods where organization_id = $1 and deleted_at is null',
+)
+const hold = sql<never, [id: string]>('select id from organizations where id = $1 for update')
+const blocked = sql<{ pid: number }>(
+  "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+)
+
+describe('the deletion of an organization', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.stop())
+
+  /** The command, at a terminal where `answer` is typed, or at none. */
+  async function command(words: readonly string[], answer?: string) {
+    const lines: string[] = []
+    const keep = (line: string) => void lines.push(line)
+    const code = await execute(
+      { operator: () => gateway.operator, print: keep, say: keep, ask: async () => answer },
+      words,
+    )
+    return { code, text: lines.join('\n') }
+  }
+  const remove = (id: string, ...more: string[]) => command(['organizations', 'delete', id, '--yes', ...more])
+  const status = async (id: string) => (await command(['organizations', 'show', id])).text
+
+  async function gone(id: string): Promise<void> {
+    await waitFor(() => gateway.operator.isGone(id), { what: 'the end of the organization', timeout: LONG })
+  }
+
+  it('leaves nothing but the audit log, and tells of each thing once, what holds it last', async () => {
+    const { id, key, api } = await gateway.organization()
+    const pod = (await api.post('/v0/pods', { name: 'Second' })).body['pod_id']
+    await api.post('/v0/inboxes', { username: 'torn' })
+    await api.post(`/v0/pods/${pod}/inboxes`, { username: 'down' })
+    await api.post('/v0/inboxes/torn@restante.test/api-keys')
+    await api.post(`/v0/pods/${pod}/api-keys`)
+    expect(await remove(id, '--wait')).toMatchObject({ code: EXIT.done, text: expect.stringContaining('is gone') })
+
+    const rows = await gateway.db.query(everywhere, id)
+    expect(rows.filter((row) => row.rows > 0)).toEqual([])
+    const events = (await gateway.events(id)).filter(({ type }) => type.endsWith('.deleted'))
+    expect(events.map(({ type }) => type)).toEqual([
+      'credential.deleted',
+      'credential.deleted',
+      'credential.deleted',
+      'inbox.deleted',
+      'inbox.deleted',
+      'pod.deleted',
+      'pod.deleted',
+      'organization.deleted',
+    ])
+    expect(events.slice(5).map(({ subject }) => subject)).toEqual([pod, id, id])
+    expect((await gateway.as(key).get('/v0/auth/me')).body['code']).toBe('unknown_api_key')
+    expect(await remove(id)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('no organization') })
+
+    const audit = (await command(['audit', '--organization', id, '--json'])).text.split('\n')
+    const told = audit.map((line) => JSON.parse(line)).reverse()
+    expect(told.slice(-5).map(({ action, actor }) => [action, actor.kind])).toEqual([
+      ['credential.revoked', 'operator'],
+      ['credential.revoked', 'operator'],
+      ['credential.revoked', 'operator'],
+      ['organization.deleting', 'operator'],
+      ['organization.deleted', 'system'],
+    ])
+    expect(told.at(-3).details).toEqual({ because: 'organization deleted' })
+  })
+
+  it('takes no mail and nobody’s key from the first moment on, and lets nothing be made in it', async () => {
+    const { id, key, api } = await gateway.organization()
+    await api.post('/v0/inboxes', { username: 'closing' })
+    const recipients = () => resolveRecipients(gateway.db, ['closing@restante.test'])
+    expect(await recipients()).toMatchObject([{ status: 'deliver' }])
+    const creation = await gateway.db.transaction(async (tx) => {
+      await tx.query(hold, id)
+      const creating = api.post('/v0/inboxes', { username: 'too-late' })
+      const deleting = waitFor(async () => (await gateway.db.query(blocked)).length > 0, { what: 'the create to wait' })
+      await deleting
+      const removal = remove(id)
+      await waitFor(async () => (await gateway.db.query(blocked)).length > 1, { what: 'the deletion to wait' })
+      return { creating, removal }
+    })
+    expect((await creation.creating).status).toBe(200)
+    expect((await creation.removal).code).toBe(EXIT.done)
+    expect(await recipients()).toEqual([{ status: 'unknown', given: 'closing@restante.test' }])
+    await waitFor(async () => (await api.get('/v0/auth/me')).status === 401, { what: 'the key to die', timeout: 1_500 })
+    for (const attempt of [gateway.as(key).post('/v0/inboxes'), gateway.as(key).post('/v0/api-keys')]) {
+      expect((await attempt).status).toBe(401)
+    }
+    await gone(id)
+    expect((await gateway.events(id)).at(-1)?.type).toBe('organization.deleted')
+  })
+
+  it('refuses a request that waited for the organization while its deletion began', async () => {
+    const { id, api } = await gateway.organization()
+    const { creating, removal } = await gateway.db.transaction(async (tx) => {
+      await tx.query(hold, id)
+      const removing = remove(id)
+      await waitFor(async () => (await gateway.db.query(blocked)).length > 0, { what: 'the deletion to wait' })
+      const late = api.post('/v0/inboxes')
+      await waitFor(async () => (await gateway.db.query(blocked)).length > 1, { what: 'the create to wait' })
+      return { creating: late, removal: removing }
+    })
+    expect((await removal).code).toBe(EXIT.done)
+    expect((await creating).body['code']).toBe('unknown_api_key')
+    await gone(id)
+  })
+
+  it('waits for what the other services still hold; meanwhile it can be seen, and not be changed', async () => {
+    const { id, api } = await gateway.organization()
+    await api.post('/v0/inboxes', { username: 'held' })
+    gateway.behind.purging.add('/internal/mailboxes/purge')
+    try {
+      await remove(id)
+      await waitFor(async () => (await gateway.db.query(liveInboxes, id))[0]?.count === 0, { what: 'the inbox to go' })
+      expect(await status(id)).toMatch(/status +deleting/)
+      expect(await remove(id)).toMatchObject({ code: EXIT.done, text: expect.stringContaining('already') })
+      for (const words of [
+        ['organizations', 'resume'],
+        ['organizations', 'limits'],
+        ['keys', 'create'],
+      ]) {
+        expect(await command([...words, id])).toMatchObject({
+          code: EXIT.refused,
+          text: expect.stringContaining('being deleted'),
+        })
+      }
+      expect((await gateway.events(id)).map(({ type }) => type)).not.toContain('organization.deleted')
+    } finally {
+      gateway.behind.purging.clear()
+    }
+    await gone(id)
+  })
+
+  it('frees the human at once and keeps addresses from others', async () => {
+    const human = 'leaver@people.test'
+    const signUp = (username: string) => gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
+    const first = await signUp('leaving')
+    const id = String(first.body['organization_id'])
+    await remove(id)
+    expect((await signUp('leaving')).body['code']).toBe('resource_taken')
+    const second = await signUp('returning')
+    expect(second.status).toBe(200)
+    expect(second.body['organization_id']).not.toBe(id)
+    await gone(id)
+    expect((await signUp('returning')).body['organization_id']).toBe(second.body['organization_id'])
+    const other = await gateway.organization()
+    expect((await other.api.post('/v0/inboxes', { username: 'leaving' })).body['code']).toBe('resource_taken')
+  })
+
+  it('asks before it begins, and takes nothing but the id for an answer', async () => {
+    const { id, api } = await gateway.organization()
+    const words = ['organizations', 'delete', id]
+    expect(await command(words)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('--yes') })
+    expect(await command(words, 'yes')).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('Nothing') })
+    expect(await command(words, '')).toMatchObject({ code: EXIT.refused })
+    expect((await api.get('/v0/auth/me')).status).toBe(200)
+    expect(await command(words, ` ${id} `)).toMatchObject({ code: EXIT.done })
+    await gone(id)
+  })
+})
+
+describe('the deletion of an organization whose gateway is killed again and again', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.stop())
+
+  it('ends with every event once', async () => {
+    const { id, api } = await gateway.organization()
+    const pods = await Promise.all([1, 2, 3].map(async (number) => api.post('/v0/pods', { name: `Pod ${number}` })))
+    for (const { body } of pods) await gateway.db.query(manyInboxes, id, String(body['pod_id']), 120)
+    await gateway.db.query(countInboxes, id)
+    await gateway.service.stop()
+    await gateway.operator.deleteOrganization(id)
+
+    const live = async () => (await gateway.db.query(liveInboxes, id))[0]?.count ?? 0
+    const isReached = [
+      async () => (await live()) < 360,
+      async () => (await live()) < 160,
+      async () => (await live()) === 0,
+      async () => ((await gateway.db.query(livePods, id))[0]?.count ?? 0) <= 1,
+      () => gateway.operator.isGone(id),
+    ]
+    for (const reached of isReached) {
+      const [program, ...args] = serviceCommand(MAIN)
+      const child = spawn(program, args, { env: { PATH: process.env['PATH'], ...gateway.env }, stdio: 'ignore' })
+      try {
+        await waitFor(reached, { what: 'the next step of the deletion', timeout: LONG })
+      } finally {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+    }
+    const events = await gateway.events(id)
+    const deleted = (type: string) => events.filter((event) => event.type === type).map(({ subject }) => subject)
+    expect([deleted('inbox.deleted').length, new Set(deleted('inbox.deleted')).size]).toEqual([360, 360])
+    expect(deleted('pod.deleted').sort()).toEqual([id, ...pods.map(({ body }) => String(body['pod_id']))].sort())
+    expect(deleted('organization.deleted')).toEqual([id])
+    expect(events.at(-1)?.type).toBe('organization.deleted')
+  }, 120_000)
+})
