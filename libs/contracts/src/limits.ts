@@ -62,6 +62,15 @@ export const LIMITS = {
     /** An expired key is still listed this long. */
     listedAfterExpiry: 30 * DAY,
   },
+  /** Requests signed with a registered public key (identity 2.4). */
+  signature: {
+    /** `created` may differ from the server's clock by as much, either way. */
+    window: 5 * MINUTE,
+    /** Characters of a nonce: at least 16 bytes in base64. */
+    nonce: { min: 22, max: 256 },
+    /** Longer than a signature can be valid, by more than clocks of processes differ. */
+    nonceKept: 11 * MINUTE,
+  },
   /** Agent sign-up and its codes (identity 5). */
   signUp: {
     source: 2048,

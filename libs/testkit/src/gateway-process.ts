@@ -154,6 +154,7 @@ function environmentOf(
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
     TOPIC_PREFIX: topics.prefix,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     DOCS_URL: 'http://docs.test',
     INSTALLATION_SECRET: 'the secret of this installation',
     CURSOR_SECRET: 'the secret of the page tokens',

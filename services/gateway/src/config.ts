@@ -16,6 +16,10 @@ export const environment = commonEnvironment.extend({
   REDIS_URL: env.url().describe('Redis of the queues'),
   REDIS_CACHE_URL: env.url().optional().describe('Redis that counts requests for the rate limits; default: REDIS_URL'),
   REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
+  PUBLIC_URL: env
+    .url()
+    .describe('Where the API is reached from outside: what the target of a signed request begins with'),
+  OTHER_PUBLIC_URLS: env.list().describe('Further addresses of the API, which signed requests may name as well'),
   DOCS_URL: env.url().describe('Base of the links in errors'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 
@@ -107,6 +111,7 @@ export function configure(given: Environment) {
         sparesLoopback: given.RATE_LIMIT_SPARES_LOOPBACK,
       },
     },
+    publicUrls: [given.PUBLIC_URL, ...given.OTHER_PUBLIC_URLS],
     docsUrl: given.DOCS_URL,
     openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
     cursorSecret: given.CURSOR_SECRET,

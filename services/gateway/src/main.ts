@@ -24,6 +24,8 @@ import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { Meter } from './rate-limits/meter.ts'
 import { RateLimits } from './rate-limits/rate-limits.ts'
+import { Signatures } from './signatures/authenticate.ts'
+import { forgetNonces } from './signatures/nonces.ts'
 import { SweepSchedule, sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
@@ -46,6 +48,8 @@ export function create(config: Config, log: Logger): Service {
   const cursors = new Cursors(config.cursorSecret)
   const keys = new KeyLookup({ db, secrets, region: config.credentials.region, otherRegionUrl: config.otherRegionUrl })
   const usage = service.use(new KeyUsage(db, log))
+  const signatures = new Signatures({ db, publicUrls: config.publicUrls })
+  service.use(forgetNonces(db, log))
   const outbox = new Outbox({ db, service: name })
   const events = new TenancyEvents(outbox, (organizationId) => keys.forget(organizationId))
   service.use(new TopicsCheck(kafka, [topics.tenancy]))
@@ -116,6 +120,7 @@ export function create(config: Config, log: Logger): Service {
         db,
         routes,
         keys,
+        signatures,
         usage,
         peers,
         limits,

@@ -9,6 +9,8 @@ import { create } from '../src/main.ts'
 import { StandIns } from './stand-ins.ts'
 
 export const CALLER_KEY = 'caller key of every service behind'
+/** Where clients believe the API to be; between them and it stands what ends TLS. */
+export const PUBLIC_URL = 'https://api.restante.test'
 export const PEER_KEY = 'key of the pairs with the gateway'
 
 /** An answer read to its end. `body` is the JSON document, or `{}` where there is none. */
@@ -127,6 +129,8 @@ function environmentOf(place: Place): Record<string, string> {
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
     TOPIC_PREFIX: place.topics.prefix,
+    PUBLIC_URL,
+    OTHER_PUBLIC_URLS: `http://127.0.0.1:${place.port}`,
     DOCS_URL: 'http://docs.test',
     INSTALLATION_SECRET: 'the secret of this installation',
     CURSOR_SECRET: 'the secret of the page tokens',

@@ -101,6 +101,7 @@ function environmentOf(place: {
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
     TOPIC_PREFIX: place.topicPrefix,
+    PUBLIC_URL: 'http://public.test',
     DOCS_URL: 'http://docs.test',
     INSTALLATION_SECRET: secret,
     CURSOR_SECRET: secret,

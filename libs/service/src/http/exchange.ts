@@ -17,6 +17,8 @@ export interface Exchange {
   readonly signal: AbortSignal
   /** What the bodies of all requests of the listener may take. */
   readonly bodies: BodyMemory
+  /** The whole body, where it had to be read before the request was admitted; it cannot be read again. */
+  received: Buffer | undefined
   /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
   readonly facts: Record<string, string | number | boolean>
 }
@@ -39,6 +41,7 @@ class OpenExchange implements Exchange {
   readonly search: string
   readonly bodies: BodyMemory
   readonly facts: Exchange['facts'] = {}
+  received: Buffer | undefined
   readonly #parentLog: Logger
   #log: Logger | undefined
   #signal: AbortSignal | undefined

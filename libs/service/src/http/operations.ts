@@ -76,6 +76,11 @@ export async function answer(
   const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
   if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined)
+  const { received } = exchange
+  if (received !== undefined) {
+    const work = () => answerBody(operation, handler, exchange, params, more, received)
+    return bodies.turn(received.length, work, exchange.signal)
+  }
   await bodies.hold(async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
     const work = () => answerBody(operation, handler, exchange, params, more, bytes)

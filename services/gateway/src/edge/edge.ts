@@ -1,4 +1,4 @@
-import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts'
+import { type Caller, LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
   answer,
@@ -10,6 +10,8 @@ import {
   sendJson,
 } from '@restante/service'
 import type { RateLimits } from '../rate-limits/rate-limits.ts'
+import type { Signatures } from '../signatures/authenticate.ts'
+import { isSigned } from '../signatures/signed-message.ts'
 import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
@@ -18,7 +20,7 @@ import type { Documents } from './documents.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
 import type { Peers } from './peers.ts'
-import { forward } from './proxy.ts'
+import { forward, type Origin } from './proxy.ts'
 import type { Route } from './route-table.ts'
 import { resolveCaller } from './scope.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -27,6 +29,7 @@ export interface EdgeDependencies {
   readonly db: Queryable
   readonly routes: Router<Route>
   readonly keys: KeyLookup
+  readonly signatures: Signatures
   readonly usage: KeyUsage
   readonly peers: Peers
   readonly limits: RateLimits
@@ -65,27 +68,48 @@ function allowHeader(methods: readonly string[]): string {
 
 /** The order of the checks decides which error wins (identity 1.11). */
 async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>): Promise<void> {
-  const { value: route, params } = match
-  const { operation, target } = route
+  const { operation, target } = match.value
   exchange.facts['operation'] = operation.id
   if (target.kind === 'upgrade') return demandUpgrade(exchange)
   const peer = deps.peers.of(exchange.request)
   exchange.facts['peer'] = peer
-  const caller = operation.authentication === 'none' ? undefined : await callerOf(deps, exchange, match, peer)
-  if (operation.id === 'agent.signUp') await deps.limits.admitSignUp(peer)
-  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { caller, peer })
-  await forward(deps.upstreams.of(operation.service), route, exchange, { caller, peer })
+  if (operation.authentication === 'none') {
+    if (operation.id === 'agent.signUp') await deps.limits.admitSignUp(peer)
+    return passOn(deps, exchange, match, { caller: undefined, peer })
+  }
+  if (!isSigned(exchange.request)) {
+    return passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer), peer })
+  }
+  // The body is in memory from here to the answer.
+  await exchange.bodies.hold(async (count) => {
+    await passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer, count), peer })
+  })
 }
 
+async function passOn(
+  deps: EdgeDependencies,
+  exchange: Exchange,
+  { value: route, params }: Match<Route>,
+  from: Origin,
+): Promise<void> {
+  const { operation, target } = route
+  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { ...from })
+  await forward(deps.upstreams.of(operation.service), route, exchange, from)
+}
+
+/** @param count of the body of a signed request; without it a key is asked for. */
 async function callerOf(
   deps: EdgeDependencies,
   exchange: Exchange,
   { value: route, params }: Match<Route>,
   peer: string,
-) {
+  count?: (bytes: number) => void,
+): Promise<Caller> {
   const { facts, request } = exchange
   const identity = await deps.limits.authenticate(peer, async () =>
-    deps.keys.authenticate(bearerToken(request.headers.authorization)),
+    count === undefined
+      ? deps.keys.authenticate(bearerToken(request.headers.authorization))
+      : deps.signatures.authenticate(exchange, route.operation, count),
   )
   facts['organization_id'] = identity.organizationId
   facts['credential_id'] = identity.credential.id

@@ -1,6 +1,12 @@
 import { type CallerCredential, isPermission, type Permission, type SendingRight, type Tier } from '@restante/contracts'
 import type { Rights } from '../credentials/grants.ts'
 
+/** `IdentityRow` out of `credentials c` and `organizations o`. */
+export const IDENTITY_COLUMNS = `
+       c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
+       c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
+       o.status as organization_status, o.authentication_type, o.human_email`
+
 /** Columns of the one look-up that authentication makes. */
 export interface IdentityRow {
   readonly id: string

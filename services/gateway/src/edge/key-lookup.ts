@@ -2,12 +2,10 @@ import { hash } from 'node:crypto'
 import { API_KEY_START, LIMITS } from '@restante/contracts'
 import { ApiError, type Queryable, sql } from '@restante/service'
 import type { Region, Secrets } from '../credentials/secrets.ts'
-import { type Identity, type IdentityRow, identityOf } from './identity.ts'
+import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from './identity.ts'
 
 const FIND = sql<IdentityRow, [hash: Buffer]>(`
-select c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
-       c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
-       o.status as organization_status, o.authentication_type, o.human_email
+select ${IDENTITY_COLUMNS}
   from credentials c
   join organizations o on o.id = c.organization_id
  where c.secret_hash = $1`)

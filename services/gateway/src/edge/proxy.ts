@@ -16,6 +16,8 @@ const DROPPED_FROM_REQUEST = new Set([
   'keep-alive',
   'proxy-authorization',
   'proxy-connection',
+  'signature',
+  'signature-input',
   'te',
   'trailer',
   'transfer-encoding',
@@ -50,9 +52,9 @@ export async function forward(upstream: Upstream, route: Route, exchange: Exchan
     method,
     path: search === '' ? path : `${path}?${search}`,
     headers: requestHeaders(upstream, route, exchange, from),
-    body: hasBody(request) ? request : null,
+    body: hasBody(request) ? (exchange.received ?? request) : null,
   }
-  if (options.body !== null) askForBody(request, response)
+  if (options.body === request) askForBody(request, response)
   for (let attempt = 0; ; attempt++) {
     const passage = new Passage(response)
     upstream.pool.dispatch(options, passage)

@@ -1,0 +1,93 @@
+import type { OperationDefinition } from '@restante/contracts'
+import { ApiError, type Exchange, type Queryable, readBody } from '@restante/service'
+import { isSignatureError, verifySignature } from 'http-message-sig'
+import type { Identity } from '../edge/identity.ts'
+import { isDigestOf } from './content-digest.ts'
+import { takeNonce } from './nonces.ts'
+import { type Claims, demandClaims } from './policy.ts'
+import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
+import { bringsBody, descriptorOf } from './signed-message.ts'
+import { ALGORITHM, findSigner, type Signer } from './signers.ts'
+
+const LABEL = 'sig1'
+
+export interface SignatureOptions {
+  readonly db: Queryable
+  /** Where the API is reached: what a signed target may begin with. The Host header has no say (docs/decisions). */
+  readonly publicUrls: readonly string[]
+}
+
+interface Proof extends Claims {
+  readonly signer: Signer
+}
+
+/** Authenticates requests that are signed with a registered public key (identity 2.4, RFC 9421). */
+export class Signatures {
+  readonly #db: Queryable
+  readonly #bases: readonly string[]
+
+  constructor({ db, publicUrls }: SignatureOptions) {
+    this.#db = db
+    this.#bases = publicUrls.map((url) => url.replace(/\/+$/, ''))
+  }
+
+  /**
+   * The holder of the key that signed a request. A body is read in full and kept in `exchange.received`, because only
+   * bytes whose digest was signed may go on. The nonce is taken once the signature has been verified, and before the
+   * body is read: nobody can use up another's nonces, and a repeated request costs little.
+   * @param count is told of the bytes of the body as they come.
+   * @throws ApiError 401; what `readBody` throws for a body that is too large.
+   */
+  async authenticate(
+    exchange: Exchange,
+    operation: OperationDefinition,
+    count: (bytes: number) => void,
+  ): Promise<Identity> {
+    const { request, response } = exchange
+    if (request.headers.authorization !== undefined) throw refusedSignature(FIXES.authorization)
+    const { signer, nonce } = await this.#prove(exchange)
+    const { identity } = signer
+    if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
+    if (!(await takeNonce(this.#db, identity.credential.id, nonce))) throw refusedSignature(FIXES.nonceUsed)
+    exchange.received = bringsBody(request)
+      ? await readBody(request, response, operation.bodyLimit, count)
+      : Buffer.alloc(0)
+    const digest = request.headers['content-digest']
+    if (digest !== undefined && !isDigestOf(String(digest), exchange.received)) throw refusedSignature(FIXES.digest)
+    return identity
+  }
+
+  /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
+  async #prove({ request }: Exchange): Promise<Proof> {
+    const digested = bringsBody(request) || request.headers['content-digest'] !== undefined
+    let proof: Proof | undefined
+    for (const base of this.#bases) {
+      try {
+        await verifySignature(descriptorOf(request, base), {
+          label: LABEL,
+          // Time and coverage are looked at where each can be told by its name.
+          policy: {
+            algorithms: [ALGORITHM],
+            requiredComponents: [],
+            requiredParameters: [],
+            clockSkew: Number.MAX_VALUE,
+          },
+          resolveVerifier: async (candidate) => {
+            proof ??= await this.#claimed(demandClaims(candidate, digested, Date.now()))
+            return proof.signer
+          },
+        })
+        if (proof !== undefined) return proof
+      } catch (error) {
+        if (!isSignatureError(error) || error.code !== 'VerificationFailed') throw explained(error)
+      }
+    }
+    throw refusedBySignature(this.#bases)
+  }
+
+  async #claimed(claims: Claims): Promise<Proof> {
+    const signer = await findSigner(this.#db, claims.keyId)
+    if (signer === undefined) throw refusedBySignature(this.#bases)
+    return { ...claims, signer }
+  }
+}

@@ -1,0 +1,44 @@
+import { LIMITS } from '@restante/contracts'
+import { type Logger, Periodic, type Queryable, sql } from '@restante/service'
+
+const TAKE = sql<{ nonce: string }, [credentialId: string, nonce: string]>(`
+insert into signature_nonces (credential_id, nonce) values ($1, $2)
+on conflict do nothing
+returning nonce`)
+
+const FORGET = sql<{ nonce: string }, [keptSeconds: number, limit: number]>(`
+delete from signature_nonces
+ where (credential_id, nonce) in (
+   select credential_id, nonce from signature_nonces
+    where used_at < now() - make_interval(secs => $1)
+    order by used_at limit $2
+      for update skip locked)
+returning nonce`)
+
+const FORGET_EVERY_MS = 60_000
+/** Per statement, so that none runs for long, whatever piled up. */
+const BATCH = 5_000
+
+/**
+ * Takes a nonce for one request: whoever comes with it again is refused, in every process and after every crash, for the
+ * row is the primary key's (identity 2.4).
+ * @returns false when it was taken before.
+ */
+export async function takeNonce(db: Queryable, credentialId: string, nonce: string): Promise<boolean> {
+  const [taken] = await db.query(TAKE, credentialId, nonce)
+  return taken !== undefined
+}
+
+/** Removes nonces once no signature that names them can be young enough any more. */
+export function forgetNonces(db: Queryable, log: Logger): Periodic {
+  const seconds = LIMITS.signature.nonceKept / 1_000
+  return new Periodic({
+    name: 'nonces',
+    everyMs: FORGET_EVERY_MS,
+    log,
+    work: async (stopping) => {
+      let gone = BATCH
+      while (gone === BATCH && !stopping.aborted) gone = (await db.query(FORGET, seconds, BATCH)).length
+    },
+  })
+}

@@ -1,0 +1,44 @@
+import { createVerify, type KeyObject } from 'node:crypto'
+import { isUuid } from '@restante/contracts'
+import { type Queryable, sql } from '@restante/service'
+import type { Verifier } from 'http-message-sig'
+import { keyObjectOf, registeredKey } from '../credentials/public-keys.ts'
+import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from '../edge/identity.ts'
+
+/** The one algorithm (RFC 9421 3.3.4): the signature is the two numbers side by side, 64 bytes. */
+export const ALGORITHM = 'ecdsa-p256-sha256'
+
+interface SignerRow extends IdentityRow {
+  readonly publicKey: unknown
+  readonly fingerprint: string
+  readonly createdBy: string
+}
+
+const FIND = sql<SignerRow, [id: string]>(`
+select ${IDENTITY_COLUMNS}, c.public_key as "publicKey", c.fingerprint, c.created_by as "createdBy"
+  from credentials c
+  join organizations o on o.id = c.organization_id
+ where c.id = $1 and c.type = 'public_key'`)
+
+/** The holder of a registered public key, and what its signatures are checked with. */
+export interface Signer extends Verifier {
+  readonly identity: Identity
+}
+
+/** The registered key of an id, as it is now: nothing is remembered, so a revocation holds at once. */
+export async function findSigner(db: Queryable, keyId: string): Promise<Signer | undefined> {
+  if (!isUuid(keyId)) return undefined
+  const [row] = await db.query(FIND, keyId)
+  if (row === undefined) return undefined
+  const key = keyObjectOf(registeredKey(row).publicKey)
+  if (key === undefined) throw new TypeError('a public key in the database is not on its curve')
+  return {
+    algorithm: ALGORITHM,
+    identity: identityOf(row),
+    verify: (data, signature) => verifies(key, data, signature),
+  }
+}
+
+function verifies(key: KeyObject, data: Uint8Array, signature: Uint8Array): boolean {
+  return createVerify('sha256').update(data).verify({ key, dsaEncoding: 'ieee-p1363' }, signature)
+}
