@@ -156,7 +156,8 @@ function configOf(env: Record<string, string>) {
   return configure(readEnvironment(environment, env))
 }
 
-function apiOf(url: string, key: string | undefined): Api {
+/** Requests with a key to a gateway at another address. */
+export function apiOf(url: string, key: string | undefined): Api {
   const call = async (method: string, target: string, body?: unknown, more: Record<string, string> = {}) => {
     const headers = new Headers(more)
     if (key !== undefined) headers.set('authorization', `Bearer ${key}`)

@@ -1,0 +1,130 @@
+import { createLogger, readEnvironment, type Service, Wire } from '@restante/service'
+import { freePort, waitFor } from '@restante/testkit'
+import { configure, environment } from '../src/config.ts'
+import { create } from '../src/main.ts'
+import { type Api, apiOf, startGateway, type TestGateway } from './gateway.ts'
+import { newKey, type SignedRequest, send, signedHeaders } from './signing.ts'
+
+/** Nobody listens there: what would ask Redis or Kafka gets no answer, from the start. */
+const NOWHERE = { REDIS_URL: 'redis://127.0.0.1:9', KAFKA_BROKERS: '127.0.0.1:9' }
+/** What identity 2.1 allows, and what asking takes on a busy machine. */
+const A_SECOND = 1_100
+
+type Organization = Awaited<ReturnType<TestGateway['organization']>>
+
+describe('credentials while Redis and Kafka are away', () => {
+  let gateway: TestGateway
+  let wire: Wire
+  let organization: Organization
+  const running: { service: Service; url: string }[] = []
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    organization = await gateway.organization()
+    wire = await Wire.to(String(gateway.env['DATABASE_URL']))
+    for (const more of [{}, { DATABASE_URL: wire.through(String(gateway.env['DATABASE_URL'])) }]) {
+      const env = { ...gateway.env, ...NOWHERE, ...more, PORT: String(await freePort()) }
+      const url = `http://127.0.0.1:${env.PORT}`
+      const config = configure(readEnvironment(environment, env))
+      const service = create(config, createLogger({ service: 'test', level: 'silent' }))
+      await service.start()
+      await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: 'the process to take requests' })
+      running.push({ service, url })
+    }
+  })
+  afterAll(async () => {
+    await Promise.all(running.map(({ service }) => service.stop()))
+    wire.cut()
+    await gateway.stop()
+  })
+
+  const urlOf = (process: 0 | 1): string => running[process]?.url ?? ''
+
+  /** A new key, by a first process, as a second one remembers it. */
+  async function keyElsewhere(body: object = {}): Promise<{ id: string; there: Api }> {
+    const created = await apiOf(urlOf(0), organization.key).post('/v0/api-keys', body)
+    const there = apiOf(urlOf(1), String(created.body['api_key']))
+    expect((await there.get('/v0/inboxes')).status).toBe(200)
+    return { id: String(created.body['api_key_id']), there }
+  }
+
+  async function secondsUntil(status: number, api: Api): Promise<number> {
+    const begun = Date.now()
+    await waitFor(async () => (await api.get('/v0/inboxes')).status === status, { what: `a ${status}`, interval: 20 })
+    return Date.now() - begun
+  }
+
+  it('a deleted key stops in every process within a second', async () => {
+    const { id, there } = await keyElsewhere()
+    expect((await apiOf(urlOf(0), organization.key).delete(`/v0/api-keys/${id}`)).status).toBe(204)
+    expect(await secondsUntil(401, there)).toBeLessThan(A_SECOND)
+    expect((await there.get('/v0/inboxes')).body['code']).toBe('unknown_api_key')
+  })
+
+  it('a narrowed key is narrow in every process within a second', async () => {
+    const { id, there } = await keyElsewhere()
+    await apiOf(urlOf(0), organization.key).patch(`/v0/api-keys/${id}`, { permissions: { message_read: true } })
+    expect(await secondsUntil(403, there)).toBeLessThan(A_SECOND)
+  })
+
+  it('a narrowed key hands on nothing that it has lost, not even while it is remembered', async () => {
+    const { id, there } = await keyElsewhere({ permissions: { api_key_create: true, inbox_read: true } })
+    await apiOf(urlOf(0), organization.key).patch(`/v0/api-keys/${id}`, { permissions: { inbox_read: false } })
+    const child = await there.post('/v0/api-keys')
+    expect(child.body['permissions']).toEqual({ api_key_create: true })
+  })
+
+  it('an expired key stops at its time', async () => {
+    const expires = Date.now() + 1_500
+    const { there } = await keyElsewhere({ expires_at: new Date(expires).toISOString() })
+    await secondsUntil(401, there)
+    expect(Date.now()).toBeGreaterThanOrEqual(expires)
+    expect(Date.now() - expires).toBeLessThan(A_SECOND)
+    expect((await there.get('/v0/inboxes')).body['code']).toBe('api_key_expired')
+  })
+
+  it('a suspended organization still reads', async () => {
+    const other = await gateway.organization()
+    await gateway.operator.setStatus(other.id, 'suspended')
+    expect((await apiOf(urlOf(1), other.key).get('/v0/inboxes')).status).toBe(200)
+  })
+
+  describe('signed requests', () => {
+    let signer: Pick<SignedRequest, 'keyId' | 'privateKey'>
+    const me = { method: 'GET', path: '/v0/auth/me' } as const
+
+    async function register(): Promise<typeof signer> {
+      const { jwk, privateKey } = newKey()
+      const { body } = await apiOf(urlOf(0), organization.key).post('/v0/api-keys', { public_key: jwk })
+      return { keyId: String(body['api_key_id']), privateKey }
+    }
+    beforeAll(async () => {
+      signer = await register()
+    })
+
+    it('are taken once, by whichever process', async () => {
+      const headers = signedHeaders({ ...signer, ...me })
+      expect((await send(urlOf(1), me, headers)).status).toBe(200)
+      expect((await send(urlOf(0), me, headers)).status).toBe(401)
+      expect((await send(gateway.url, me, headers)).status).toBe(401)
+    })
+
+    it('of a deleted key are refused at once', async () => {
+      const gone = await register()
+      expect((await send(urlOf(1), me, signedHeaders({ ...gone, ...me }))).status).toBe(200)
+      await apiOf(urlOf(0), organization.key).delete(`/v0/api-keys/${gone.keyId}`)
+      const { status, body } = await send(urlOf(1), me, signedHeaders({ ...gone, ...me }))
+      expect([status, body['code']]).toEqual([401, 'unauthorized'])
+    })
+
+    it('are 503 while PostgreSQL is away too, and then as good as they were', async () => {
+      const headers = signedHeaders({ ...signer, ...me })
+      wire.cut()
+      const { status, body } = await send(urlOf(1), me, headers)
+      expect([status, body['code']]).toEqual([503, 'service_unavailable'])
+      await wire.mend()
+      await waitFor(async () => (await send(urlOf(1), me, headers)).status === 200, { what: 'the answer' })
+      expect((await send(urlOf(1), me, headers)).status).toBe(401)
+    })
+  })
+})
