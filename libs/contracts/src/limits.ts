@@ -44,6 +44,8 @@ export const LIMITS = {
   inbox: {
     username: 64,
     displayName: 256,
+    /** Text of a search. */
+    search: { min: 2, max: 256 },
     metadataKeys: 256,
     metadataKey: 256,
     metadataValue: 256,

@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts'
 import { inbox } from '../resources/inbox.ts'
 import { PAGE } from '../resources/page.ts'
 import { metadata, metadataChange } from '../schemas/metadata.ts'
-import { orderedPageQuery } from '../schemas/query.ts'
+import { orderedPageQuery, searchPageQuery, searchText } from '../schemas/query.ts'
 import { clientId, line } from '../schemas/text.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
 
@@ -60,6 +60,18 @@ export const inboxOperations = group({
     permission: 'inbox_read',
     summary: 'List inboxes, newest first',
     query: z.object(orderedPageQuery),
+    response: z.object({ ...PAGE, inboxes: z.array(inbox) }),
+  }),
+  'inboxes.search': define({
+    ...BASE,
+    ...INBOX,
+    id: 'inboxes.search',
+    method: 'GET',
+    path: '/inboxes/search',
+    tiers: ['organization', 'pod', 'inbox'],
+    permission: 'inbox_read',
+    summary: 'Search inboxes by the beginnings of words in address and name, best match first',
+    query: z.object({ q: searchText(LIMITS.inbox.search), ...searchPageQuery }),
     response: z.object({ ...PAGE, inboxes: z.array(inbox) }),
   }),
   'inboxes.get': define({

@@ -105,6 +105,21 @@ export const pageQuery = {
 /** The same for a list that can be turned round. */
 export const orderedPageQuery = { ...pageQuery, ascending: queryBoolean.optional() }
 
+/** Text of a search (identity 8.7). */
+export function searchText({ min, max }: { readonly min: number; readonly max: number }) {
+  return onWire(single.pipe(z.string().trim().min(min).max(max)), { type: 'string', minLength: min, maxLength: max })
+}
+
+const searchLimit = onWire(
+  queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }).refine((limit) => limit <= LIMITS.page.max, {
+    error: `Must be at most ${LIMITS.page.max}`,
+  }),
+  { type: 'integer', minimum: 1, maximum: LIMITS.page.max },
+)
+
+/** Page members of a search: a `limit` above the cap is refused (identity 1.4). */
+export const searchPageQuery = { limit: searchLimit.optional(), page_token: pageToken.optional() }
+
 /** Items on a page: what the request asked for, or the default. Only an asked-for value is echoed. */
 export function pageSize(limit: number | undefined): number {
   return limit ?? LIMITS.page.default

@@ -1,5 +1,5 @@
-import type { Caller, Inbox as InboxDocument, OperationId } from '@restante/contracts'
-import { ApiError, type Cursors, type Handlers, invalid, notFound, type Turns } from '@restante/service'
+import { type Caller, type OperationId, pageSize } from '@restante/contracts'
+import { ApiError, type Cursors, type Handlers, invalid, notFound, pageOf, type Turns } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
@@ -10,7 +10,9 @@ import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { type AddressRules, createInbox } from './create.ts'
 import { deleteInbox } from './delete.ts'
+import { inboxDocument } from './document.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
+import { type SearchPosition, searchInboxes } from './search.ts'
 import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
 
 export interface InboxDependencies {
@@ -35,6 +37,18 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       const rows = await listInboxes(db, scope, page)
       const { items, members } = page.answer(rows, (row) => ({ createdAt: row.createdAt, id: row.uid }), inboxDocument)
       return { ...members, inboxes: items }
+    },
+
+    'inboxes.search': async ({ caller, query }) => {
+      const scope = scopeOf(caller)
+      const size = pageSize(query.limit)
+      const context = ['inboxes.search', scope, query.q]
+      const after = query.page_token === undefined ? undefined : positionIn(cursors.open(context, query.page_token))
+      const rows = await searchInboxes(db, scope, query.q, { after, take: size + 1 })
+      const seal = (position: (string | number)[]) => cursors.seal(context, position)
+      const page = pageOf(rows, size, seal, ({ rank, createdAt, uid }) => [rank, createdAt.getTime(), uid])
+      const { items, next_page_token } = page
+      return { count: items.length, limit: query.limit, next_page_token, inboxes: items.map(inboxDocument) }
     },
 
     'inboxes.get': async ({ caller, params }) => {
@@ -69,7 +83,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
         const status = body.status ?? target.status
         const unchanged = displayName === target.displayName && status === target.status
         if (unchanged && sameMetadata(metadata, current)) return target
-        const changed = await changeInbox(tx, target.uid, { displayName, status, metadata })
+        const changed = await changeInbox(tx, target, { displayName, status, metadata })
         await events.record(tx, inboxChanged(changed))
         return changed
       })
@@ -99,26 +113,15 @@ function sameClient(known: Inbox, podId: string | undefined): Inbox {
   })
 }
 
+/** A position as `inboxes.search` seals it. */
+function positionIn([rank, at, uid]: readonly (string | number)[]): SearchPosition {
+  return { rank: String(rank), createdAt: new Date(Number(at)), uid: String(uid) }
+}
+
 /** @param reach `organization`: look beyond the pod and inbox that the request is narrowed to. */
 function scopeOf(caller: Caller, reach: 'own' | 'organization' = 'own'): InboxScope {
   const organizationId = caller.organization_id
   return reach === 'organization'
     ? { organizationId }
     : { organizationId, podId: caller.pod_id, uid: caller.inbox?.uid }
-}
-
-/** The record as the API shows it; unset members are left out (identity 8.1). */
-function inboxDocument(row: Inbox): InboxDocument {
-  const metadata = metadataFromRow(row.metadata)
-  return {
-    pod_id: row.podId,
-    inbox_id: row.address,
-    email: row.address,
-    display_name: row.displayName ?? undefined,
-    client_id: row.clientId ?? undefined,
-    ...(row.status === 'paused' ? { status: 'paused' } : {}),
-    ...(Object.keys(metadata).length === 0 ? {} : { metadata: { ...metadata } }),
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-  }
 }

@@ -6,6 +6,7 @@ import type { ListPage } from '../lists.ts'
 import type { GatewayTimers } from '../timers.ts'
 import type { Metadata } from './metadata.ts'
 import { awaitPurge } from './purge.ts'
+import { indexInbox, searchColumn } from './search-index.ts'
 
 /** What of an organization's inboxes a request may see. */
 export interface InboxScope {
@@ -35,11 +36,12 @@ const INSERT = sql<
     clientId: string | null,
     status: string,
     metadata: string,
+    searchWords: string,
     now: string,
   ]
 >(`
-insert into inboxes (uid, organization_id, pod_id, address, display_name, client_id, status, metadata, created_at, updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $9)
+insert into inboxes (uid, organization_id, pod_id, address, display_name, client_id, status, metadata, search_words, created_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $10)
 on conflict do nothing
 returning uid`)
 
@@ -52,15 +54,17 @@ const COUNT = sql<never, [organizationId: string, change: number]>(
  * a concurrent insert to end. The caller holds the organization's lock.
  */
 export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<Inbox | undefined> {
+  const displayName = given.displayName === undefined || given.displayName === '' ? null : given.displayName
   const row: Inbox = {
     uid: randomUUID(),
     organizationId: given.organizationId,
     podId: given.podId,
     address: given.address,
-    displayName: given.displayName === undefined || given.displayName === '' ? null : given.displayName,
+    displayName,
     clientId: given.clientId ?? null,
     status: given.paused === true ? 'paused' : 'active',
     metadata: { ...given.metadata },
+    searchWords: searchColumn(given.address, displayName),
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -76,10 +80,12 @@ export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<I
     row.clientId,
     row.status,
     JSON.stringify(row.metadata),
+    row.searchWords,
     now.toISOString(),
   )
   if (inserted === undefined) return undefined
   await tx.query(COUNT, row.organizationId, 1)
+  await indexInbox(tx, row, '')
   return row
 }
 
@@ -152,23 +158,27 @@ export interface InboxChange {
 }
 
 /** Changes an inbox that is locked. */
-export async function changeInbox(tx: Tx, uid: string, change: InboxChange): Promise<Inbox> {
+export async function changeInbox(tx: Tx, target: Inbox, change: InboxChange): Promise<Inbox> {
   const orm = await tx.orm()
-  return orm.inbox.update({
-    where: { uid },
+  const changed = await orm.inbox.update({
+    where: { uid: target.uid },
     data: {
       displayName: change.displayName,
       status: change.status,
       metadata: { ...change.metadata },
+      searchWords: searchColumn(target.address, change.displayName),
       version: { increment: 1 },
       updatedAt: new Date(),
     },
   })
+  await indexInbox(tx, changed, target.searchWords)
+  return changed
 }
 
 const MARK_DELETED = sql<never, [uid: string, now: string]>(`
 update inboxes
-   set deleted_at = $2, updated_at = $2, version = version + 1, display_name = null, client_id = null, metadata = '{}'
+   set deleted_at = $2, updated_at = $2, version = version + 1, display_name = null, client_id = null, metadata = '{}',
+       search_words = ''
  where uid = $1`)
 
 const RETIRE = sql<never, [address: string, organizationId: string, until: string]>(`
@@ -187,6 +197,7 @@ export async function buryInbox(
   addressFreeAt: Date,
 ): Promise<void> {
   await tx.query(MARK_DELETED, row.uid, now.toISOString())
+  await indexInbox(tx, { ...row, searchWords: '' }, row.searchWords)
   await awaitPurge(tx, timers, row.uid)
   await tx.query(COUNT, row.organizationId, -1)
   await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
