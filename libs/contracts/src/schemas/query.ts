@@ -14,6 +14,7 @@ const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
  * vanish where they have no meaning.
  */
 export function decodeQuery(search: string | URLSearchParams): RawQuery {
+  if (search === '') return {}
   const found = new Map<string, string | readonly string[]>()
   for (const [spelling, value] of new URLSearchParams(search)) {
     const name = spelling.replace(/\[\d*\]$/, '')

@@ -66,7 +66,7 @@ export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
  * Reads and validates one request for an operation (identity 1.11, step 7), runs its handler and sends the answer.
  * @throws ApiError 400 with every problem of path, query, header and body at once.
  */
-export async function answer(
+export function answer(
   operation: RequestContract,
   handler: AnyHandler,
   exchange: Exchange,
@@ -81,7 +81,7 @@ export async function answer(
     const work = () => answerBody(operation, handler, exchange, params, more, received)
     return bodies.turn(received.length, work, exchange.signal)
   }
-  await bodies.hold(async (count) => {
+  return bodies.hold(async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
     const work = () => answerBody(operation, handler, exchange, params, more, bytes)
     await bodies.turn(bytes.length, work, exchange.signal)
@@ -119,7 +119,8 @@ async function answerBody(
       return exchange.signal
     },
   })
-  await send(operation, result, exchange)
+  if (operation.response === BINARY) await sendBinary(operation, asBinary(result), exchange)
+  else sendDocument(operation, result, exchange)
 }
 
 /** The gateway names the original peer; behind it nobody else comes, so the header is taken at its word there. */
@@ -128,27 +129,30 @@ function peerOf(exchange: Exchange): string {
   return typeof named === 'string' ? named : (exchange.request.socket.remoteAddress ?? '')
 }
 
-async function send(operation: RequestContract, result: unknown, { response, request }: Exchange): Promise<void> {
-  if (operation.response === undefined) {
-    response.statusCode = 204
-    response.setHeader('cache-control', 'no-store')
+function sendDocument(operation: RequestContract, result: unknown, { response }: Exchange): void {
+  if (operation.response !== undefined) {
+    sendJson(response, operation.status, result)
+    return
+  }
+  response.statusCode = 204
+  response.setHeader('cache-control', 'no-store')
+  response.end()
+}
+
+async function sendBinary(
+  operation: RequestContract,
+  { body, headers }: BinaryResponse,
+  { response, request }: Exchange,
+): Promise<void> {
+  response.statusCode = operation.status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  const stream = body instanceof Readable ? body : Readable.from(body)
+  if (request.method === 'HEAD') {
+    stream.destroy()
     response.end()
     return
   }
-  if (operation.response === BINARY) {
-    const { body, headers } = asBinary(result)
-    response.statusCode = operation.status
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-    const stream = body instanceof Readable ? body : Readable.from(body)
-    if (request.method === 'HEAD') {
-      stream.destroy()
-      response.end()
-      return
-    }
-    await pipeline(stream, response)
-    return
-  }
-  sendJson(response, operation.status, result)
+  await pipeline(stream, response)
 }
 
 function isBinary(result: unknown): result is BinaryResponse {

@@ -22,6 +22,9 @@ const CENSOR = '[redacted]'
 /** Of an error, with what PostgreSQL quotes of the row or the parameter that it refused. */
 const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery'].map((name) => `err.${name}`)
 
+/** The same for every line without a span, so that nothing is copied for it. */
+const UNTRACED = {}
+
 /**
  * JSON lines on standard output: `time`, `level`, `service`, `msg`, and the trace and span ids of the work that wrote
  * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
@@ -35,8 +38,9 @@ export function createLogger(options: { service: string; level: string }): Logge
     redact: { paths: [...SECRETS, ...SECRETS_OF_ERROR], censor: CENSOR },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext()
-      return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : UNTRACED
     },
+    mixinMergeStrategy: (line, traced) => (traced === UNTRACED ? line : { ...traced, ...line }),
   }
   return pino(settings, standardOutput())
 }

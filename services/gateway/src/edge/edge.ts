@@ -51,7 +51,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new BareRefusal(414, 'URI Too Long')
     compressFor(request, response)
     if (deps.documents.concerns(exchange) && (await deps.documents.serve(exchange))) return
-    await serveOperation(deps, exchange, matchRoute(deps.routes, exchange))
+    return serveOperation(deps, exchange, matchRoute(deps.routes, exchange))
   }
 }
 
@@ -86,7 +86,7 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   })
 }
 
-async function passOn(
+function passOn(
   deps: EdgeDependencies,
   exchange: Exchange,
   { value: route, params }: Match<Route>,
@@ -94,7 +94,7 @@ async function passOn(
 ): Promise<void> {
   const { operation, target } = route
   if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { ...from })
-  await forward(deps.upstreams.of(operation.service), route, exchange, from)
+  return forward(deps.upstreams.of(operation.service), route, exchange, from)
 }
 
 /** @param count of the body of a signed request; without it a key is asked for. */
@@ -106,7 +106,7 @@ async function callerOf(
   count?: (bytes: number) => void,
 ): Promise<Caller> {
   const { facts, request } = exchange
-  const identity = await deps.limits.authenticate(peer, async () =>
+  const identity = await deps.limits.authenticate(peer, () =>
     count === undefined
       ? deps.keys.authenticate(bearerToken(request.headers.authorization))
       : deps.signatures.authenticate(exchange, route.operation, count),
