@@ -1,11 +1,10 @@
 import { PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
-import fc from 'fast-check'
 import {
   type Grant,
   grantForNew,
+  grantForNewPublicKey,
+  grantForPublicKeyUpdate,
   grantForUpdate,
-  holds,
-  isUnrestricted,
   permissionsOnWire,
   type Rights,
   rightsFromRow,
@@ -47,6 +46,37 @@ describe('grants of a new key', () => {
   })
 })
 
+describe('grants of a new public key', () => {
+  const everything = PERMISSIONS.filter((name) => name !== 'account_update' && name !== 'app_connect').join(' ')
+  it.each<[string, Rights, PermissionGrant | undefined, string]>([
+    ['lists what an unrestricted creator holds', rights('all'), undefined, everything],
+    ['copies app_connect, where it is held', CONNECTOR, undefined, 'inbox_read app_connect +connect'],
+    ['never copies account_update', rights(['inbox_read', 'account_update']), undefined, 'inbox_read'],
+    ['grants what is true', rights('all'), { pod_read: true, account_update: false }, 'pod_read'],
+    [
+      'refuses account_update to whomever',
+      rights('all', true),
+      { account_update: true },
+      'bearer only: account_update',
+    ],
+    ['refuses what the creator lacks', READER, { pod_read: true }, 'escalation: pod_read'],
+  ])('%s', (_case, creator, requested, expected) => {
+    expect(outcome(grantForNewPublicKey(creator, requested))).toBe(expected)
+  })
+})
+
+describe('grants of an update of a public key', () => {
+  it.each<[string, Rights, Rights, PermissionGrant | null | undefined, string]>([
+    ['is never opened', rights('all'), READER, null, 'explicit required'],
+    ['merges what is listed', rights('all'), READER, { inbox_read: false, pod_read: true }, 'message_read pod_read'],
+    ['omitted leaves everything', rights([]), READER, undefined, 'inbox_read message_read'],
+    ['refuses account_update', rights('all'), READER, { account_update: true }, 'bearer only: account_update'],
+    ['needs the editor to hold what is added', READER, CONNECTOR, { pod_read: true }, 'escalation: pod_read'],
+  ])('%s', (_case, editor, target, requested, expected) => {
+    expect(outcome(grantForPublicKeyUpdate(editor, target, requested))).toBe(expected)
+  })
+})
+
 describe('grants of an update', () => {
   const ALL = rights('all', true)
   it.each<[string, Rights, Rights, PermissionGrant | null | undefined, string]>([
@@ -84,71 +114,3 @@ describe('stored rights', () => {
     expect(sameRights(rights('all'), rights([]))).toBe(false)
   })
 })
-
-/** One step of a history: some key makes a key, or changes one, with some request. */
-const request = fc.oneof(
-  fc.constant(undefined),
-  fc.constant(null),
-  fc.dictionary(fc.constantFrom(...PERMISSIONS), fc.boolean(), { maxKeys: 6 }),
-)
-const step = fc.record({ actor: fc.nat(), target: fc.nat(), create: fc.boolean(), request })
-const root = fc.record({
-  permissions: fc.option(fc.uniqueArray(fc.constantFrom(...PERMISSIONS.filter((name) => name !== 'app_connect'))), {
-    nil: undefined,
-  }),
-  appConnect: fc.boolean(),
-})
-
-function atMost(inner: Rights, outer: Rights): boolean {
-  if (isUnrestricted(inner) && !isUnrestricted(outer)) return false
-  return PERMISSIONS.every((permission) => !holds(inner, permission) || holds(outer, permission))
-}
-
-describe('the grant algebra', () => {
-  it('never yields a key that can do more than the key that all keys come from', () => {
-    fc.assert(
-      fc.property(root, fc.array(step, { maxLength: 40 }), (start, steps) => {
-        const first: Rights = {
-          permissions: start.permissions === undefined ? undefined : new Set(start.permissions),
-          appConnect: start.appConnect,
-        }
-        const keys: Rights[] = [first]
-        for (const { actor, target, create, request: wanted } of steps) {
-          const by = keys[actor % keys.length] ?? first
-          const of = target % keys.length
-          const grant = create ? grantForNew(by, wanted) : grantForUpdate(by, keys[of] ?? first, wanted)
-          if (grant.outcome !== 'granted') continue
-          if (create) {
-            expect(atMost(grant.rights, by)).toBe(true)
-            keys.push(grant.rights)
-          } else if (of !== 0) {
-            keys[of] = grant.rights
-          } else {
-            // The first key may narrow; whether it does or not, nobody gets beyond where it began.
-            expect(atMost(grant.rights, first)).toBe(true)
-          }
-        }
-        expect(keys.every((key) => atMost(key, first))).toBe(true)
-      }),
-    )
-  })
-
-  it('gives an updated key nothing that neither it nor its editor held', () => {
-    fc.assert(
-      fc.property(root, root, request, (editor, target, wanted) => {
-        const by = toRights(editor)
-        const before = toRights(target)
-        const grant = grantForUpdate(by, before, wanted)
-        if (grant.outcome !== 'granted') return
-        for (const permission of PERMISSIONS) {
-          if (holds(grant.rights, permission)) expect(holds(by, permission) || holds(before, permission)).toBe(true)
-        }
-        if (isUnrestricted(grant.rights)) expect(isUnrestricted(by) || isUnrestricted(before)).toBe(true)
-      }),
-    )
-  })
-})
-
-function toRights(given: { permissions: Permission[] | undefined; appConnect: boolean }): Rights {
-  return { permissions: given.permissions && new Set(given.permissions), appConnect: given.appConnect }
-}
