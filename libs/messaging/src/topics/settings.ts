@@ -1,4 +1,4 @@
-import type { TopicDefinition } from '@restante/contracts'
+import { LIMITS, type TopicDefinition } from '@restante/contracts'
 import { deadLetterTopic } from '../dead-letters/dead-letters.ts'
 import type { Durability } from '../kafka.ts'
 
@@ -12,7 +12,6 @@ export interface TopicSettings {
 
 const MAX_RECORD_BYTES = 2 * 1024 * 1024
 const DAY_MS = 86_400_000
-const DEAD_LETTER_RETENTION_MS = 14 * DAY_MS
 
 /** What a definition asks of Kafka. */
 export function topicSettings(topic: TopicDefinition, durability: Durability): TopicSettings {
@@ -21,7 +20,7 @@ export function topicSettings(topic: TopicDefinition, durability: Durability): T
 
 /** The dead letters of a group: one partition, because they are few and a person reads them in the order of failure. */
 export function deadLetterSettings(group: string, durability: Durability): TopicSettings {
-  return settings(deadLetterTopic(group), 1, DEAD_LETTER_RETENTION_MS, durability)
+  return settings(deadLetterTopic(group), 1, LIMITS.retention.deadLetter, durability)
 }
 
 function settings(name: string, partitions: number, retentionMs: number, durability: Durability): TopicSettings {
