@@ -1,5 +1,10 @@
 import { type Queryable, sql } from '@restante/service'
 
+/** Where the copies of an inbox's sent mail are. */
+export function copiesOf(inboxUid: string): string {
+  return `mailbox/${inboxUid}/`
+}
+
 /** How many rows use a raw mail of `size` bytes from now on. */
 export interface RawMailUse {
   readonly blob: string

@@ -12,7 +12,7 @@ import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { readRawMail, withRawMail } from '../raw/read.ts'
-import { rawMails } from '../raw/store.ts'
+import { copiesOf, rawMails } from '../raw/store.ts'
 import type { RecipientLookup } from '../smtp/recipients.ts'
 import { applyFact } from './apply-fact.ts'
 import { pendingFacts, tombstones } from './store.ts'
@@ -56,7 +56,7 @@ export class SentPlacement {
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
     if (await deletedInbox(db, inbox_uid)) return undefined
     const id = uuidV7()
-    const blob = `mailbox/${inbox_uid}/${id}`
+    const blob = `${copiesOf(inbox_uid)}${id}`
     const read = async () =>
       withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, bareAddress(copy.from), parser))
     try {

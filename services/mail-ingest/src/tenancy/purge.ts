@@ -3,7 +3,7 @@ import type { Outbox } from '@restante/messaging'
 import { type Logger, type Part, Periodic, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
-import { rawMails } from '../raw/store.ts'
+import { copiesOf, rawMails } from '../raw/store.ts'
 import { applyFact } from '../sent/apply-fact.ts'
 import { pendingFacts } from '../sent/store.ts'
 import { purgeOrganization } from './organizations.ts'
@@ -24,7 +24,16 @@ const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
 const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
   'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
 )
-const WAITING = sql<{ id: string }, [inboxUid: string]>('select id from inbound where lane = $1 limit 1')
+// Copies of sent mail that two were about to place, or that came too late; whoever still writes one needs seconds.
+const UNPLACED = sql<{ blob: string }, [folder: string, rows: number]>(`
+select blob from raw_mails
+ where refs = 0 and starts_with(blob, $1) and (size > 0 or updated_at < now() - interval '5 minutes')
+ limit $2
+   for update skip locked`)
+const ON_THEIR_WAY = sql<{ one: number }, [inboxUid: string, folder: string]>(`
+(select 1 as one from inbound where lane = $1 limit 1)
+union all
+(select 1 from raw_mails where refs = 0 and starts_with(blob, $2) limit 1)`)
 const NEXT_TURN = sql<never, [inboxUid: string, waitMs: number]>(
   "update deleted_inboxes set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where inbox_uid = $1",
 )
@@ -34,7 +43,7 @@ const BATCH = 500
 /** Blobs that are deleted at once. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
-/** How soon it looks again whether the pipeline is done with what was on its way into an inbox. */
+/** How soon it looks again whether what was on its way into an inbox has come to its end. */
 const QUEUE_MS = 1_000
 
 /**
@@ -85,16 +94,18 @@ export class InboxPurge implements Part {
     // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
     await lockMailbox(tx, uid)
     const messages = await tx.query(MESSAGES, uid, BATCH)
-    await this.#deleteUnused(
+    const released = await rawMails.release(
       tx,
       messages.map(({ blob }) => blob),
     )
+    const unplaced = await tx.query(UNPLACED, copiesOf(uid), BATCH)
+    await this.#delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
     // Their copies will never come; what they tell goes on to pod and organization (events 1.2 rule 12).
     const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
     for (const fact of facts) await applyFact(tx, this.#outbox, fact)
-    if ([messages, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
-    else if ((await tx.query(WAITING, uid)).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
+    if ([messages, unplaced, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
+    else if ((await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
     else await tx.query(PURGED, uid)
     return true
   }
@@ -103,11 +114,10 @@ export class InboxPurge implements Part {
    * Bytes go before their rows do: what a crash in between leaves behind are rows of an inbox that nobody can read any
    * more, and the next turn deletes the same bytes again.
    */
-  async #deleteUnused(tx: Tx, released: readonly string[]): Promise<void> {
-    const unused = await rawMails.release(tx, released)
-    for (let from = 0; from < unused.length; from += AT_ONCE) {
-      await Promise.all(unused.slice(from, from + AT_ONCE).map((blob) => this.#blobs.delete(blob)))
+  async #delete(tx: Tx, blobs: readonly string[]): Promise<void> {
+    for (let from = 0; from < blobs.length; from += AT_ONCE) {
+      await Promise.all(blobs.slice(from, from + AT_ONCE).map((blob) => this.#blobs.delete(blob)))
     }
-    await rawMails.forget(tx, unused)
+    await rawMails.forget(tx, blobs)
   }
 }

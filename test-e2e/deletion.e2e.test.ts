@@ -1,0 +1,258 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { LIMITS, topics } from '@restante/contracts'
+import { WebhookReceiver, waitFor } from '@restante/testkit'
+import pg from 'pg'
+import { type FurnishedInbox, furnishInbox } from './deletion/furnished-inbox.ts'
+import { replayEverything, retentionOfTopics } from './deletion/topics.ts'
+import { findTraces, type Markers } from './deletion/traces.ts'
+import { leftBehind, ON_ITS_WAY } from './deletion/what-stays.ts'
+import { START_TIMEOUT } from './stack/connect.ts'
+import { currentRun } from './stack/run.ts'
+import { System } from './stack/system.ts'
+import { Api } from './support/api.ts'
+import { mailTo } from './support/mail.ts'
+import { type OutsidePeer, openPeer } from './support/peers.ts'
+import { openStream } from './support/streams.ts'
+import { createTenant, type Tenant } from './support/tenants.ts'
+import { letTimePass } from './support/time.ts'
+
+/** Every place is searched here, so the system is this file's own. */
+const state = `${currentRun().folder}-deletion`
+const blobs = path.join(state, 'blobs')
+/** What is accepted is not given up while a test looks at it. */
+const ENVIRONMENT = { RETRY_FOR: '1h' }
+
+describe('a deleted inbox', () => {
+  let system: System
+  let tenant: Tenant
+  let peer: OutsidePeer
+  let receiver: WebhookReceiver
+  let neighbour: string
+  let inbox: FurnishedInbox
+  let markers: Markers
+  let wide: Awaited<ReturnType<typeof openStream>>
+  let own: Awaited<ReturnType<typeof openStream>>
+
+  beforeAll(async () => {
+    system = await System.start(state, { environment: ENVIRONMENT })
+    ;[tenant, peer, receiver] = await Promise.all([
+      createTenant(system.place),
+      openPeer(system.place),
+      new WebhookReceiver().start(),
+    ])
+    // What is queued for webhooks stays queued until it is let through.
+    receiver.always(503)
+    neighbour = (await tenant.client.inboxes.create({})).inboxId
+    inbox = await furnishInbox({ tenant, peer, neighbour, receiver })
+    markers = { ...inbox.markers, uid: await uidOf(inbox.inboxId) }
+    ;[wide, own] = await Promise.all([openStream(system.place, tenant.key), openStream(system.place, inbox.ownKey)])
+  }, START_TIMEOUT + 60_000)
+  afterAll(async () => {
+    await wide?.close()
+    await Promise.all([peer?.stop(), receiver?.stop()])
+    await system?.stop()
+    await rm(state, { recursive: true, force: true })
+  }, START_TIMEOUT)
+
+  async function ask<Row extends pg.QueryResultRow>(
+    service: 'gateway' | 'webhooks-dispatcher',
+    text: string,
+    ...values: string[]
+  ) {
+    const client = new pg.Client({ connectionString: system.place.databases[service] })
+    await client.connect()
+    try {
+      return (await client.query<Row>(text, values)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  async function uidOf(address: string): Promise<string> {
+    const [row] = await ask<{ uid: string }>(
+      'gateway',
+      'select uid from inboxes where address = $1 and deleted_at is null',
+      address,
+    )
+    if (!row) throw new Error(`${address} is not there`)
+    return row.uid
+  }
+  const search = () => findTraces(system.place, blobs, markers)
+  const pathTo = (rest = '') => `/v0/inboxes/${encodeURIComponent(inbox.inboxId)}${rest}`
+  const webhook = (id: string) => tenant.api.get(`/v0/webhooks/${id}`)
+  const purged = () =>
+    waitFor(
+      async () => (await ask('gateway', 'select 1 from inboxes where uid = $1', markers['uid'] ?? '')).length === 0,
+      {
+        what: 'the purge',
+        timeout: 60_000,
+      },
+    )
+  /** Everything that the owner's key can read, as text. */
+  async function readable(): Promise<string> {
+    const lists = ['/inboxes', '/threads?include_spam=true&include_trash=true', '/webhooks', '/api-keys', '/pods']
+    const answers = await Promise.all(lists.map((list) => tenant.api.get(`/v0${list}`)))
+    expect(answers.map(({ status }) => status)).toEqual(lists.map(() => 200))
+    return JSON.stringify(answers.map(({ body }) => body)).toLowerCase()
+  }
+
+  it('has left something in every place, before it is deleted', async () => {
+    const places = new Set((await search()).map(({ place }) => place))
+    for (const place of [
+      ...[
+        'gateway.inboxes',
+        'gateway.credentials',
+        'mail-ingest.messages',
+        'mail-ingest.message_bodies',
+        'mail-ingest.threads',
+      ],
+      ...[
+        'mail-ingest.label_log',
+        'mail-ingest.tombstones',
+        'mail-send.sends',
+        'mail-send.deliveries',
+        'mail-send.idempotency_keys',
+      ],
+      ...['webhooks-dispatcher.webhooks', 'webhooks-dispatcher.payloads', 'websocket-fanout.stream_log', 'blobs'],
+    ])
+      expect(places).toContain(place)
+    const found = new Set((await search()).map(({ marker }) => marker))
+    expect(Object.keys(markers).filter((marker) => !found.has(marker))).toEqual([])
+  })
+
+  it('is dead for whoever names it when 204 was answered, and gone from lists within two seconds', async () => {
+    const deletedAt = Date.now()
+    expect((await tenant.api.delete(pathTo())).status).toBe(204)
+    for (const rest of ['', '/threads', '/messages', '/webhooks', '/api-keys']) {
+      expect(await tenant.api.get(pathTo(rest))).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
+    }
+    expect((await tenant.api.delete(pathTo())).status).toBe(404)
+    const mine = new Api(system.place.gatewayUrl, inbox.ownKey)
+    expect((await mine.get('/v0/auth/me')).status).toBe(401)
+    await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
+      responseCode: 550,
+    })
+    await waitFor(async () => !(await readable()).includes(inbox.username), {
+      what: 'the lists to follow',
+      timeout: 5_000,
+    })
+    expect(Date.now() - deletedAt).toBeLessThan(2_000)
+    expect((await own.ended()).code).toBe(1008)
+  })
+
+  it('has left nothing anywhere when it is purged, but what is on the list of what stays', async () => {
+    await purged()
+    expect(leftBehind(await search(), ON_ITS_WAY)).toEqual([])
+    expect(await readable()).not.toContain(inbox.markers['subject'])
+    expect((await webhook(inbox.webhooks.own)).status).toBe(404)
+    expect((await webhook(inbox.webhooks.narrow)).body).toMatchObject({ enabled: false })
+    expect((await webhook(inbox.webhooks.both)).body).toMatchObject({ enabled: true, inbox_ids: [neighbour] })
+    expect((await webhook(inbox.webhooks.wide)).body).toMatchObject({ enabled: true })
+  }, 90_000)
+
+  it('still delivers what it had accepted, and tells pod and organization', async () => {
+    const { messageId, recipient } = inbox.waiting
+    peer.server.answerRecipient(recipient)
+    expect((await peer.server.next(recipient, { timeout: 20_000 })).parsed.messageId).toBe(messageId)
+    await wide.next(
+      (event) => event['event_type'] === 'message.delivered' && JSON.stringify(event).includes(messageId),
+      {
+        what: 'the event of the delivery',
+      },
+    )
+    await waitFor(async () => leftBehind(await search()).length === 0, {
+      what: 'the bytes to go',
+      timeout: 30_000,
+      interval: 500,
+    })
+  }, 60_000)
+
+  it('has its queued events delivered to wider webhooks, whose documents go then', async () => {
+    receiver.always(200)
+    await letTimePass(system.place, 'webhooks-dispatcher')
+    await waitFor(() => receiver.requests.some(({ body }) => body.includes(inbox.markers['subject'] ?? '-')), {
+      what: 'a queued event',
+    })
+    await waitFor(
+      async () => {
+        await letTimePass(system.place, 'webhooks-dispatcher')
+        return (await search()).every(({ place }) => place !== 'webhooks-dispatcher.payloads')
+      },
+      { what: 'the documents to go', interval: 200, timeout: 20_000 },
+    )
+    expect(await ask('webhooks-dispatcher', 'select 1 from timers')).toEqual([])
+  }, 60_000)
+
+  describe('and the new inbox of the same address', () => {
+    let stream: Awaited<ReturnType<typeof openStream>>
+    const told: WebhookReceiver = new WebhookReceiver()
+    beforeAll(async () => {
+      expect(await tenant.api.post('/v0/inboxes', { username: inbox.username })).toMatchObject({ status: 200 })
+      await told.start()
+      await tenant.client.inboxes.webhooks.create(inbox.inboxId, {
+        url: told.url,
+        eventTypes: ['message.received', 'message.delivered', 'message.sent', 'message.bounced'],
+      })
+      stream = await openStream(system.place, tenant.key, { inbox_ids: [inbox.inboxId] })
+    })
+    afterAll(async () => {
+      await stream?.close()
+      await told.stop()
+    })
+
+    /** What it holds and what was told of it. */
+    async function seen() {
+      const lists = [
+        '/threads?include_spam=true&include_trash=true',
+        '/messages?include_spam=true&include_trash=true',
+        '/api-keys',
+        '/webhooks',
+      ]
+      const answers = await Promise.all(lists.map((list) => tenant.api.get(pathTo(list))))
+      const record = (await tenant.api.get(pathTo())).body
+      return {
+        counts: answers.map(({ body }) => body['count']),
+        names: Object.keys(record).sort(),
+        events: stream.events.length,
+        requests: told.requests.length,
+      }
+    }
+    const NOTHING = {
+      counts: [0, 0, 0, 1],
+      names: ['created_at', 'email', 'inbox_id', 'pod_id', 'updated_at'],
+      events: 0,
+      requests: 0,
+    }
+
+    it('starts empty', async () => {
+      expect(await seen()).toEqual(NOTHING)
+    })
+
+    it('sees nothing of the old one when every record of every topic comes once more', async () => {
+      expect(await replayEverything(system.place)).toBeGreaterThan(20)
+      // Timers of what the replay made wide webhooks hear again.
+      await letTimePass(system.place, 'webhooks-dispatcher')
+      expect(await seen()).toEqual(NOTHING)
+      expect(leftBehind(await search()).filter(({ marker }) => marker !== 'address')).toEqual([])
+      expect((await tenant.api.get(pathTo(`/threads/${inbox.thread}`))).status).toBe(404)
+    }, 90_000)
+
+    it('is told of its own mail, and of nothing else', async () => {
+      const { messageId } = await mailTo({ tenant, peer }, inbox.inboxId)
+      await stream.next((event) => JSON.stringify(event).includes(messageId), { what: 'the event of its own mail' })
+      await told.next(({ body }) => body.includes(messageId), { what: 'the same at the webhook' })
+      expect(await seen()).toMatchObject({ counts: [1, 1, 0, 1], events: 1, requests: 1 })
+    })
+  })
+
+  it('goes from topics and dead letters by their retention, which the brokers have', async () => {
+    const retentions = await retentionOfTopics(system.place)
+    const names = [...retentions.keys()]
+    expect(names).toEqual(expect.arrayContaining(Object.keys(topics)))
+    expect(names.filter((name) => name.endsWith('.dlq'))).not.toEqual([])
+    for (const [name, ms] of retentions) {
+      expect(ms).toBeGreaterThan(0)
+      expect(ms).toBeLessThanOrEqual(name.endsWith('.dlq') ? LIMITS.retention.deadLetter : LIMITS.retention.topic)
+    }
+  })
+})

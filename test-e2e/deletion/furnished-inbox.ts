@@ -1,0 +1,145 @@
+import { type WebhookReceiver, waitFor } from '@restante/testkit'
+import type { OutsidePeer } from '../support/peers.ts'
+import { newUsername, type Tenant } from '../support/tenants.ts'
+import type { Markers } from './traces.ts'
+
+export interface FurnishedInbox {
+  readonly inboxId: string
+  readonly username: string
+  readonly markers: Markers
+  readonly ownKey: string
+  /** Webhooks that belong to the inbox, name it alone, and name it beside another. */
+  readonly webhooks: { readonly own: string; readonly narrow: string; readonly both: string; readonly wide: string }
+  readonly thread: string
+  /** A message that its recipient's server does not take yet. */
+  readonly waiting: { readonly messageId: string; readonly recipient: string }
+}
+
+interface Surroundings {
+  readonly tenant: Tenant
+  readonly peer: OutsidePeer
+  readonly neighbour: string
+  readonly receiver: WebhookReceiver
+}
+
+/** A word of its own for each thing that an inbox can leave somewhere. */
+function newMarkers(): Record<string, string> {
+  const names = ['address', 'display', 'alias', 'metadata', 'key', 'url', 'idempotency']
+  const content = [
+    'subject',
+    'body',
+    'html',
+    'attachment',
+    'filename',
+    'label',
+    'sender',
+    'recipient',
+    'sent',
+    'waiting',
+  ]
+  return Object.fromEntries([...names, ...content].map((name) => [name, newUsername(name).toLowerCase()]))
+}
+
+/** An inbox with everything that one can have today, and everything that wider things can know of it. */
+export async function furnishInbox(surroundings: Surroundings): Promise<FurnishedInbox> {
+  const { tenant, neighbour, receiver } = surroundings
+  const { api, client } = tenant
+  const markers = newMarkers()
+  const word = (name: string) => markers[name] ?? ''
+  const username = word('address')
+  const { inboxId } = await client.inboxes.create({
+    username,
+    displayName: `Ada ${word('display')}`,
+    clientId: word('alias'),
+    metadata: { note: word('metadata') },
+  })
+  const hook = { url: receiver.url, eventTypes: ['message.received' as const] }
+  const [own, narrow, both, wide, key] = await Promise.all([
+    client.inboxes.webhooks.create(inboxId, { ...hook, url: `${receiver.url}/${word('url')}` }),
+    client.webhooks.create({ ...hook, inboxIds: [inboxId] }),
+    client.webhooks.create({ ...hook, inboxIds: [inboxId, neighbour] }),
+    client.webhooks.create(hook),
+    api.post(`/v0/inboxes/${encodeURIComponent(inboxId)}/api-keys`, { name: word('key') }),
+  ])
+  const mail = new Correspondence(surroundings, inboxId, word)
+  const thread = await mail.receive()
+  await mail.send()
+  return {
+    inboxId,
+    username,
+    markers,
+    ownKey: String(key.body['api_key']),
+    webhooks: { own: own.webhookId, narrow: narrow.webhookId, both: both.webhookId, wide: wide.webhookId },
+    thread,
+    waiting: await mail.sendLater(),
+  }
+}
+
+/** The mail of a furnished inbox. */
+class Correspondence {
+  readonly #surroundings: Surroundings
+  readonly #inboxId: string
+  readonly #word: (name: string) => string
+
+  constructor(surroundings: Surroundings, inboxId: string, word: (name: string) => string) {
+    this.#surroundings = surroundings
+    this.#inboxId = inboxId
+    this.#word = word
+  }
+
+  /** Two threads, one of them with an answer; a label; a mail that the neighbour got too. @returns the first thread. */
+  async receive(): Promise<string> {
+    const { peer, neighbour, tenant } = this.#surroundings
+    const to = this.#inboxId
+    const word = this.#word
+    const from = `${word('sender')}@${peer.domain}`
+    const newId = () => `<${newUsername('id')}@${peer.domain}>`
+    const [first, answer] = [newId(), newId()]
+    const subject = word('subject')
+    const text = `${word('body')}\n`
+    const attachments = [{ filename: `${word('filename')}.txt`, content: `${word('attachment')} `.repeat(20) }]
+    await peer.send({ from, to, messageId: first, subject, text, html: `<p>${word('html')}</p>`, attachments })
+    const { threadId } = await this.#labelled(first, 'received')
+    await peer.send({ from, to, messageId: answer, inReplyTo: first, subject: `Re: ${subject}`, text })
+    const envelope = { from: peer.address(), to: [to, neighbour] }
+    await peer.send({ envelope, from: peer.address(), to: neighbour, subject: 'For both', text: 'Both' })
+    await this.#labelled(answer, 'received')
+    await tenant.client.inboxes.messages.update(to, first, { addLabels: [word('label')] })
+    return threadId
+  }
+
+  /** A message under an idempotency key, and one whose copy is deleted. */
+  async send(): Promise<void> {
+    const { peer, tenant } = this.#surroundings
+    const word = this.#word
+    const message = { to: `${word('recipient')}@${peer.domain}`, subject: word('sent'), text: word('sent') }
+    const path = `/v0/inboxes/${encodeURIComponent(this.#inboxId)}/messages/send`
+    const sent = await tenant.api.post(path, message, { headers: { 'idempotency-key': word('idempotency') } })
+    if (sent.status !== 200) throw new Error(`the message was refused: ${JSON.stringify(sent.body)}`)
+    const { messageId } = await tenant.client.inboxes.messages.send(this.#inboxId, message)
+    await this.#labelled(messageId, 'delivered')
+    await tenant.client.inboxes.messages.delete(this.#inboxId, messageId)
+  }
+
+  /** A message that its recipient's server puts off. */
+  async sendLater(): Promise<FurnishedInbox['waiting']> {
+    const { peer, tenant } = this.#surroundings
+    const recipient = peer.address(newUsername('later'))
+    peer.server.answerRecipient(recipient, ...Array.from({ length: 500 }, () => '450 4.2.0 later' as const))
+    const message = { to: recipient, subject: this.#word('waiting'), text: 'Later' }
+    const { messageId } = await tenant.client.inboxes.messages.send(this.#inboxId, message)
+    await this.#labelled(messageId, 'delayed')
+    return { messageId, recipient }
+  }
+
+  #labelled(messageId: string, label: string) {
+    const { client } = this.#surroundings.tenant
+    return waitFor(
+      async () => {
+        const message = await client.inboxes.messages.get(this.#inboxId, messageId)
+        return message.labels.includes(label) && message
+      },
+      { what: `${messageId} to be ${label}` },
+    )
+  }
+}

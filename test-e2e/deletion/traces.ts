@@ -1,0 +1,121 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { SERVICES, type ServiceName } from '@restante/contracts'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import type { Place } from '../stack/place.ts'
+
+/** Words that occur nowhere but in what is to be deleted, by what they stand for. */
+export type Markers = Readonly<Record<string, string>>
+
+/** A word that was found, and where. */
+export interface Trace {
+  /** `<service>.<table>`, `redis` or `blobs`. */
+  readonly place: string
+  readonly marker: string
+  /** The row, key or name that holds it. */
+  readonly what: string
+}
+
+/** Looks for markers in every column of every table of every service, in every key of Redis and in every blob. */
+export async function findTraces(place: Place, blobs: string, markers: Markers): Promise<Trace[]> {
+  const found = await Promise.all([
+    ...SERVICES.map((service) => inDatabase(place, service, markers)),
+    inRedis(place, markers),
+    inBlobs(blobs, markers),
+  ])
+  return found.flat()
+}
+
+const TABLES = `select table_name as name from information_schema.tables
+ where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`
+
+async function inDatabase(place: Place, service: ServiceName, markers: Markers): Promise<Trace[]> {
+  const client = new pg.Client({ connectionString: place.databases[service] })
+  await client.connect()
+  try {
+    const patterns = Object.values(markers).flatMap((marker) => [marker, hex(marker)].map((text) => `%${text}%`))
+    const tables = await client.query<{ name: string }>(TABLES)
+    const traces: Trace[] = []
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ row: string }>(
+        `select to_jsonb(held)::text as row from "${name}" as held where lower(to_jsonb(held)::text) like any($1::text[])`,
+        [patterns],
+      )
+      for (const { row } of rows) traces.push(...tracesIn(`${service}.${name}`, row, row, markers))
+    }
+    return traces
+  } finally {
+    await client.end()
+  }
+}
+
+async function inRedis(place: Place, markers: Markers): Promise<Trace[]> {
+  const client = new Redis(place.operator['REDIS_URL'] ?? '')
+  try {
+    const traces: Trace[] = []
+    for await (const keys of client.scanStream({ match: `${place.operator['REDIS_PREFIX']}*`, count: 1_000 })) {
+      for (const key of Array.isArray(keys) ? keys.map(String) : [])
+        traces.push(...tracesIn('redis', key, key + (await contentOf(client, key)), markers))
+    }
+    return traces
+  } finally {
+    client.disconnect()
+  }
+}
+
+async function contentOf(client: Redis, key: string): Promise<string> {
+  const type = await client.type(key)
+  switch (type) {
+    case 'string':
+      return (await client.get(key)) ?? ''
+    case 'hash':
+      return JSON.stringify(await client.hgetall(key))
+    case 'list':
+      return JSON.stringify(await client.lrange(key, 0, -1))
+    case 'set':
+      return JSON.stringify(await client.smembers(key))
+    case 'zset':
+      return JSON.stringify(await client.zrange(key, '0', '-1'))
+    case 'stream':
+      return JSON.stringify(await client.xrange(key, '-', '+'))
+    case 'none':
+      return ''
+    default:
+      throw new Error(`a value of the type ${type} cannot be searched`)
+  }
+}
+
+async function inBlobs(folder: string, markers: Markers): Promise<Trace[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+  const traces = await Promise.all(
+    files.map(async (file) => {
+      const name = path.relative(folder, file)
+      // One that went meanwhile holds nothing.
+      const bytes = await readFile(file, 'latin1').catch(() => '')
+      return tracesIn('blobs', name, name + bytes, markers)
+    }),
+  )
+  return traces.flat()
+}
+
+function tracesIn(place: string, what: string, content: string, markers: Markers): Trace[] {
+  const folded = content.toLowerCase()
+  return Object.entries(markers).flatMap(([marker, word]) => {
+    const here = folded.includes(word) || folded.includes(hex(word)) || base64(word).some((it) => content.includes(it))
+    return here ? [{ place, marker, what }] : []
+  })
+}
+
+function hex(word: string): string {
+  return Buffer.from(word).toString('hex')
+}
+
+/** What a word looks like inside of base64, wherever in three bytes it begins. */
+function base64(word: string): string[] {
+  return [0, 1, 2].map((before) => {
+    const encoded = Buffer.from(' '.repeat(before) + word).toString('base64')
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + word.length) * 4) / 3) - 1)
+  })
+}
