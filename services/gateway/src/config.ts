@@ -61,6 +61,12 @@ export const environment = commonEnvironment.extend({
   SIGN_UP_VERIFIED_HUMAN: env
     .choice(['provisional', 'refuse'], 'provisional')
     .describe('What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403'),
+  UNVERIFIED_ORGANIZATION_PERIOD: env
+    .duration()
+    .optional()
+    .describe(
+      'After how long without a used key or arriving mail an organization that was never verified is deleted; default: never',
+    ),
   VERIFIED_INBOX_LIMIT: env
     .integer()
     .optional()
@@ -126,6 +132,7 @@ export function configure(given: Environment) {
     },
     retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,
     auditMs: given.AUDIT_PERIOD,
+    inactiveMs: given.UNVERIFIED_ORGANIZATION_PERIOD,
     signUpOffered: given.SIGN_UP,
     signUp: {
       refusedDomains: lowerCase(given.SIGN_UP_REFUSED_DOMAINS),

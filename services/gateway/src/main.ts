@@ -20,13 +20,15 @@ import { Upstreams } from './edge/upstreams.ts'
 import { awaitPurges } from './inboxes/purge.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { deleteOrganizations } from './organizations/deletion.ts'
+import { deleteInactive } from './organizations/inactivity.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { Meter } from './rate-limits/meter.ts'
 import { RateLimits } from './rate-limits/rate-limits.ts'
 import { Signatures } from './signatures/authenticate.ts'
 import { forgetNonces } from './signatures/nonces.ts'
-import { SweepSchedule, sweepHourly } from './sweep.ts'
+import { type StandingKind, StandingTimers } from './standing-timers.ts'
+import { sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
 import type { GatewayTimers } from './timers.ts'
@@ -70,7 +72,12 @@ export function create(config: Config, log: Logger): Service {
   awaitPurges(timers, { db, log, services: purging })
   sweepHourly(timers, { db, events, auditMs: config.auditMs })
   deleteOrganizations(timers, { events, timers, retiredAddressMs: config.retiredAddressMs })
-  service.use(new SweepSchedule({ timers, db, log }))
+  const kinds: StandingKind[] = ['sweep']
+  if (config.inactiveMs !== undefined) {
+    deleteInactive(timers, { db, events, timers, log, mailIngest, inactiveMs: config.inactiveMs })
+    kinds.push('inactive-organizations')
+  }
+  service.use(new StandingTimers({ timers, db, log, kinds }))
   service.use(timers)
 
   const peers = new Peers(config.trustedProxies)

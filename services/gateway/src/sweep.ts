@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { type Logger, outlast, type Part, sql } from '@restante/service'
+import { sql } from '@restante/service'
 import type { Actor } from './audit/actor.ts'
 import { revokeCredentials } from './credentials/store.ts'
 import type { Db, Tx } from './database.ts'
@@ -7,7 +7,6 @@ import type { TenancyEvents } from './tenancy/events.ts'
 import type { GatewayTimers } from './timers.ts'
 
 const EVERY_MS = 3_600_000
-const FIRST_AFTER_MS = 60_000
 /** Rows per transaction; what remains has the next one, at once. */
 const KEYS = 500
 const AUDIT_ENTRIES = 5_000
@@ -33,44 +32,6 @@ export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): voi
       await postpone(tx, new Date(Date.now() + (more ? 0 : EVERY_MS)), {})
     })
   })
-}
-
-/**
- * Sets the one timer of the sweep where there is none yet: if each process that starts put it off, a process that starts
- * again and again would keep it from ever being due. One that starts while the database is away serves what it can
- * meanwhile.
- */
-export class SweepSchedule implements Part {
-  readonly name = 'sweep'
-  readonly #timers: GatewayTimers
-  readonly #db: Db
-  readonly #log: Logger
-  readonly #stop = new AbortController()
-  #scheduling: Promise<void> = Promise.resolve()
-
-  constructor(options: { timers: GatewayTimers; db: Db; log: Logger }) {
-    this.#timers = options.timers
-    this.#db = options.db
-    this.#log = options.log
-  }
-
-  async start(): Promise<void> {
-    this.#scheduling = outlast(this.#stop.signal, () => this.#schedule()).catch((error: unknown) =>
-      this.#log.error({ err: error }, 'the sweep was not scheduled'),
-    )
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#scheduling
-  }
-
-  #schedule(): Promise<void> {
-    const dueAt = new Date(Date.now() + FIRST_AFTER_MS)
-    return this.#db.transaction((tx) =>
-      this.#timers.scheduleIfMissing(tx, { kind: 'sweep', key: 'all', dueAt, payload: {} }),
-    )
-  }
 }
 
 const FORGET_AUDIT = sql<{ position: string }, [before: string, limit: number]>(`

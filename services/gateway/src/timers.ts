@@ -9,6 +9,8 @@ export interface GatewayTimerKinds {
   'inbox-purge': { readonly done: readonly string[] }
   /** Takes an organization apart whose deletion has begun. Key: its id. */
   'organization-deletion': Record<string, never>
+  /** Begins the deletion of unverified organizations in which nothing happens. One timer, which sets itself anew. */
+  'inactive-organizations': Record<string, never>
   /** Removes what has served its time. One timer, which sets itself anew. */
   sweep: Record<string, never>
 }

@@ -87,6 +87,10 @@ export class StandIns {
     switch (request.url) {
       case '/internal/inbound/exists':
         return void response.end(JSON.stringify({ received: this.received.has(document.organization_id) }))
+      case '/internal/inbound/since': {
+        const organization_ids = document.organization_ids.filter((id: string) => this.received.has(id))
+        return void response.end(JSON.stringify({ organization_ids }))
+      }
       case '/internal/system-mail/send':
         this.systemMails.push(document)
         if (this.unmailable.has(document.to)) response.statusCode = 400

@@ -79,6 +79,17 @@ export const mailIngestInternalOperations = internalGroup({
     body: z.object({ organization_id: z.guid() }),
     response: z.object({ received: z.boolean() }),
   }),
+  /** Organizations that nobody confirmed are deleted when nothing happens in them, arriving mail included (identity 5.4). */
+  'mail-ingest.receivedSince': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.receivedSince',
+    path: '/internal/inbound/since',
+    service: 'mail-ingest',
+    callers: ['gateway'],
+    summary: 'Tell which organizations hold mail that arrived since a moment',
+    body: z.object({ organization_ids: z.array(z.guid()).max(500), since: z.iso.datetime() }),
+    response: z.object({ organization_ids: z.array(z.guid()) }),
+  }),
 })
 
 /** What the mailbox asks the owner of sending. */

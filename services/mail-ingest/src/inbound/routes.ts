@@ -1,10 +1,15 @@
 import type { InternalHandlers } from '@restante/service'
 import type { Db } from '../database.ts'
-import { hasReceivedMail } from './store.ts'
+import { hasReceivedMail, receivedSince } from './store.ts'
+
+type Ids = 'mail-ingest.hasReceivedMail' | 'mail-ingest.receivedSince'
 
 /** What the gateway asks about arrived mail. */
-export function inboundRoutes(db: Db): Pick<InternalHandlers<'mail-ingest'>, 'mail-ingest.hasReceivedMail'> {
+export function inboundRoutes(db: Db): Pick<InternalHandlers<'mail-ingest'>, Ids> {
   return {
     'mail-ingest.hasReceivedMail': async ({ body }) => ({ received: await hasReceivedMail(db, body.organization_id) }),
+    'mail-ingest.receivedSince': async ({ body }) => ({
+      organization_ids: await receivedSince(db, body.organization_ids, body.since),
+    }),
   }
 }

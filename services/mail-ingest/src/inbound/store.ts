@@ -90,3 +90,19 @@ const HAS_RECEIVED = sql<{ organization_id: string }, [organizationId: string]>(
 export async function hasReceivedMail(db: Queryable, organizationId: string): Promise<boolean> {
   return (await db.query(HAS_RECEIVED, organizationId)).length > 0
 }
+
+// Not by the times of mails, which are what their senders say: a thread is changed when a mail comes into it.
+const RECEIVED_SINCE = sql<{ id: string }, [organizationIds: string[], since: string]>(`
+select asked.id from unnest($1::uuid[]) as asked (id)
+ where exists (select from threads where organization_id = asked.id and updated_at >= $2::timestamptz
+                  and received_timestamp is not null)`)
+
+/** Those of the organizations that hold mail which arrived since a moment. */
+export async function receivedSince(
+  db: Queryable,
+  organizationIds: readonly string[],
+  since: string,
+): Promise<string[]> {
+  const rows = await db.query(RECEIVED_SINCE, [...organizationIds], since)
+  return rows.map(({ id }) => id)
+}
