@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { LIMITS } from '@restante/contracts'
+import { displayName, LIMITS } from '@restante/contracts'
 import { commonConfiguration, commonEnvironment, env } from '@restante/service'
 import type { z } from 'zod'
 
@@ -48,6 +48,11 @@ export const environment = commonEnvironment.extend({
   DEFAULT_DOMAIN: env.string().describe('Domain of inboxes that are created without one'),
   SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
   RESERVED_USERNAMES: env.list().describe('Local parts that nobody can take, besides those of RFC 2142'),
+  DEFAULT_DISPLAY_NAME: env
+    .string()
+    .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
+    .optional()
+    .describe('Sender name of inboxes that are created without one; default: none'),
   RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
   CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
@@ -129,6 +134,7 @@ export function configure(given: Environment) {
       defaultDomain,
       sharedDomains: lowerCase([defaultDomain, ...given.SHARED_DOMAINS]),
       reservedUsernames: lowerCase(given.RESERVED_USERNAMES),
+      defaultDisplayName: given.DEFAULT_DISPLAY_NAME,
     },
     retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,
     auditMs: given.AUDIT_PERIOD,

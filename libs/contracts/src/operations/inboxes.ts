@@ -13,7 +13,8 @@ export const username = z.string().toLowerCase().regex(USERNAME, {
   error: 'Must be 1 to 64 characters of a-z 0-9 . _ - without a leading, trailing or doubled dot',
 })
 
-const displayName = line({ max: LIMITS.inbox.displayName }).meta({ description: 'Sender name; "" means none.' })
+/** Sender name of an inbox (identity 8.2). */
+export const displayName = line({ max: LIMITS.inbox.displayName }).meta({ description: 'Sender name; "" means none.' })
 const status = z.enum(['active', 'paused'])
 const params = z.object({ inbox_id: idParam })
 

@@ -44,7 +44,8 @@ export const metadataChange = onWire(
 
 function entries(given: Readonly<Record<string, unknown>>, context: z.RefinementCtx): [string, unknown][] {
   const all = Object.entries(given)
-  if (all.length > LIMITS.inbox.metadataKeys) {
+  // Keys that go do not count; what an update leaves is counted where it is merged.
+  if (all.filter(([, value]) => value !== null).length > LIMITS.inbox.metadataKeys) {
     context.addIssue({ code: 'custom', message: `Must have at most ${LIMITS.inbox.metadataKeys} keys` })
     return []
   }

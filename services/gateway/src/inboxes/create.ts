@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { LIMITS } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 import type { Tx } from '../database.ts'
@@ -14,6 +15,8 @@ export interface AddressRules {
   readonly sharedDomains: ReadonlySet<string>
   /** Local parts that nobody can take, besides those of RFC 2142. */
   readonly reservedUsernames: ReadonlySet<string>
+  /** Sender name of inboxes that are created without one. */
+  readonly defaultDisplayName: string | undefined
 }
 
 export interface InboxRequest {
@@ -37,7 +40,7 @@ export async function createInbox(
   given: InboxRequest,
 ): Promise<Inbox> {
   const { addresses } = deps
-  const domain = given.domain ?? addresses.defaultDomain
+  const domain = given.domain === undefined ? addresses.defaultDomain : domainToASCII(given.domain)
   if (!addresses.sharedDomains.has(domain)) throw new ApiError('not_found', { message: 'Domain not found' })
   if (given.username !== undefined && isReserved(given.username, addresses.reservedUsernames)) {
     throw new ApiError('resource_taken', { message: 'This username is reserved', fix: 'Choose another username.' })
@@ -48,8 +51,9 @@ export async function createInbox(
     if (refusal !== undefined && given.username !== undefined) throw refusal
     if (refusal !== undefined) continue
     refuseBeyondLimit(organization)
-    const { username: _username, domain: _domain, ...rest } = given
-    const inbox = await insertInbox(tx, { ...rest, organizationId: organization.id, address }, new Date())
+    const { username: _username, domain: _domain, displayName = addresses.defaultDisplayName, ...rest } = given
+    const row = { ...rest, displayName, organizationId: organization.id, address }
+    const inbox = await insertInbox(tx, row, new Date())
     if (inbox === undefined) continue
     await deps.events.record(tx, inboxChanged(inbox))
     return inbox
