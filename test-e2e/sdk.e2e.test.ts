@@ -28,6 +28,27 @@ describe('the public client', () => {
       })
     })
 
+    it('creates pods, works in one by its client_id, and deletes it with its keys', async () => {
+      const { client } = system.tenant
+      const clientId = newUsername('pod')
+      const pod = await client.pods.create({ name: 'Sales', clientId })
+      expect(pod).toMatchObject({ name: 'Sales', clientId, createdAt: expect.any(Date) })
+      expect(await client.pods.create({ clientId })).toEqual(pod)
+      expect(await client.pods.get(clientId)).toEqual(pod)
+      const { inboxId, podId } = await client.pods.inboxes.create(clientId, {})
+      expect(podId).toBe(pod.podId)
+      const key = secretOf(await client.pods.apiKeys.create(clientId, {}))
+      await expect(client.pods.delete(pod.podId)).rejects.toMatchObject({
+        statusCode: 409,
+        body: expect.objectContaining({ code: 'cannot_delete', message: 'The pod still holds 1 inbox' }),
+      })
+      await client.inboxes.delete(inboxId)
+      await client.pods.delete(clientId)
+      await expect(client.pods.get(pod.podId)).rejects.toBeInstanceOf(AgentMail.NotFoundError)
+      await expect(clientOf(system.place, key).auth.me()).rejects.toMatchObject({ statusCode: 401 })
+      expect((await client.pods.create({ clientId })).podId).not.toBe(pod.podId)
+    })
+
     it('lists pods and gets one', async () => {
       const { pods, count } = await system.tenant.client.pods.list()
       expect(count).toBe(pods.length)
@@ -128,6 +149,21 @@ describe('the public client', () => {
       expect((await system.tenant.client.pods.inboxes.list(system.tenant.id)).inboxes).toContainEqual(inbox)
       await system.tenant.client.pods.inboxes.update(system.tenant.id, inbox.inboxId, { displayName: 'P' })
       await system.tenant.client.pods.inboxes.delete(system.tenant.id, inbox.inboxId)
+    })
+
+    it('are searched, in the organization and in a pod', async () => {
+      const { client } = system.tenant
+      const username = newUsername('find')
+      const inbox = await client.inboxes.create({ username, displayName: 'Zoë Searched' })
+      const other = await client.inboxes.create({ displayName: `About ${username}` })
+      expect((await client.inboxes.search({ q: username })).inboxes).toEqual([inbox, other])
+      expect((await client.pods.inboxes.search(system.tenant.id, { q: 'zoe sea' })).inboxes).toContainEqual(inbox)
+      const first = await client.inboxes.search({ q: username, limit: 1 })
+      expect(first).toMatchObject({ count: 1, limit: 1, inboxes: [inbox] })
+      const next = await client.inboxes.search({ q: username, limit: 1, pageToken: first.nextPageToken ?? '' })
+      expect(next.inboxes).toEqual([other])
+      expect(next.nextPageToken).toBeUndefined()
+      await expect(client.inboxes.search({ q: 'a' })).rejects.toBeInstanceOf(AgentMail.ValidationError)
     })
 
     it('are listed page by page, each once', async () => {
