@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { ApiError, type Queryable, type Statement } from '@restante/service'
+import { Secrets } from '../src/credentials/secrets.ts'
+import { KeyLookup } from '../src/edge/key-lookup.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+/** What went to the database and came back. */
+interface Question {
+  readonly text: string
+  readonly values: readonly unknown[]
+  readonly rows: readonly object[]
+}
+
+/**
+ * How long a refusal takes must not tell how near a guess came. Times cannot be tested without ever failing by chance, so
+ * this tests what they follow from: every guess makes the same hash, asks the same question, and compares nothing itself.
+ */
+describe('a guessed key', () => {
+  let gateway: TestGateway
+  let known: string
+  let secrets: Secrets
+  const guesses = new Map<string, string>()
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    known = (await gateway.organization()).key
+    secrets = new Secrets({ installationSecret: gateway.env['INSTALLATION_SECRET'] ?? '', region: 'us' })
+    const other = (digit: string | undefined) => (digit === '0' ? '1' : '0')
+    guesses.set('only the last digit is wrong', known.slice(0, -1) + other(known.at(-1)))
+    guesses.set('only the first digit is wrong', known.slice(0, 6) + other(known[6]) + known.slice(7))
+    guesses.set('only the shown prefix is right', known.slice(0, 14) + randomBytes(28).toString('hex'))
+    guesses.set('nothing is right', `am_us_${randomBytes(32).toString('hex')}`)
+    guesses.set('another region and length', `am_eu_${randomBytes(3).toString('hex')}`)
+    guesses.set('a digit too many', `${known}0`)
+    guesses.set('only the letter case is wrong', known.slice(0, 6) + known.slice(6).toUpperCase())
+  })
+  afterAll(() => gateway.stop())
+
+  /** Looks a key up as the gateway does, and keeps what the database was asked. */
+  async function lookUp(token: string): Promise<{ questions: Question[]; refusal: unknown }> {
+    const questions: Question[] = []
+    const db: Queryable = {
+      async query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values) {
+        const rows = await gateway.db.query(statement, ...values)
+        questions.push({
+          text: statement.text,
+          values,
+          rows: rows.filter((row) => typeof row === 'object' && row !== null),
+        })
+        return rows
+      },
+    }
+    const keys = new KeyLookup({ db, secrets, region: 'us', otherRegionUrl: undefined })
+    const refusal = await keys.authenticate(token).then(
+      () => undefined,
+      (error: unknown) => (error instanceof ApiError ? { status: error.status, code: error.code } : error),
+    )
+    return { questions, refusal }
+  }
+
+  it('costs the one question that a right key costs, and gets no row that anything could be compared with', async () => {
+    const right = await lookUp(known)
+    expect(right.refusal).toBeUndefined()
+    expect(right.questions).toHaveLength(1)
+    for (const [what, guess] of guesses) {
+      const { questions, refusal } = await lookUp(guess)
+      expect([what, questions.map(({ text }) => text)]).toEqual([what, right.questions.map(({ text }) => text)])
+      expect([what, questions.map(({ rows }) => rows)]).toEqual([what, [[]]])
+      expect([what, refusal]).toEqual([what, { status: 401, code: 'unknown_api_key' }])
+    }
+  })
+
+  it('leaves the process as the keyed hash of the whole of it, and nothing else does', async () => {
+    for (const token of [known, ...guesses.values()]) {
+      const { questions } = await lookUp(token)
+      expect(questions.map(({ values }) => values)).toEqual([[secrets.hash(token)]])
+    }
+    const elsewhere = new Secrets({ installationSecret: 'the secret of another installation', region: 'us' })
+    expect(elsewhere.hash(known).equals(secrets.hash(known))).toBe(false)
+  })
+
+  it('meets neither secrets nor hashes in what a right key finds', async () => {
+    const { questions } = await lookUp(known)
+    const hash = secrets.hash(known)
+    const values = questions.flatMap(({ rows }) => rows.flatMap((row) => Object.values(row)))
+    expect(values.length).toBeGreaterThan(0)
+    expect(values.filter((value) => Buffer.isBuffer(value) || known.includes(String(value)))).toEqual([])
+    expect(JSON.stringify(values)).not.toContain(hash.toString('hex'))
+  })
+
+  it('is refused in the same words, however near it came', async () => {
+    const refusals: { readonly status: number; readonly body: object; readonly told: object }[] = []
+    for (const [what, guess] of guesses) {
+      if (what === 'another region and length') continue
+      const { status, headers, body } = await gateway.as(guess).get('/v0/auth/me')
+      const told = Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'))
+      refusals.push({ status, body, told })
+    }
+    expect(refusals).toEqual(refusals.map(() => refusals[0]))
+    expect(refusals[0]).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })
+  })
+})
