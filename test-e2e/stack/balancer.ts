@@ -3,8 +3,11 @@ import { closeSync, openSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { SERVICES } from '@restante/contracts'
-import { listenerOf, type Settings } from '@restante/local/settings.ts'
+import { listenerOf, root, type Settings } from '@restante/local/settings.ts'
 import { waitFor } from '@restante/testkit'
+
+/** What operators run, as it is (deploy/haproxy). */
+const OPERATORS_FILES = ['defaults.cfg', 'gateway.cfg'].map((name) => path.join(root, 'deploy/haproxy', name))
 
 export interface BalancerOptions {
   /** Where services are looked for. */
@@ -14,7 +17,10 @@ export interface BalancerOptions {
   readonly folder: string
 }
 
-/** HAProxy in front of several processes of each service: new connections go to those whose `/readyz` is 200. */
+/**
+ * HAProxy in front of two processes of each service, configured by the files that operators are given: new connections
+ * go to those whose `/readyz` is 200.
+ */
 export class Balancer {
   readonly #options: BalancerOptions
   #child: ChildProcess | undefined
@@ -26,9 +32,13 @@ export class Balancer {
   async start(): Promise<void> {
     const { folder, front } = this.#options
     const file = path.join(folder, 'haproxy.cfg')
-    await writeFile(file, this.#configuration())
+    await writeFile(file, this.#otherServices())
     const log = openSync(path.join(folder, 'haproxy.log'), 'a')
-    this.#child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', log, log] })
+    const files = [...OPERATORS_FILES, file].flatMap((each) => ['-f', each])
+    this.#child = spawn('haproxy', ['-db', ...files], {
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env['PATH'], ...this.#gateways() },
+    })
     closeSync(log)
     await Promise.all(
       SERVICES.map((name) =>
@@ -48,12 +58,23 @@ export class Balancer {
     await waitFor(() => child.exitCode !== null || child.signalCode !== null, { what: 'HAProxy to end' })
   }
 
-  #configuration(): string {
+  /** What the operators' file takes from the environment. */
+  #gateways(): Record<string, string> {
     const { front, back } = this.#options
-    const http = SERVICES.map((name) => {
+    const address = (settings: Settings) => `127.0.0.1:${settings.port(listenerOf('gateway'))}`
+    const [first, second, ...more] = back
+    if (first === undefined || second === undefined || more.length > 0)
+      throw new Error('two processes of each, no more')
+    return { GATEWAY_BIND: address(front), GATEWAY_1: address(first), GATEWAY_2: address(second) }
+  }
+
+  /** Sections of the same form for what stands behind the gateway, and for SMTP. */
+  #otherServices(): string {
+    const { front, back } = this.#options
+    const http = SERVICES.filter((name) => name !== 'gateway').map((name) => {
       const port = (settings: Settings) => settings.port(listenerOf(name))
       const servers = back.map((own, replica) => `  server replica-${replica} 127.0.0.1:${port(own)} check`)
-      return [`listen ${name}`, `  bind 127.0.0.1:${port(front)}`, '  mode http', ...servers].join('\n')
+      return [`listen ${name}`, `  bind 127.0.0.1:${port(front)}`, ...servers].join('\n')
     })
     const smtp = [
       'listen smtp',
@@ -64,22 +85,6 @@ export class Balancer {
           `  server replica-${replica} 127.0.0.1:${own.port('smtp')} check port ${own.port(listenerOf('mail-ingest'))}`,
       ),
     ].join('\n')
-    return `${[SETTINGS, ...http, smtp].join('\n\n')}\n`
+    return `${[...http, smtp].join('\n\n')}\n`
   }
 }
-
-/** As an operator would have it: a process that says it is not ready gets no new connection within half a second. */
-const SETTINGS = `global
-  maxconn 4000
-
-defaults
-  timeout connect 2s
-  timeout client 2m
-  timeout server 2m
-  timeout tunnel 1h
-  timeout check 5s
-  balance leastconn
-  option httpchk GET /readyz
-  option redispatch 1
-  retries 3
-  default-server inter 250ms fall 1 rise 1`

@@ -49,10 +49,12 @@ export class Hub implements Part {
     for (const connection of [...this.#all()]) connection.terminate()
   }
 
+  /** By the clock, not by steps: the lateness of thousands of timers would add up to more than the window. */
   async #closeSpread(connections: readonly Connection[], overMs: number): Promise<void> {
-    const step = overMs / Math.max(connections.length, 1)
+    const began = performance.now()
     for (const [index, connection] of connections.entries()) {
-      if (index > 0) await new Promise((resolve) => setTimeout(resolve, step))
+      const wait = began + (overMs * index) / connections.length - performance.now()
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
       connection.close(CLOSE.restart, 'Restarting')
     }
   }

@@ -1,0 +1,124 @@
+import { rm } from 'node:fs/promises'
+import { type StreamClient, waitFor } from '@restante/testkit'
+import { START_TIMEOUT } from '../stack/connect.ts'
+import { currentRun } from '../stack/run.ts'
+import { System } from '../stack/system.ts'
+import { atRate } from '../support/open-loop.ts'
+import { describeWith } from '../support/programs.ts'
+import { openStream } from '../support/streams.ts'
+import { createTenant, type Tenant } from '../support/tenants.ts'
+
+const state = `${currentRun().folder}-gateways`
+const STREAMS = 60
+/** Requests per second, reads and writes, answered by the gateway itself and by the services behind it. */
+const RATE = 40
+/** Over how long the closes of a gateway that goes away are spread, with the default `SHUTDOWN_GRACE`. */
+const WINDOW_MS = 20_000
+/** Code that a stream is closed with when its client is to move (events 6.7). */
+const RESTART = 1012
+
+interface Close {
+  readonly code: number
+  readonly at: number
+}
+
+/** `READY_INCLUDES_UPSTREAMS` is off, as in production: only the gateways go here. */
+const environment = { READY_INCLUDES_UPSTREAMS: 'false' }
+
+describeWith({ programs: ['haproxy'] }, 'two gateways behind HAProxy as operators are told to configure it', () => {
+  let system: System
+  let tenant: Tenant
+  const streams: Promise<void>[] = []
+  let over = false
+  beforeAll(async () => {
+    system = await System.start(state, { replicas: 2, environment })
+    tenant = await createTenant(system.place)
+  }, START_TIMEOUT)
+  afterAll(async () => {
+    over = true
+    await system?.stop()
+    await Promise.allSettled(streams)
+    await rm(state, { recursive: true, force: true })
+  }, START_TIMEOUT)
+
+  it('are restarted one after the other: no request fails, and streams move a few at a time', async () => {
+    const closes: Close[] = []
+    const failures: string[] = []
+    const open = new Set<StreamClient>()
+
+    /** A client of the stream, which comes back at once whenever it is closed. */
+    async function follow(): Promise<void> {
+      while (!over) {
+        const stream = await openStream(system.place, tenant.key).catch((error: unknown) => {
+          failures.push(`stream: ${String(error)}`)
+          return undefined
+        })
+        if (stream === undefined) return
+        open.add(stream)
+        const { code } = await stream.ended({ what: 'the stream to end', timeout: 600_000, interval: 20 })
+        open.delete(stream)
+        closes.push({ code, at: performance.now() })
+      }
+    }
+
+    /** One request, made once: whatever is no success is a failure. */
+    async function request(index: number): Promise<void> {
+      const work = requests[index % requests.length] ?? requests[0]
+      const { what, make } = work
+      try {
+        const { status, body } = await make()
+        if (status >= 300) failures.push(`${what}: ${status} ${JSON.stringify(body)}`)
+      } catch (error) {
+        failures.push(`${what}: ${String(error)} ${String(error instanceof Error ? error.cause : '')}`)
+      }
+    }
+    const { api } = tenant
+    const requests = [
+      { what: 'GET /v0/auth/me', make: () => api.get('/v0/auth/me') },
+      { what: 'GET /v0/threads', make: () => api.get('/v0/threads') },
+      { what: 'POST /v0/inboxes', make: () => api.post('/v0/inboxes', {}) },
+      { what: 'GET /v0/webhooks', make: () => api.get('/v0/webhooks') },
+    ] as const
+
+    for (let index = 0; index < STREAMS; index++) streams.push(follow())
+    await waitFor(() => open.size === STREAMS, { what: 'the streams', timeout: 30_000 })
+    let made = 0
+    let restarting = true
+    const load = (async () => {
+      while (restarting) await atRate(RATE, RATE, () => request(made++))
+    })()
+
+    const moved: Close[][] = []
+    for (const replica of [0, 1]) {
+      closes.length = 0
+      const gateway = system.process('gateway', replica)
+      await gateway.stop('SIGTERM', 35_000)
+      moved.push([...closes])
+      gateway.start()
+      await gateway.ready()
+      await waitFor(() => open.size === STREAMS, { what: 'the streams to be back', timeout: 10_000 })
+    }
+    restarting = false
+    await load
+
+    expect(failures).toEqual([])
+    expect(made).toBeGreaterThan((2 * RATE * WINDOW_MS) / 1000)
+    expect(system.processes().flatMap(({ deaths }) => deaths)).toEqual([])
+    for (const each of moved) {
+      // The first gateway held half of them; the second holds them all by then.
+      expect(each.length).toBeGreaterThanOrEqual(STREAMS / 4)
+      expect(new Set(each.map(({ code }) => code))).toEqual(new Set([RESTART]))
+      const { lasting, mostInOneSecond } = spreadOf(each)
+      expect(lasting).toBeGreaterThan(WINDOW_MS * 0.6)
+      expect(lasting).toBeLessThan(WINDOW_MS * 1.2)
+      expect(mostInOneSecond).toBeLessThanOrEqual(each.length / 4)
+    }
+  }, 240_000)
+})
+
+/** From the first close to the last, in milliseconds, and how many came within the fullest second. */
+function spreadOf(closes: readonly Close[]): { lasting: number; mostInOneSecond: number } {
+  const times = closes.map(({ at }) => at)
+  const inOneSecond = times.map((time) => times.filter((other) => other >= time && other < time + 1_000).length)
+  return { lasting: Math.max(...times) - Math.min(...times), mostInOneSecond: Math.max(...inOneSecond) }
+}
