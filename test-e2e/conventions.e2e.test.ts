@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { LIMITS, type OperationDefinition, operations, PREFIX, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
 import type { Answer } from './support/api.ts'
 import { buildEstate, type Estate, pathTo } from './support/estate.ts'
@@ -90,6 +92,17 @@ describe('every operation keeps to the conventions', () => {
           path,
           new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']),
         ])
+      }
+    })
+
+    it('ids are taken with their signs as they are, and in any letter case where they are addresses', async () => {
+      const { inbox_id: inbox = '', message_id: message = '' } = estate.named
+      for (const path of [
+        `/v0/inboxes/${inbox}/messages/${message}`,
+        `/v0/inboxes/${inbox.toUpperCase()}/messages/${message}/`,
+        `/v0/inboxes/${encodeURIComponent(inbox)}/messages/${encodeURIComponent(message)}`,
+      ]) {
+        expect([path, await statusOf(path)]).toEqual([path, 200])
       }
     })
 
@@ -203,6 +216,16 @@ describe('every operation keeps to the conventions', () => {
       if (body['next_page_token'] === undefined) return all
       token = `&page_token=${body['next_page_token']}`
     }
+  }
+
+  /** Of a request whose path is sent as it is: `fetch` would encode it. */
+  async function statusOf(path: string): Promise<number | undefined> {
+    const key = await estate.keyOf('organization')
+    const headers = { authorization: `Bearer ${key}` }
+    const outgoing = request(`${system.place.gatewayUrl}`, { path, headers }).end()
+    const [answer]: IncomingMessage[] = await once(outgoing, 'response')
+    answer?.resume()
+    return answer?.statusCode
   }
 
   /** Paths with everything filled in, and the methods that they have. */

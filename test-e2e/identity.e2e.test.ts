@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
 import { Api } from './support/api.ts'
-import { arrival, mailTo } from './support/mail.ts'
+import { arrival, codeFor, mailTo } from './support/mail.ts'
 import { secretOf } from './support/sdk.ts'
 import { useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
@@ -23,13 +23,7 @@ describe('an agent that signs up', () => {
     }
   }
 
-  /** The code that a human was mailed. */
-  async function codeFor(human: string): Promise<string> {
-    const found = await system.peer.server.next(human, { matches: ({ parsed }) => /code/i.test(parsed.subject ?? '') })
-    const [code] = /\b\d{6}\b/.exec(found.parsed.text ?? '') ?? []
-    if (code === undefined) throw new Error('the mail holds no code')
-    return code
-  }
+  const codeOf = (human: string) => codeFor(system.peer, human)
   const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
   it('can write to its human only, until the code is entered', async () => {
@@ -54,7 +48,7 @@ describe('an agent that signs up', () => {
       status: 403,
       body: { code: 'limit_exceeded', message: 'Inbox limit exceeded', resource: 'inbox', limit: 1 },
     })
-    const code = await codeFor(human)
+    const code = await codeOf(human)
     expect(await agent.api.post('/v0/agent/verify', { otp_code: wrong(code) })).toMatchObject({
       status: 400,
       body: { errors: [{ path: ['otp_code'], message: expect.stringContaining('9') }] },
@@ -81,7 +75,7 @@ describe('an agent that signs up', () => {
     })
     const untilMidnight = (new Date().setUTCHours(24, 0, 0, 0) - Date.now()) / 1000
     expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(5)
-    await agent.client.agent.verify({ otpCode: await codeFor(human) })
+    await agent.client.agent.verify({ otpCode: await codeOf(human) })
     expect(await send('Free')).toMatchObject({ status: 200 })
   })
 
@@ -99,13 +93,13 @@ describe('an agent that signs up', () => {
       status: 200,
       body: { human_email: human, instructions: expect.any(String) },
     })
-    expect(await agent.api.post('/v0/agent/verify', { otp_code: await codeFor(human) })).toMatchObject({ status: 200 })
+    expect(await agent.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).toMatchObject({ status: 200 })
   })
 
   it('gets no second chance after ten wrong codes', async () => {
     const human = newHuman()
     const agent = await signUp({ human_email: human })
-    const code = await codeFor(human)
+    const code = await codeOf(human)
     for (let attempt = 0; attempt < 10; attempt++) {
       expect((await agent.api.post('/v0/agent/verify', { otp_code: wrong(code) })).status).toBe(400)
     }
@@ -138,7 +132,7 @@ describe('an agent that signs up', () => {
     expect(await claimant.api.get('/v0/auth/me')).toMatchObject({ status: 200 })
     expect(await claimant.api.get('/v0/threads')).toMatchObject({ status: 403, body: { code: 'missing_permission' } })
     expect(await owner.api.get('/v0/threads')).toMatchObject({ status: 200, body: { count: 1 } })
-    expect(await claimant.api.post('/v0/agent/verify', { otp_code: await codeFor(human) })).toMatchObject({
+    expect(await claimant.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).toMatchObject({
       status: 200,
     })
     await waitFor(async () => (await claimant.api.get('/v0/threads')).status === 200, { what: 'the full key' })

@@ -37,3 +37,11 @@ export async function inboxWithMail(
   const { inboxId } = await suite.tenant.client.inboxes.create({})
   return { inboxId, message: await mailTo(suite, inboxId, mail) }
 }
+
+/** The code that the human of an agent was mailed. */
+export async function codeFor({ server }: Suite['peer'], human: string): Promise<string> {
+  const mail = await server.next(human, { matches: ({ parsed }) => /code/i.test(parsed.subject ?? '') })
+  const [code] = /\b\d{6}\b/.exec(mail.parsed.text ?? '') ?? []
+  if (code === undefined) throw new Error('the mail holds no code')
+  return code
+}
