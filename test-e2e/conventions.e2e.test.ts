@@ -23,6 +23,8 @@ const takingBody = withKey.filter(
 
 /** Entries of each list, at every prefix. */
 const ENTRIES = 3
+/** What searches look for. */
+const FOUND = 'box'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 describe('every operation keeps to the conventions', () => {
@@ -52,9 +54,8 @@ describe('every operation keeps to the conventions', () => {
 
     it.each(reads)('$name: unknown parameters and headers of clients are ignored', async ({ operation, prefix }) => {
       const path = pathOf(operation, prefix)
-      const answer = await estate.owner.get(`${path}${path.includes('?') ? '&' : '?'}unheard_of=1`, {
-        headers: { 'x-fern-language': 'JavaScript', 'x-fern-sdk-version': '0', 'idempotency-key': 'no good' },
-      })
+      const headers = { 'x-fern-language': 'JavaScript', 'x-fern-sdk-version': '0', 'idempotency-key': 'no good' }
+      const answer = await estate.owner.get(withQuery(path, 'unheard_of=1'), { headers })
       expect(answer.status).toBe(operation.status)
     })
 
@@ -164,7 +165,11 @@ describe('every operation keeps to the conventions', () => {
         })
       }
       const cap = /threads|messages|drafts/.test(operation.path) ? LIMITS.page.maxMail : LIMITS.page.max
-      expect((await page(operation, prefix, `limit=${cap + 1}`)).body).toMatchObject({ limit: cap })
+      const above = await ask(operation, prefix, `limit=${cap + 1}`)
+      // A search refuses what a list clamps.
+      if ('q' in operation.query.shape)
+        expect(above).toMatchObject({ status: 400, body: { errors: [{ path: ['limit'] }] } })
+      else expect(above).toMatchObject({ status: 200, body: { limit: cap } })
       expect((await page(operation, prefix, 'limit=')).body).not.toHaveProperty('limit')
     })
 
@@ -193,7 +198,7 @@ describe('every operation keeps to the conventions', () => {
   }
 
   function ask(operation: OperationDefinition, prefix: Tier, query: string): Promise<Answer> {
-    return estate.owner.get(`${pathOf(operation, prefix)}?${query}`)
+    return estate.owner.get(withQuery(pathOf(operation, prefix), query))
   }
 
   function send(operation: OperationDefinition, prefix: Tier, body: unknown, headers: Record<string, string> = {}) {
@@ -238,13 +243,14 @@ describe('every operation keeps to the conventions', () => {
     return found
   }
 
+  /** As many more of each as a list must hold. */
   async function fill({ client, named, peer }: Estate): Promise<void> {
     const { inbox_id: inboxId = '', pod_id: podId = '' } = named
-    const more = Array.from({ length: ENTRIES - 1 }, (_, index) => index)
+    const more = Array.from({ length: ENTRIES }, (_, index) => index)
     await Promise.all(
       more.flatMap((index) => [
         client.pods.create({}),
-        client.pods.inboxes.create(podId, {}),
+        client.pods.inboxes.create(podId, { displayName: FOUND }),
         client.inboxes.apiKeys.create(inboxId, {}),
         client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
         mailTo({ tenant: { client }, peer }, inboxId, { subject: `Mail ${index}` }),
@@ -252,6 +258,10 @@ describe('every operation keeps to the conventions', () => {
     )
   }
 })
+
+function withQuery(path: string, query: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`
+}
 
 function describeContent(answer: Answer | undefined) {
   const { status, headers } = answer ?? {}
