@@ -177,7 +177,9 @@ describe('the operator’s command line', () => {
       expect(actions(await documents('audit', '--organization', id, '--limit', '1'))).toEqual(['organization.changed'])
       expect(actions(await documents('audit', '--organization', id, '--since', '1h'))).toHaveLength(3)
       expect(await run('audit', '--organization', id, '--since', '2099-01-01T00:00:00Z')).toBe('No entries.')
-      expect(await run('audit', '--organization', id)).toMatch(/organization\.changed +operator tester .*suspended/)
+      expect(await run('audit', '--organization', id)).toMatch(
+        /organization\.changed +operator tester .*status active > suspended/,
+      )
     })
   })
 

@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import { z } from 'zod'
 import type { AuditEntry } from '../generated/prisma/client.ts'
 import { count, past } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -38,8 +39,22 @@ function cellsOf(row: AuditEntry): string[] {
   ]
 }
 
+const facts = z.record(z.string(), z.unknown())
+const detailsShape = z.object({ before: facts.optional(), after: facts.optional(), because: z.string().optional() })
+
+/** What the key is bound to, and what became of it: `inbox_limit 3 > 10`. */
 function whatOf({ details, tier, podId, inboxUid }: AuditEntry): string {
-  const bound = inboxUid !== null ? `inbox ${inboxUid}` : podId !== null ? `pod ${podId}` : (tier ?? '')
-  const text = JSON.stringify(details)
-  return [bound, text === '{}' ? '' : text].filter((part) => part !== '').join(' ')
+  const bound = inboxUid !== null ? `inbox ${inboxUid}` : podId !== null ? `pod ${podId}` : tier
+  const { before, after, because } = detailsShape.parse(details)
+  const changes = Object.entries(after ?? {}).map(([name, value]) =>
+    before === undefined ? `${name} ${shown(value)}` : `${name} ${shown(before[name])} > ${shown(value)}`,
+  )
+  return [bound, because, changes.join(', ')]
+    .filter((part) => part !== null && part !== undefined && part !== '')
+    .join('; ')
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  return Array.isArray(value) ? `[${value.join(' ')}]` : String(value)
 }
