@@ -1,5 +1,6 @@
 import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts'
 import { buildAgentEstate, buildEstate, type Estate, pathTo } from './support/estate.ts'
+import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
 import { requiredMembers, wrongMembers, wrongParameters } from './support/wrong-input.ts'
 
@@ -34,7 +35,9 @@ describe('every operation', () => {
       wrongParameters(operation).map((wrong) => ({ operation, id: operation.id, ...wrong })),
     )
     it.each(parameters)('$id: query $member', async ({ operation, member, value }) => {
-      expectRefusedAt(await ask(operation, { query: `?${member}=${value}` }), member)
+      const query = new URLSearchParams(rightCall(operation).query)
+      query.set(member, String(value))
+      expectRefusedAt(await ask(operation, { query: `?${query}` }), member)
     })
 
     const takingBody = all.filter(({ body }) => body !== undefined)
