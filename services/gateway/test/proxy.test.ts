@@ -259,6 +259,28 @@ describe('operations of the services behind', () => {
   })
 
   describe('a service that cannot be reached', () => {
+    it('leaves nothing of an answer that ended with its head', async () => {
+      let calls = 0
+      gateway.behind.answer = (incoming, response) => {
+        calls++
+        if (calls > 1) return void response.end('{}')
+        response.writeHead(201, { 'content-length': '100', 'content-encoding': 'br', 'x-first': '1' }).flushHeaders()
+        setImmediate(() => incoming.socket.destroySoon())
+      }
+      const ask = (method: 'GET' | 'POST', path: string) =>
+        request(`${gateway.url}${path}`, { method, headers: { authorization: `Bearer ${organization.key}` } })
+      const got = await ask('GET', '/v0/threads')
+      expect([got.statusCode, await got.body.text(), calls]).toEqual([200, '{}', 2])
+      calls = 0
+      const posted = await ask('POST', '/v0/inboxes/desk/messages/send')
+      expect([posted.statusCode, calls]).toEqual([503, 1])
+      expect(await posted.body.json()).toMatchObject({ code: 'service_unavailable' })
+      for (const { headers } of [got, posted]) {
+        expect(headers).not.toHaveProperty('x-first')
+        expect(headers).not.toHaveProperty('content-encoding')
+      }
+    })
+
     it('503 with Retry-After', async () => {
       const lonely = await gateway.another({ MAIL_INGEST_URL: 'http://127.0.0.1:9' })
       const { status, body, headers } = await lonely.as(organization.key).get('/v0/threads')

@@ -31,8 +31,7 @@ export class Passage implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse
   readonly #settle: PromiseWithResolvers<void>
   #controller: Dispatcher.DispatchController | undefined
-  /** Bytes of the whole body, where the service says so. */
-  #length = Number.NaN
+  #head: { readonly status: number; readonly headers: Headers } | undefined
 
   constructor(response: ServerResponse) {
     this.#response = response
@@ -51,21 +50,16 @@ export class Passage implements Dispatcher.DispatchHandler {
     if (this.#response.destroyed) this.#onClose()
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Answer): void {
-    const response = this.#response
-    if (status < 200 || response.destroyed) return
-    response.statusCode = status
-    this.#length = Number(headers['content-length'])
-    for (const name in headers) {
-      const value = headers[name]
-      if (value !== undefined && passesBack(name)) response.setHeader(name, value)
-    }
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status >= 200) this.#head = { status, headers }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const response = this.#response
     if (response.destroyed) return
-    if (!response.headersSent && chunk.length <= JOINED && chunk.length === this.#length) {
+    const whole = chunk.length <= JOINED && chunk.length === Number(this.#head?.headers['content-length'])
+    this.#begin()
+    if (whole) {
       response.end(chunk.toString('latin1'), 'latin1')
       return
     }
@@ -76,8 +70,23 @@ export class Passage implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const response = this.#response
-    if (!response.destroyed && !response.writableEnded) response.end()
+    if (!response.destroyed && !response.writableEnded) {
+      this.#begin()
+      response.end()
+    }
     this.#settle.resolve()
+  }
+
+  /** Once there is more than a head: after one that breaks off right there, the client gets another answer. */
+  #begin(): void {
+    const head = this.#head
+    if (head === undefined) return
+    this.#head = undefined
+    this.#response.statusCode = head.status
+    for (const name in head.headers) {
+      const value = head.headers[name]
+      if (value !== undefined && passesBack(name)) this.#response.setHeader(name, value)
+    }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -86,4 +95,4 @@ export class Passage implements Dispatcher.DispatchHandler {
   }
 }
 
-type Answer = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
