@@ -218,6 +218,31 @@ describe('keys', () => {
     })
   })
 
+  it('get an old answer under an Idempotency-Key only while they may ask for a new one', async () => {
+    const { inboxId } = await system.tenant.client.inboxes.create({})
+    const path = `/v0/inboxes/${encodeURIComponent(inboxId)}/messages/send`
+    const headers = { 'idempotency-key': newUsername('once') }
+    const body = { to: system.peer.address(newUsername()), text: 'Once' }
+    const made = await system.tenant.client.apiKeys.create({})
+    const sender = asKey(made)
+    const reader = asKey(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
+    const first = await sender.post(path, body, { headers })
+    expect(first.status).toBe(200)
+    // The space of keys is the organization's: whoever may send gets the answer of the first time.
+    expect(await system.tenant.api.post(path, body, { headers })).toMatchObject({ status: 200, body: first.body })
+    expect(await reader.post(path, body, { headers })).toMatchObject({
+      status: 403,
+      body: { code: 'missing_permission' },
+    })
+    await system.tenant.client.apiKeys.delete(made.apiKeyId)
+    await waitFor(async () => (await sender.post(path, body, { headers })).status === 401, {
+      what: 'the key to die',
+      timeout: 1_500,
+    })
+    await system.peer.server.next(body.to)
+    expect(system.peer.server.mailsTo(body.to)).toHaveLength(1)
+  })
+
   it('are told apart from what is no key', async () => {
     const answer = (authorization?: string) =>
       new Api(system.place.gatewayUrl).get('/v0/auth/me', {
