@@ -3,7 +3,7 @@ import { freePort, waitFor } from '@restante/testkit'
 import { configure, environment } from '../src/config.ts'
 import { create } from '../src/main.ts'
 import { type Api, apiOf, startGateway, type TestGateway } from './gateway.ts'
-import { newKey, type SignedRequest, send, signedHeaders } from './signing.ts'
+import { registerKey, type Signer, send, signedHeaders } from './signing.ts'
 
 /** Nobody listens there: what would ask Redis or Kafka gets no answer, from the start. */
 const NOWHERE = { REDIS_URL: 'redis://127.0.0.1:9', KAFKA_BROKERS: '127.0.0.1:9' }
@@ -90,14 +90,10 @@ describe('credentials while Redis and Kafka are away', () => {
   })
 
   describe('signed requests', () => {
-    let signer: Pick<SignedRequest, 'keyId' | 'privateKey'>
+    let signer: Signer
     const me = { method: 'GET', path: '/v0/auth/me' } as const
 
-    async function register(): Promise<typeof signer> {
-      const { jwk, privateKey } = newKey()
-      const { body } = await apiOf(urlOf(0), organization.key).post('/v0/api-keys', { public_key: jwk })
-      return { keyId: String(body['api_key_id']), privateKey }
-    }
+    const register = () => registerKey(apiOf(urlOf(0), organization.key))
     beforeAll(async () => {
       signer = await register()
     })

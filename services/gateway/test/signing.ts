@@ -1,12 +1,20 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { type PublicJwk, publicJwk } from '@restante/contracts'
 import { type Dispatcher, request } from 'undici'
-import { type Answer, PUBLIC_URL } from './gateway.ts'
+import { type Answer, type Api, PUBLIC_URL } from './gateway.ts'
 
 /** A key pair whose public half can be registered. */
 export interface TestKey {
   readonly jwk: PublicJwk
   readonly privateKey: KeyObject
+}
+
+/** The generator of P-256: a key whose private half is 1. */
+export const GENERATOR: PublicJwk = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY',
+  y: 'T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU',
 }
 
 export function newKey(): TestKey {
@@ -29,6 +37,24 @@ export interface SignedRequest {
   readonly parameters?: Readonly<Record<string, string | number | undefined>>
   /** Besides those of the signature. */
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Who signs: a registered key, by its id. */
+export type Signer = Pick<SignedRequest, 'keyId' | 'privateKey'>
+/** What is asked, by a signer that is known already or by another one. */
+export type Asked = Omit<SignedRequest, keyof Signer> & Partial<Signer>
+
+/** Registers a new key. @param body what else the registration says. */
+export async function registerKey(api: Api, body: object = {}, path = '/v0/api-keys'): Promise<Signer> {
+  const { jwk, privateKey } = newKey()
+  const answer = await api.post(path, { public_key: jwk, ...body })
+  if (answer.status !== 200) throw new Error(`the key was not registered: ${JSON.stringify(answer.body)}`)
+  return { keyId: String(answer.body['api_key_id']), privateKey }
+}
+
+/** Signs a request and sends it. */
+export function askSigned(url: string, given: SignedRequest): Promise<Pick<Answer, 'status' | 'body'>> {
+  return send(url, given, signedHeaders(given))
 }
 
 export type SignedHeaders = Record<string, string>

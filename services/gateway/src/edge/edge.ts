@@ -11,6 +11,7 @@ import {
 } from '@restante/service'
 import type { RateLimits } from '../rate-limits/rate-limits.ts'
 import type { Signatures } from '../signatures/authenticate.ts'
+import { receiveSigned } from '../signatures/receive.ts'
 import { isSigned } from '../signatures/signed-message.ts'
 import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
@@ -109,12 +110,13 @@ async function callerOf(
   const identity = await deps.limits.authenticate(peer, () =>
     count === undefined
       ? deps.keys.authenticate(bearerToken(request.headers.authorization))
-      : deps.signatures.authenticate(exchange, route.operation, count),
+      : deps.signatures.authenticate(request),
   )
   facts['organization_id'] = identity.organizationId
   facts['credential_id'] = identity.credential.id
   deps.usage.note(identity)
   await deps.limits.admit(identity, peer)
+  if (count !== undefined) await receiveSigned(exchange, route.operation, count)
   admit(identity, route.operation, route.prefix)
   const caller = await resolveCaller(deps.db, identity, params)
   if (caller.inbox !== undefined) facts['inbox_uid'] = caller.inbox.uid

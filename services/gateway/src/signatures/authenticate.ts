@@ -1,8 +1,7 @@
-import type { OperationDefinition } from '@restante/contracts'
-import { ApiError, type Exchange, type Queryable, readBody } from '@restante/service'
+import type { IncomingMessage } from 'node:http'
+import { ApiError, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
-import { isDigestOf } from './content-digest.ts'
 import { takeNonce } from './nonces.ts'
 import { type Claims, demandClaims } from './policy.ts'
 import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
@@ -32,33 +31,21 @@ export class Signatures {
   }
 
   /**
-   * The holder of the key that signed a request. A body is read in full and kept in `exchange.received`, because only
-   * bytes whose digest was signed may go on. The nonce is taken once the signature has been verified, and before the
-   * body is read: nobody can use up another's nonces, and a repeated request costs little.
-   * @param count is told of the bytes of the body as they come.
-   * @throws ApiError 401; what `readBody` throws for a body that is too large.
+   * The holder of the key that signed a request; its body is another matter (`receiveSigned`). The nonce is taken once the
+   * signature has been verified: nobody can use up another's nonces.
+   * @throws ApiError 401
    */
-  async authenticate(
-    exchange: Exchange,
-    operation: OperationDefinition,
-    count: (bytes: number) => void,
-  ): Promise<Identity> {
-    const { request, response } = exchange
+  async authenticate(request: IncomingMessage): Promise<Identity> {
     if (request.headers.authorization !== undefined) throw refusedSignature(FIXES.authorization)
-    const { signer, nonce } = await this.#prove(exchange)
+    const { signer, nonce } = await this.#prove(request)
     const { identity } = signer
     if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
     if (!(await takeNonce(this.#db, identity.credential.id, nonce))) throw refusedSignature(FIXES.nonceUsed)
-    exchange.received = bringsBody(request)
-      ? await readBody(request, response, operation.bodyLimit, count)
-      : Buffer.alloc(0)
-    const digest = request.headers['content-digest']
-    if (digest !== undefined && !isDigestOf(String(digest), exchange.received)) throw refusedSignature(FIXES.digest)
     return identity
   }
 
   /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
-  async #prove({ request }: Exchange): Promise<Proof> {
+  async #prove(request: IncomingMessage): Promise<Proof> {
     const digested = bringsBody(request) || request.headers['content-digest'] !== undefined
     let proof: Proof | undefined
     for (const base of this.#bases) {

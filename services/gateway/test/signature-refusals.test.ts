@@ -1,0 +1,169 @@
+import { sign } from 'node:crypto'
+import { sql } from '@restante/service'
+import { PUBLIC_URL, startGateway, type TestGateway } from './gateway.ts'
+import {
+  type Asked,
+  askSigned,
+  newKey,
+  registerKey,
+  type Signer,
+  send,
+  sha256Digest,
+  signedHeaders,
+} from './signing.ts'
+
+type Organization = Awaited<ReturnType<TestGateway['organization']>>
+
+const EXPIRE = sql<never, [id: string]>(
+  "update credentials set expires_at = now() - interval '1 s' where id = $1::uuid",
+)
+
+describe('a signed request is refused with 401', () => {
+  let gateway: TestGateway
+  let organization: Organization
+  let signer: Signer
+  const me = { method: 'GET', path: '/v0/auth/me' } as const
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    organization = await gateway.organization()
+    signer = await register()
+    await organization.api.post('/v0/inboxes', { username: 'desk', client_id: 'desk' })
+  })
+  afterAll(() => gateway.stop())
+
+  const register = (body?: object, path?: string) => registerKey(organization.api, body, path)
+  const ask = (given: Asked) => askSigned(gateway.url, { ...signer, ...given })
+
+  async function refusal(given: Asked): Promise<string> {
+    const { status, body } = await ask(given)
+    expect([status, body['code'], body['name']]).toEqual([401, 'unauthorized', 'UnauthorizedError'])
+    return String(body['fix'])
+  }
+
+  it('says that a key and a signature exclude each other', async () => {
+    const headers = { authorization: `Bearer ${organization.key}` }
+    expect(await refusal({ ...me, headers })).toContain('no Authorization header')
+  })
+
+  it.each([
+    ['without Signature', 'signature'],
+    ['without Signature-Input', 'signature-input'],
+  ])('%s', async (_case, name) => {
+    const request = { ...signer, ...me }
+    const { [name]: _left, ...headers } = signedHeaders(request)
+    const { status, body } = await send(gateway.url, request, headers)
+    expect([status, body['code']]).toEqual([401, 'unauthorized'])
+    expect(body['fix']).toContain('RFC 9421')
+  })
+
+  it.each([
+    ['another label', { label: 'sig2' }, 'sig1'],
+    ['no method', { components: ['@target-uri'] }, '@method'],
+    ['no target', { components: ['@method'] }, '@target-uri'],
+    ['a part of a component', { components: ['@method', '@target-uri', '@method";req="'] }, '@method'],
+    ['no created', { parameters: { created: undefined } }, 'created'],
+    ['no nonce', { parameters: { nonce: undefined } }, 'nonce'],
+    ['no keyid', { parameters: { keyid: undefined } }, 'keyid'],
+    ['another algorithm', { parameters: { alg: 'hmac-sha256' } }, 'ecdsa-p256-sha256'],
+    ['a short nonce', { parameters: { nonce: 'x'.repeat(21) } }, '16 random bytes'],
+    ['a nonce without end', { parameters: { nonce: 'x'.repeat(257) } }, '16 random bytes'],
+    ['an old signature', { parameters: { created: Math.floor(Date.now() / 1000) - 302 } }, 'clock'],
+    ['one of the future', { parameters: { created: Math.floor(Date.now() / 1000) + 360 } }, 'clock'],
+    ['one that has expired', { parameters: { expires: Math.floor(Date.now() / 1000) - 2 } }, 'expires'],
+    ['another address', { base: 'https://elsewhere.test' }, PUBLIC_URL],
+    ['the address without TLS', { base: PUBLIC_URL.replace('https', 'http') }, PUBLIC_URL],
+  ])('for %s', async (_case, more, told) => {
+    expect(await refusal({ ...me, ...more })).toContain(told)
+  })
+
+  it.each(['sig1=(', 'sig1=1', 'sig1', '"sig1"', 'sig1=("@method" "@method");keyid="a"', 'x'.repeat(9_000)])(
+    'for the Signature-Input %j',
+    async (input) => {
+      const headers = { ...signedHeaders({ ...signer, ...me }), 'signature-input': input }
+      const { status, body } = await send(gateway.url, me, headers)
+      expect([status, body['code']]).toEqual([401, 'unauthorized'])
+    },
+  )
+
+  it.each([
+    ['the method', { method: 'PATCH' as const }],
+    ['the path', { path: '/v0/inboxes/other' }],
+    ['the query', { path: '/v0/inboxes/desk?x=1' }],
+  ])('when %s is not the one that was signed', async (_case, other) => {
+    const signed = { ...signer, method: 'GET' as const, path: '/v0/inboxes/desk' }
+    const { status, body } = await send(gateway.url, { ...signed, ...other }, signedHeaders(signed))
+    expect([status, body['code']]).toEqual([401, 'unauthorized'])
+  })
+
+  it('tells an unknown key, a bearer key and a wrong signature alike', async () => {
+    const { body } = await organization.api.get('/v0/auth/me')
+    const keyIds = ['', 'no id', crypto.randomUUID(), String(body['api_key_id'])]
+    const told = await Promise.all(keyIds.map((keyId) => refusal({ ...me, keyId })))
+    told.push(await refusal({ ...me, privateKey: newKey().privateKey }))
+    expect(new Set(told).size).toBe(1)
+  })
+
+  it('takes no alias for the key, and no signature over less than its text', async () => {
+    await register({ client_id: 'alias' })
+    await refusal({ ...me, keyId: 'alias' })
+    const headers = signedHeaders({ ...signer, ...me })
+    const empty = sign('sha256', Buffer.alloc(0), { key: signer.privateKey, dsaEncoding: 'ieee-p1363' })
+    const forged = { ...headers, signature: `sig1=:${empty.toString('base64')}:` }
+    expect((await send(gateway.url, me, forged)).status).toBe(401)
+  })
+
+  describe('for a body', () => {
+    const create = { method: 'POST', path: '/v0/inboxes', body: '{"username":"never"}' } as const
+    afterAll(async () => expect((await organization.api.get('/v0/inboxes/never@restante.test')).status).toBe(404))
+
+    it('without a digest that is covered', async () => {
+      expect(await refusal({ ...create, components: ['@method', '@target-uri'] })).toContain('content-digest')
+    })
+
+    it('that is another one', async () => {
+      const request = { ...signer, ...create, body: '{"username":"other"}' }
+      const { status, body } = await send(gateway.url, create, signedHeaders(request))
+      expect([status, body['fix']]).toEqual([401, expect.stringContaining('Content-Digest')])
+    })
+
+    it('where there was none', async () => {
+      const request = { ...signer, method: 'POST' as const, path: '/v0/inboxes' }
+      const { status } = await send(gateway.url, create, signedHeaders(request))
+      expect(status).toBe(401)
+    })
+
+    it.each(['md5=:AAAA:', 'sha-256=1', 'sha-256=(:AAAA:)', 'not a digest', ''])(
+      'with the digest %j',
+      async (digest) => {
+        expect(await refusal({ ...create, headers: { 'content-digest': digest } })).toContain('Content-Digest')
+      },
+    )
+
+    it('of which one digest of two is wrong', async () => {
+      const digest = `${sha256Digest(create.body)}, sha-512=:${Buffer.alloc(64).toString('base64')}:`
+      expect(await refusal({ ...create, headers: { 'content-digest': digest } })).toContain('Content-Digest')
+    })
+  })
+
+  it('api_key_expired for a key whose time is over, to its holder only', async () => {
+    const old = await register()
+    await gateway.db.query(EXPIRE, old.keyId)
+    expect((await ask({ ...me, ...old })).body['code']).toBe('api_key_expired')
+    expect((await ask({ ...me, keyId: old.keyId })).body['code']).toBe('unauthorized')
+  })
+
+  it('unauthorized at once for a key that was deleted', async () => {
+    const gone = await register()
+    expect((await ask({ ...me, ...gone })).status).toBe(200)
+    await organization.api.delete(`/v0/api-keys/${gone.keyId}`)
+    await refusal({ ...me, ...gone })
+  })
+
+  it('wins over the permission, and over the path', async () => {
+    const bare = await register({ permissions: {} })
+    const other = { ...bare, privateKey: newKey().privateKey }
+    expect((await ask({ method: 'GET', path: '/v0/inboxes/none', ...other })).status).toBe(401)
+    expect((await ask({ method: 'GET', path: '/v0/inboxes/none', ...bare })).status).toBe(403)
+  })
+})
