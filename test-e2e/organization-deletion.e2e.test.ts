@@ -1,0 +1,99 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { WebhookReceiver, waitFor } from '@restante/testkit'
+import { type FurnishedInbox, furnishInbox } from './deletion/furnished-inbox.ts'
+import { findTraces } from './deletion/traces.ts'
+import { leftBehind, ON_ITS_WAY } from './deletion/what-stays.ts'
+import { START_TIMEOUT } from './stack/connect.ts'
+import { currentRun } from './stack/run.ts'
+import { System } from './stack/system.ts'
+import { type OutsidePeer, openPeer } from './support/peers.ts'
+import { openStream } from './support/streams.ts'
+import { createTenant, operate, type Tenant } from './support/tenants.ts'
+
+/** Every place is searched here, so the system is this file's own. */
+const state = `${currentRun().folder}-organization-deletion`
+const blobs = path.join(state, 'blobs')
+
+/** Where the id of an organization that is gone may be found. */
+const NAMED_IN = [
+  ...['gateway.outbox', 'gateway.audit_entries', 'gateway.retired_addresses'],
+  ...['mail-ingest.outbox', 'mail-ingest.deleted_inboxes', 'mail-ingest.deleted_organizations'],
+  ...['mail-send.outbox', 'mail-send.sends', 'mail-send.deleted_inboxes', 'mail-send.deleted_organizations'],
+  ...['webhooks-dispatcher.gone_scopes', 'websocket-fanout.stream_log'],
+]
+
+describe('a deleted organization', () => {
+  let system: System
+  let tenant: Tenant
+  let other: Tenant
+  let peer: OutsidePeer
+  let receiver: WebhookReceiver
+  let inbox: FurnishedInbox
+  let id: string
+  let stream: Awaited<ReturnType<typeof openStream>>
+
+  beforeAll(async () => {
+    system = await System.start(state, { environment: { RETRY_FOR: '1h' } })
+    ;[tenant, other, peer, receiver] = await Promise.all([
+      createTenant(system.place),
+      createTenant(system.place),
+      openPeer(system.place),
+      new WebhookReceiver().start(),
+    ])
+    id = (await tenant.client.organizations.get()).organizationId
+    const neighbour = (await tenant.client.inboxes.create({})).inboxId
+    inbox = await furnishInbox({ tenant, peer, neighbour, receiver })
+    stream = await openStream(system.place, tenant.key)
+  }, START_TIMEOUT + 60_000)
+  afterAll(async () => {
+    await stream?.close()
+    await Promise.all([peer?.stop(), receiver?.stop()])
+    await system?.stop()
+    await rm(state, { recursive: true, force: true })
+  }, START_TIMEOUT)
+
+  it('is dead for its keys, streams and senders when the command has answered, within what gateways remember', async () => {
+    expect(await operate(system.place, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
+    const answeredAt = Date.now()
+    await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
+      responseCode: 550,
+    })
+    const isDead = async () => (await tenant.api.get('/v0/auth/me')).status === 401
+    await waitFor(isDead, { what: 'the key to die', timeout: 5_000, interval: 50 })
+    expect((await stream.ended()).code).toBe(1008)
+    expect(Date.now() - answeredAt).toBeLessThan(2_000)
+  })
+
+  it('ends when every service has purged it, and leaves nothing but what is on the list of what stays', async () => {
+    const latest = () => operate(system.place, 'audit', '--organization', id, '--limit', '1')
+    const isGone = async () => (await latest()).includes('organization.deleted')
+    await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
+    const search = () => findTraces(system.place, blobs, { ...inbox.markers, organization: id })
+    const left = async () =>
+      leftBehind(await search(), ON_ITS_WAY).filter(
+        ({ place, marker }) => marker !== 'organization' || !NAMED_IN.includes(place),
+      )
+    // Services hear of the end from the topic.
+    await waitFor(async () => JSON.stringify(await left()) === '[]', {
+      what: 'the last traces to go',
+      timeout: 30_000,
+      interval: 500,
+    }).catch(() => undefined)
+    expect(await left()).toEqual([])
+  }, 120_000)
+
+  it('keeps its addresses from others, and touches nobody else', async () => {
+    expect(await other.api.post('/v0/inboxes', { username: inbox.username })).toMatchObject({
+      status: 403,
+      body: { code: 'resource_taken' },
+    })
+    expect((await other.api.get('/v0/auth/me')).status).toBe(200)
+  })
+
+  it('still has its accepted mail delivered', async () => {
+    const { messageId, recipient } = inbox.waiting
+    peer.server.answerRecipient(recipient)
+    expect((await peer.server.next(recipient, { timeout: 20_000 })).parsed.messageId).toBe(messageId)
+  }, 30_000)
+})
