@@ -56,12 +56,16 @@ async function inRedis(place: Place, markers: Markers): Promise<Trace[]> {
     const traces: Trace[] = []
     for await (const keys of client.scanStream({ match: `${place.operator['REDIS_PREFIX']}*`, count: 1_000 })) {
       for (const key of Array.isArray(keys) ? keys.map(String) : [])
-        traces.push(...tracesIn('redis', key, key + (await contentOf(client, key)), markers))
+        traces.push(...tracesIn('redis', await described(client, key), key + (await contentOf(client, key)), markers))
     }
     return traces
   } finally {
     client.disconnect()
   }
+}
+
+async function described(client: Redis, key: string): Promise<string> {
+  return (await client.pttl(key)) > 0 ? `${key} (expires)` : key
 }
 
 async function contentOf(client: Redis, key: string): Promise<string> {

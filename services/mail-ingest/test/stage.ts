@@ -98,6 +98,8 @@ export interface Stage {
   call(caller: Caller, operation: OperationId, method: string, path: string, body?: unknown): Promise<Answer>
   /** A call as mail-send makes it. */
   peer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
+  /** A call as the gateway makes it. */
+  gatewayPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   collect(topic: string): Promise<TopicCollection>
   stop(): Promise<void>
 }
@@ -132,6 +134,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
   const db = openDatabase(config)
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
+  const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: SECRET })
   const collections: TopicCollection[] = []
   const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: SECRET })
   return {
@@ -178,6 +181,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
     },
     peer: (id, body) => mailSend.call(id, body, 10_000),
+    gatewayPeer: (id, body) => caller.call(id, body, 10_000),
     async collect(topic) {
       const collection = await collectTopic(topics.kafka, topic)
       collections.push(collection)
@@ -186,7 +190,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     async stop() {
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
-      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), owner.stop()])
+      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), caller.stop(), owner.stop()])
       await Promise.all([topics.delete(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
   }

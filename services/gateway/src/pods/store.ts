@@ -97,11 +97,12 @@ export async function renamePod(tx: Tx, id: string, name: string): Promise<Pod> 
   return orm.pod.update({ where: { id }, data: { name, version: { increment: 1 }, updatedAt: new Date() } })
 }
 
-const MARK_DELETED = sql<never, [id: string, now: string]>(
-  'update pods set deleted_at = $2, updated_at = $2, version = version + 1 where id = $1',
-)
+const MARK_DELETED = sql<never, [id: string, now: string]>(`
+update pods
+   set deleted_at = $2, updated_at = $2, version = version + 1, name = '', client_id = null
+ where id = $1`)
 
-/** Turns a locked pod into a tombstone, which its inboxes' tombstones refer to. */
+/** Turns a locked pod into a tombstone without its names, which its inboxes' tombstones refer to. */
 export async function buryPod(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query(MARK_DELETED, id, now.toISOString())
 }

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { openBlobStore } from '@restante/blobs'
+import { deliverShuffled } from '@restante/messaging'
+import { sql } from '@restante/service'
+import { inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
+import { rawMails } from '../src/raw/store.ts'
+import { tenancyConsumer } from '../src/tenancy/consumers.ts'
+import { receiveMail, sentCopy } from './mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
+
+let stage: Stage
+let inbox: TestInbox
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+const tombstone = ({ inbox_uid: inboxUid }: TestInbox) => stage.db.orm.deletedInbox.findUnique({ where: { inboxUid } })
+const purged = (of: TestInbox) =>
+  waitFor(async () => (await tombstone(of))?.purgedAt, { what: 'the purge', timeout: 20_000 })
+const ask = ({ address, inbox_uid, organization_id, pod_id }: TestInbox) =>
+  stage.gatewayPeer('mail-ingest.purgeInbox', {
+    ...{ organization_id, pod_id, inbox_uid, address },
+    deleted_at: new Date().toISOString(),
+  })
+const scopeOf = ({ address, inbox_uid: inboxUid, organization_id: organizationId, pod_id: podId }: TestInbox) => ({
+  ...{ organizationId, podId, inboxUid, address },
+})
+
+/** Blobs whose names hold the uid of an inbox. */
+async function copiesOf(of: TestInbox): Promise<string[]> {
+  const files = await readdir(path.join(stage.blobs, 'mailbox', of.inbox_uid), { recursive: true, withFileTypes: true })
+  return files.filter((file) => file.isFile()).map(({ name }) => name)
+}
+
+describe('the purge of an inbox', () => {
+  it('is done when its bytes are gone too, those that were written twice among them', async () => {
+    const copy = await sentCopy(stage, inbox)
+    await Promise.all(Array.from({ length: 4 }, () => stage.peer('mail-ingest.placeSent', copy)))
+    await receiveMail(stage, inbox)
+    expect(await copiesOf(inbox)).not.toEqual([])
+    await stage.deleteInbox(inbox)
+    await purged(inbox)
+    expect(await copiesOf(inbox)).toEqual([])
+    expect(await stage.db.orm.rawMail.count({ where: { blob: { contains: inbox.inbox_uid } } })).toBe(0)
+  })
+
+  it('waits for a copy that is just being written, and takes what a dead process left of one', async () => {
+    const blob = `mailbox/${inbox.inbox_uid}/${randomUUID()}`
+    await rawMails.reserve(stage.db, [blob])
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    await blobs.start()
+    await blobs.put(blob, Buffer.from('half of a copy'))
+    await stage.deleteInbox(inbox)
+    const looked = await waitFor(
+      async () => {
+        const row = await tombstone(inbox)
+        return row && row.dueAt > row.deletedAt && row
+      },
+      { what: 'a first look' },
+    )
+    expect(looked.purgedAt).toBeNull()
+    await stage.db.query(
+      sql<never, [string]>("update raw_mails set updated_at = now() - interval '6 minutes' where blob = $1"),
+      blob,
+    )
+    await purged(inbox)
+    expect(await copiesOf(inbox)).toEqual([])
+  })
+
+  it('is asked about by the gateway, and begins with the question when no event told of it', async () => {
+    await receiveMail(stage, inbox)
+    expect(await ask(inbox)).toEqual({ purged: false })
+    await waitFor(async () => (await ask(inbox)).purged, { what: 'the purge' })
+    expect(await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
+  })
+
+  it('is no trouble for a copy whose bytes are gone already', async () => {
+    const copy = await sentCopy(stage, inbox)
+    await stage.deleteInbox(inbox)
+    const lost = { ...copy, blob: { ...copy.blob, name: `outbound/${randomUUID()}` } }
+    await stage.peer('mail-ingest.placeSent', lost)
+    // An inbox that is there must not lose a message in silence.
+    const living = await stage.inbox()
+    const theirs = await sentCopy(stage, living)
+    const missing = stage.peer('mail-ingest.placeSent', { ...theirs, blob: lost.blob })
+    await expect(missing).rejects.toThrow('500')
+  })
+})
+
+describe('the deletion of an organization', () => {
+  it.each([1, 2, 3])('forgets that it got mail, and its addresses, whatever comes first (seed %i)', async (seed) => {
+    const { db, topics } = stage
+    const organizationId = randomUUID()
+    const [one, two] = [await stage.inbox(), await stage.inbox()].map((each) => ({ ...scopeOf(each), organizationId }))
+    if (!one || !two) throw new Error('no inboxes')
+    await db.orm.receivingOrganization.create({ data: { organizationId, since: new Date() } })
+    const consumer = tenancyConsumer({ kafka: topics.kafka, db, announce: () => {} })
+    await deliverShuffled(
+      consumer,
+      seed,
+      inboxDeletedEvent(one),
+      organizationDeletedEvent(organizationId),
+      inboxDeletedEvent(two),
+    )
+    await waitFor(async () => (await db.orm.deletedOrganization.findUnique({ where: { organizationId } }))?.purgedAt, {
+      what: 'the purge',
+    })
+    expect(await db.orm.receivingOrganization.count({ where: { organizationId } })).toBe(0)
+    const left = await db.orm.deletedInbox.findMany({ where: { organizationId } })
+    expect(left.map(({ address }) => address)).toEqual([null, null])
+  })
+})
