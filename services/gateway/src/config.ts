@@ -19,7 +19,10 @@ export const environment = commonEnvironment.extend({
   PUBLIC_URL: env
     .url()
     .describe('Where the API is reached from outside: what the target of a signed request begins with'),
-  OTHER_PUBLIC_URLS: env.list().describe('Further addresses of the API, which signed requests may name as well'),
+  OTHER_PUBLIC_URLS: env
+    .list()
+    .refine((urls) => urls.every((url) => URL.canParse(url)), { error: 'must be URLs' })
+    .describe('Further addresses of the API, which signed requests may name as well'),
   DOCS_URL: env.url().describe('Base of the links in errors'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 

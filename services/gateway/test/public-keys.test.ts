@@ -243,5 +243,7 @@ describe('public keys', () => {
       ['credential.created', 'public_key'],
       ['credential.revoked', 'public_key'],
     ])
+    const fingerprint = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)
+    expect(entries[0]?.details).toMatchObject({ after: { permissions: ['inbox_read'], fingerprint } })
   })
 })

@@ -25,6 +25,9 @@ const PREFIX_PARAMETER: Readonly<Record<string, string>> = {
   inbox_id: 'Address or client_id of the inbox.',
 }
 
+const SECURITY =
+  'An API key; it starts with `am_`. Or, in place of the header, a signature with a registered public key (RFC 9421): `sig1`, ecdsa-p256-sha256, over `@method`, `@target-uri` and, where there is a body, `content-digest`.'
+
 /** The OpenAPI 3.1 document of the public API. */
 export function openapi(): Json {
   const components = new Components()
@@ -59,7 +62,7 @@ export function openapi(): Json {
       },
     },
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key; it starts with `am_`.' } },
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: SECURITY } },
       schemas: components.all(),
     },
   }
