@@ -5,7 +5,7 @@ import { serviceCommand, sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { EXIT, execute } from '../src/admin/program.ts'
 import { resolveRecipients } from '../src/inboxes/recipients.ts'
-import { startGateway, type TestGateway } from './gateway.ts'
+import { type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
 const LONG = 30_000
@@ -123,13 +123,17 @@ describe('the deletion of an organization', () => {
     expect((await gateway.events(id)).at(-1)?.type).toBe('organization.deleted')
   })
 
-  it('refuses a request that waited for the organization while its deletion began', async () => {
+  it.each([
+    ['POST /v0/inboxes', (api: Api) => api.post('/v0/inboxes')],
+    ['POST /v0/pods', (api: Api) => api.post('/v0/pods')],
+    ['POST /v0/api-keys', (api: Api) => api.post('/v0/api-keys')],
+  ])('refuses a %s that waited for the organization while its deletion began', async (_call, call) => {
     const { id, api } = await gateway.organization()
     const { creating, removal } = await gateway.db.transaction(async (tx) => {
       await tx.query(hold, id)
       const removing = remove(id)
       await waitFor(async () => (await gateway.db.query(blocked)).length > 0, { what: 'the deletion to wait' })
-      const late = api.post('/v0/inboxes')
+      const late = call(api)
       await waitFor(async () => (await gateway.db.query(blocked)).length > 1, { what: 'the create to wait' })
       return { creating: late, removal: removing }
     })

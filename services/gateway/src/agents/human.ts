@@ -30,7 +30,8 @@ async function attach(
   const now = new Date()
   await holdHuman(tx, human)
   const organization = await lockOrganization(tx, organizationId)
-  if (organization?.authenticationType !== 'agent_unverified') throw nothingToVerify()
+  if (organization === undefined) throw new ApiError('unknown_api_key')
+  if (organization.authenticationType !== 'agent_unverified') throw nothingToVerify()
   if (organization.humanEmail !== human) {
     const replaces = organization.humanEmail !== null
     if (replaces && organization.humanReplacements >= LIMITS.signUp.humanReplacements) throw replacementsUsed()
