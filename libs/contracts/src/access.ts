@@ -1,5 +1,4 @@
-import type { ErrorCode } from './errors.ts'
-import { ERRORS } from './errors.ts'
+import { ERRORS, type ErrorCode } from './errors.ts'
 import { type OperationDefinition, UPGRADE } from './operation.ts'
 import { PROVISIONAL_OPERATIONS, pathParameters, pathsOf } from './operations/index.ts'
 import { DENIED_WHILE_UNVERIFIED } from './permissions.ts'
