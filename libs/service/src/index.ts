@@ -23,7 +23,7 @@ export { type Queryable, type Statement, sql, sqlPlannedAnew } from './database/
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { BareRefusal } from './http/bare-refusal.ts'
 export { askForBody, demandDeclaredLength, readBody } from './http/body.ts'
-export { BodyMemory, type BodyMemoryOptions } from './http/body-memory.ts'
+export { type Aside, BodyMemory, type BodyMemoryOptions } from './http/body-memory.ts'
 export type { ConnectionLimits } from './http/connection-limits.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'

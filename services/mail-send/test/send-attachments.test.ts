@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import { freePort } from '@restante/testkit'
+import { createServer, type ServerResponse } from 'node:http'
+import { freePort, waitFor } from '@restante/testkit'
 import { type Answer, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
 
 beforeAll(async () => {
-  world = await startWorld({ ATTACHMENT_TIMEOUT: '500ms' })
+  world = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
@@ -61,6 +61,25 @@ describe('200', () => {
       ]),
     )
   })
+})
+
+it('sends other large mail while attachments come slowly', async () => {
+  const asked: ServerResponse[] = []
+  const slow = createServer((_request, response) => void asked.push(response))
+  const port = await freePort()
+  await new Promise<void>((resolve) => slow.listen(port, '127.0.0.1', resolve))
+  const large = Buffer.alloc(4_000_000, 'file').toString('base64')
+  const file = { filename: 'file.bin', content: large }
+  // Three of them are more than is worked on at once.
+  const waiting = Array.from({ length: 3 }, () =>
+    send(inboxCaller(), { to: someone(), attachments: [file, { url: `http://127.0.0.1:${port}/` }] }),
+  )
+  await waitFor(() => asked.length === 3, { what: 'all three to ask for their files' })
+  const other = await send(inboxCaller(), { to: someone(), attachments: [file] })
+  for (const response of asked) response.end('slow')
+  expect(other.status).toBe(200)
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+  slow.close()
 })
 
 describe('403', () => {

@@ -16,10 +16,25 @@ const DEFAULTS: BodyMemoryOptions = { held: 128 * MB, workedOn: 12 * MB, turnMs:
 /** A crowd of smaller ones is bounded by `held`. */
 const SMALL = 64 * KB
 
+/**
+ * How much of what is free one owner may hold besides: twice as much. Alone that is two thirds of everything, and however
+ * many take what they can get, as much as half a share stays free for one who comes later.
+ */
+const SHARE = 2
+
+/**
+ * Does slow work, such as a request to somewhere else, that nobody shall wait for: meanwhile the turn is given to others.
+ * One at a time.
+ * @throws ApiError 503 when it does not become one's turn again.
+ */
+export type Aside = <T>(slow: () => Promise<T>) => Promise<T>
+
 /** Bounds what bodies, received or fetched, take of a process's memory, whoever brings how many of them at once. */
 export class BodyMemory {
   readonly #options: BodyMemoryOptions
   readonly #turns: ByteBudget
+  /** By owner; those who hold nothing are not in it. */
+  readonly #heldBy = new Map<string, number>()
   #held = 0
 
   constructor(options: Partial<BodyMemoryOptions> = {}) {
@@ -30,20 +45,30 @@ export class BodyMemory {
   /**
    * Does the work of one request, which counts the bytes of its body as they arrive: those that were only announced take
    * no room from others.
-   * @throws ApiError 503 out of `count` when there is no room for more.
+   * @param owner who must leave room for others: the organization, or one name for all who are unknown.
+   * @throws ApiError 503 out of `count` when there is no room for more, or none for more of this owner.
    */
-  async hold<T>(work: (count: (bytes: number) => void) => Promise<T>): Promise<T> {
+  async hold<T>(owner: string, work: (count: (bytes: number) => void) => Promise<T>): Promise<T> {
     let own = 0
     const count = (bytes: number): void => {
       own += bytes
-      this.#held += bytes
-      if (this.#held > this.#options.held) throw new ApiError('service_unavailable', { retryAfter: 1 })
+      const heldByOwner = this.#change(owner, bytes)
+      const free = this.#options.held - this.#held
+      if (heldByOwner > SHARE * free) throw new ApiError('service_unavailable', { retryAfter: 1 })
     }
     try {
       return await work(count)
     } finally {
-      this.#held -= own
+      this.#change(owner, -own)
     }
+  }
+
+  #change(owner: string, bytes: number): number {
+    this.#held += bytes
+    const held = (this.#heldBy.get(owner) ?? 0) + bytes
+    if (held > 0) this.#heldBy.set(owner, held)
+    else this.#heldBy.delete(owner)
+    return held
   }
 
   /**
@@ -51,10 +76,34 @@ export class BodyMemory {
    * @param gone aborted when nobody waits for the answer any more.
    * @throws ApiError 503 when its turn does not come.
    */
-  async turn<T>(bytes: number, work: () => Promise<T>, gone: AbortSignal): Promise<T> {
+  async turn<T>(bytes: number, work: (aside: Aside) => Promise<T>, gone: AbortSignal): Promise<T> {
+    let mine = false
+    const enter = async (): Promise<void> => {
+      await this.#enter(bytes, gone)
+      mine = true
+    }
+    const leave = (): void => {
+      if (mine) this.#turns.leave(bytes)
+      mine = false
+    }
+    const aside: Aside = async (slow) => {
+      leave()
+      const result = await slow()
+      await enter()
+      return result
+    }
+    await enter()
+    try {
+      return await work(aside)
+    } finally {
+      leave()
+    }
+  }
+
+  async #enter(bytes: number, gone: AbortSignal): Promise<void> {
     const late = AbortSignal.timeout(this.#options.turnMs)
     try {
-      return await this.#turns.within(bytes, work, AbortSignal.any([gone, late]))
+      await this.#turns.enter(bytes, AbortSignal.any([gone, late]))
     } catch (error) {
       if (error === late.reason) throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
       throw error

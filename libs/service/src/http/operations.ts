@@ -22,6 +22,7 @@ import {
 import type { Logger } from '../telemetry/logger.ts'
 import { ApiError } from './api-error.ts'
 import { readBody } from './body.ts'
+import type { Aside } from './body-memory.ts'
 import { check, parseJsonObject } from './decode.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
@@ -34,6 +35,8 @@ export interface RequestContext {
   readonly idempotencyKey: string | undefined
   /** Address of the peer as the edge saw it. */
   readonly peer: string
+  /** For slow work that requests with large bodies shall not wait for. */
+  readonly aside: Aside
 }
 
 /** Who is asking; operations without a key are asked by nobody in particular. */
@@ -75,18 +78,26 @@ export function answer(
 ): Promise<void> {
   const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
-  if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined)
+  if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined, atOnce)
   const { received } = exchange
   if (received !== undefined) {
-    const work = () => answerBody(operation, handler, exchange, params, more, received)
+    const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, received, aside)
     return bodies.turn(received.length, work, exchange.signal)
   }
-  return bodies.hold(async (count) => {
+  return bodies.hold(ownerOf(exchange), async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
-    const work = () => answerBody(operation, handler, exchange, params, more, bytes)
+    const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, bytes, aside)
     await bodies.turn(bytes.length, work, exchange.signal)
   })
 }
+
+/** Whose body it is: an organization's, a service's of ours, or that of somebody who has not said. */
+function ownerOf({ facts }: Exchange): string {
+  return String(facts['organization_id'] ?? facts['peer_service'] ?? 'unknown')
+}
+
+/** A request without a body has no turn. */
+const atOnce: Aside = (slow) => slow()
 
 async function answerBody(
   operation: RequestContract,
@@ -95,6 +106,7 @@ async function answerBody(
   params: Readonly<Record<string, string>>,
   more: Record<string, unknown>,
   bytes: Buffer | undefined,
+  aside: Aside,
 ): Promise<void> {
   const problems: FieldError[] = []
   const parsedParams = check(operation.params, params, problems)
@@ -106,6 +118,7 @@ async function answerBody(
   if (problems.length > 0) throw new ApiError('validation_error', { errors: problems })
   const result = await handler({
     peer: peerOf(exchange),
+    aside,
     ...more,
     params: parsedParams,
     query,

@@ -30,14 +30,23 @@ export class ByteBudget {
    * @throws the reason of `signal`, which ends the wait, not the work.
    */
   async within<T>(bytes: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (bytes <= this.#options.uncounted) return work()
-    await this.#turn(bytes, signal)
+    await this.enter(bytes, signal)
     try {
       return await work()
     } finally {
-      this.#used -= bytes
-      this.#startNext()
+      this.leave(bytes)
     }
+  }
+
+  /** Waits for room and takes it; `leave` must follow once. @throws the reason of `signal`, and then none is taken. */
+  async enter(bytes: number, signal?: AbortSignal): Promise<void> {
+    if (bytes > this.#options.uncounted) await this.#turn(bytes, signal)
+  }
+
+  leave(bytes: number): void {
+    if (bytes <= this.#options.uncounted) return
+    this.#used -= bytes
+    this.#startNext()
   }
 
   async #turn(bytes: number, signal: AbortSignal | undefined): Promise<void> {

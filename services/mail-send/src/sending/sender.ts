@@ -10,7 +10,7 @@ import {
 } from '@restante/contracts'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
-import { ApiError, BodyMemory, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
+import { ApiError, type Aside, BodyMemory, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
 import type { Db } from '../database.ts'
 import { findSuppressed } from '../suppression/store.ts'
 import type { Acceptance, Terms } from './acceptance.ts'
@@ -43,6 +43,8 @@ export interface SendRequest {
   readonly log: Logger
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal
+  /** For what is fetched from servers that may be slow. */
+  readonly aside: Aside
 }
 
 export interface SenderOptions {
@@ -136,7 +138,7 @@ export class Sender {
       charge,
       claim,
     }
-    const copy = await this.#memory.hold(async (count) => {
+    const copy = await this.#memory.hold(caller.organization_id, async (count) => {
       const attachments = await this.#load(command, request, count)
       const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
       const accept = async (): Promise<SentCopy> => {
@@ -173,9 +175,11 @@ export class Sender {
     if (today + recipients > limit) throw dailyLimitExceeded(new Date())
   }
 
-  #load({ body }: SendCommand, { signal }: SendRequest, count: (bytes: number) => void) {
+  async #load({ body }: SendCommand, { signal, aside }: SendRequest, count: (bytes: number) => void) {
     const { fetcher, attachmentTimeoutMs: timeoutMs } = this.#options
-    return loadAttachments(body.attachments ?? [], fetcher, { timeoutMs, signal, count })
+    const given = body.attachments ?? []
+    const load = () => loadAttachments(given, fetcher, { timeoutMs, signal, count })
+    return given.some(({ url }) => url !== undefined) ? aside(load) : load()
   }
 
   #compose(
