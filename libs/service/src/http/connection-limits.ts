@@ -83,6 +83,8 @@ export function dropRest(request: IncomingMessage, response: ServerResponse): vo
   const { socket, headers } = request
   if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return
   response.once('finish', () => {
+    // One who began to read it and stopped has left it paused, and the next request of the connection behind it.
+    request.resume()
     if (request.complete) return
     const cut = setTimeout(() => {
       if (!request.complete) socket.destroy()

@@ -5,6 +5,7 @@ import {
   BareRefusal,
   type Exchange,
   type Match,
+  networkOf,
   type Queryable,
   type Router,
   sendJson,
@@ -81,8 +82,8 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   if (!isSigned(exchange.request)) {
     return passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer), peer })
   }
-  // The body is in memory from here to the answer.
-  await exchange.bodies.hold(async (count) => {
+  // The body is in memory from here to the answer; whose it is, only the signature over it proves.
+  await exchange.bodies.hold(`peer ${networkOf(peer)}`, async (count) => {
     await passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer, count), peer })
   })
 }

@@ -1,6 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
 import type { Caller } from '@restante/contracts'
 import { ApiError, askForBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
+import type { Dispatcher } from 'undici'
 import { Passage } from './passage.ts'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
@@ -52,9 +54,34 @@ export async function forward(upstream: Upstream, route: Route, exchange: Exchan
     method,
     path: search === '' ? path : `${path}?${search}`,
     headers: requestHeaders(upstream, route, exchange, from),
-    body: hasBody(request) ? (exchange.received ?? request) : null,
+    body: bodyOf(exchange),
   }
-  if (options.body === request) askForBody(request, response)
+  if (!(options.body instanceof PassThrough)) return dispatch(upstream, options, response)
+  askForBody(request, response)
+  request.pipe(options.body)
+  try {
+    await dispatch(upstream, options, response)
+  } finally {
+    // Answered before its end, the rest would stay on the connection in front of the client's next request.
+    request.unpipe(options.body)
+    request.resume()
+  }
+}
+
+/**
+ * The body in memory where it was read already, otherwise a stream of its own: whoever sends it destroys it when the answer
+ * comes early, and the rest of a request that is destroyed is never read.
+ */
+function bodyOf({ request, received }: Exchange): Buffer | PassThrough | null {
+  if (!hasBody(request)) return null
+  return received ?? new PassThrough()
+}
+
+async function dispatch(
+  upstream: Upstream,
+  options: Dispatcher.DispatchOptions,
+  response: ServerResponse,
+): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const passage = new Passage(response)
     upstream.pool.dispatch(options, passage)
@@ -65,7 +92,7 @@ export async function forward(upstream: Upstream, route: Route, exchange: Exchan
       // The client has gone: there is nobody to tell.
       if (response.destroyed) return
       if (response.headersSent) throw cause
-      if (attempt === 0 && REPEATABLE.has(method) && options.body === null) continue
+      if (attempt === 0 && REPEATABLE.has(options.method) && options.body === null) continue
       throw new ApiError('service_unavailable', { retryAfter: 1, cause })
     }
   }
