@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { LIMITS } from '@restante/contracts'
 import { ApiError, type Queryable, type Statement } from '@restante/service'
+import { waitFor } from '@restante/testkit'
 import { Secrets } from '../src/credentials/secrets.ts'
 import { KeyLookup } from '../src/edge/key-lookup.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
@@ -98,5 +100,37 @@ describe('a guessed key', () => {
     }
     expect(refusals).toEqual(refusals.map(() => refusals[0]))
     expect(refusals[0]).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })
+  })
+})
+
+describe('a key that was found', () => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.stop())
+
+  it('is asked for anew within a second and a little, also when the clock is set back', async () => {
+    let questions = 0
+    const db: Queryable = {
+      query(statement, ...values) {
+        questions++
+        return gateway.db.query(statement, ...values)
+      },
+    }
+    const secrets = new Secrets({ installationSecret: gateway.env['INSTALLATION_SECRET'] ?? '', region: 'us' })
+    const keys = new KeyLookup({ db, secrets, region: 'us', otherRegionUrl: undefined })
+    const { key } = await gateway.organization()
+    const now = Date.now
+    const begun = performance.now()
+    try {
+      await keys.authenticate(key)
+      Date.now = () => now() - 3_600_000
+      const askedAnew = async () => (await keys.authenticate(key)) && questions > 1
+      await waitFor(askedAnew, { what: 'the key to be asked for anew', timeout: 5_000 })
+    } finally {
+      Date.now = now
+    }
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(LIMITS.apiKey.cache)
   })
 })

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { API_KEY_START, LIMITS } from '@restante/contracts'
 import { ApiError, type Queryable, sql } from '@restante/service'
 import type { Region, Secrets } from '../credentials/secrets.ts'
@@ -12,7 +12,10 @@ select ${IDENTITY_COLUMNS}
 
 interface Entry {
   readonly lookup: Promise<Identity | undefined>
-  /** From the moment the question was asked: an answer is never trusted for longer than the bound. */
+  /**
+   * From the moment the question was asked: an answer is never trusted for longer than the bound. Of the clock that
+   * cannot be set back: by the other one a key that was revoked could live on for as long as that was.
+   */
   readonly until: number
   organizationId: string | undefined
 }
@@ -36,6 +39,8 @@ export class KeyLookup {
   readonly #options: KeyLookupOptions
   readonly #capacity: number
   readonly #entries = new Map<string, Entry>()
+  /** In front of keys when they are hashed: what they become in this map, nobody outside of this process can tell. */
+  readonly #salt = randomBytes(32).toString('base64url')
 
   constructor(options: KeyLookupOptions) {
     this.#options = options
@@ -58,9 +63,9 @@ export class KeyLookup {
   }
 
   #find(token: string): Promise<Identity | undefined> {
-    // No key is kept in memory. Of 256 random bits this digest gives as little away as the stored one, for a seventh.
-    const key = hash('sha256', token, 'base64')
-    const now = Date.now()
+    // No key is kept in memory, and none is compared by anything but a keyed hash. This one costs a sixth of the stored one.
+    const key = hash('sha256', this.#salt + token, 'base64')
+    const now = performance.now()
     const known = this.#entries.get(key)
     if (known !== undefined && known.until > now) return known.lookup
     return this.#ask(key, token, now)
