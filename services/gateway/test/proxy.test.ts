@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import { Duplex } from 'node:stream'
+import { createGzip, gunzipSync } from 'node:zlib'
 import { waitFor } from '@restante/testkit'
 import { request } from 'undici'
 import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
@@ -226,6 +228,31 @@ describe('operations of the services behind', () => {
       response.resume()
       await once(response, 'end')
       expect(written).toBeGreaterThanOrEqual(64_000_000)
+    })
+
+    it('waits for its compression with as few listeners as a short one needs', async () => {
+      gateway.behind.answer = (_request, response) => {
+        response.setHeader('content-type', 'text/plain').end(randomBytes(2_000_000).toString('hex'))
+      }
+      const compressions: object = Object.getPrototypeOf(createGzip())
+      let listeners = 0
+      Object.defineProperty(compressions, 'on', {
+        configurable: true,
+        value(this: Duplex, event: string, listener: () => void) {
+          if (event === 'drain') listeners++
+          return Duplex.prototype.on.call(this, event, listener)
+        },
+      })
+      try {
+        const headers = { authorization: `Bearer ${organization.key}`, 'accept-encoding': 'gzip' }
+        const answer = await request(`${gateway.url}/v0/threads`, { headers })
+        expect(answer.headers['content-encoding']).toBe('gzip')
+        const bytes = await answer.body.arrayBuffer()
+        expect(gunzipSync(bytes).length).toBe(4_000_000)
+        expect(listeners).toBe(1)
+      } finally {
+        Reflect.deleteProperty(compressions, 'on')
+      }
     })
 
     it('ends the work behind when the client goes away', async () => {

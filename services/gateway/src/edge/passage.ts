@@ -31,6 +31,7 @@ export class Passage implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse
   readonly #settle: PromiseWithResolvers<void>
   #controller: Dispatcher.DispatchController | undefined
+  #draining = false
   #head: { readonly status: number; readonly headers: Headers } | undefined
 
   constructor(response: ServerResponse) {
@@ -65,7 +66,10 @@ export class Passage implements Dispatcher.DispatchHandler {
     }
     if (response.write(chunk)) return
     controller.pause()
-    response.once('drain', () => controller.resume())
+    if (this.#draining) return
+    this.#draining = true
+    // Once for the whole answer: where it is compressed, a listener is not taken away from what writes it.
+    response.on('drain', () => controller.resume())
   }
 
   onResponseEnd(): void {
