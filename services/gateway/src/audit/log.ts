@@ -54,7 +54,6 @@ export function credentialFacts(row: Credential): Facts {
     app_connect: row.appConnect,
     provisional: row.provisional,
     expires_at: row.expiresAt?.toISOString() ?? null,
-    ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
     ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint, client_id: row.clientId }),
   }
 }
