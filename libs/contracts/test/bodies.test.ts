@@ -24,6 +24,10 @@ describe('every body', () => {
 
   it('names what is required when it is missing', () => {
     expect(body('webhooks.create', {})).toEqual({ url: 'Required', event_types: 'Required' })
+    expect(body('apiKeys.create', { public_key: {} })).toMatchObject({
+      'public_key.kty': 'Required',
+      'public_key.crv': 'Required',
+    })
   })
 
   it('refuses NUL and broken characters, which no mail and no database can hold', () => {

@@ -146,3 +146,10 @@ describe('an instant', () => {
     },
   )
 })
+
+describe('what a query must have', () => {
+  it('is named when it is missing', () => {
+    const result = validate(operations['inboxes.search'].query, decodeQuery('limit=5'))
+    expect(result).toEqual({ ok: false, errors: refusal(['q'], 'Required') })
+  })
+})

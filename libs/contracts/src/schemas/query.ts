@@ -26,7 +26,8 @@ export function decodeQuery(search: string | URLSearchParams): RawQuery {
   return Object.fromEntries(found)
 }
 
-const raw = z.union([z.string(), z.array(z.string())])
+/** Decoded queries hold nothing else, so that only an absent one is refused. */
+const raw = z.union([z.string(), z.array(z.string())], { error: 'Required' })
 
 const single = raw.transform((value, context): string => {
   if (typeof value === 'string') return value

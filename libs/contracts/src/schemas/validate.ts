@@ -58,7 +58,7 @@ function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_big':
       return `Must ${verb(issue.origin)} at most ${issue.maximum}${unit(issue.origin, issue.maximum)}`
     case 'invalid_value':
-      return `Must be one of: ${issue.values.join(', ')}`
+      return issue.input === undefined ? 'Required' : `Must be one of: ${issue.values.join(', ')}`
     default:
       return undefined
   }
