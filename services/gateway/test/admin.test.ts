@@ -196,6 +196,13 @@ describe('the operator’s command line', () => {
       [['organizations', 'list', '--status', 'happy'], EXIT.misused, 'Allowed choices'],
       [['keys', 'list', '3f0c3f5e-0000-4000-8000-000000000000'], EXIT.refused, 'There is no organization'],
       [['audit', '--since', 'lately'], EXIT.misused, 'date and time'],
+      [['audit', '--since', '12'], EXIT.misused, 'date and time'],
+      [['keys', 'create', 'x', '--expires', '2099-02-30T00:00:00Z'], EXIT.misused, 'date and time'],
+      [['keys', 'create', 'x', '--expires', '2099-02-01T00:00:00'], EXIT.misused, 'with a zone'],
+      [['keys', 'create', 'x', '--name', ' '], EXIT.misused, 'at least 1 character'],
+      [['keys', 'create', 'x', '--name', 'a\nb'], EXIT.misused, 'line breaks'],
+      [['keys', 'create', 'x', '--name', 'n'.repeat(257)], EXIT.misused, 'at most 256 characters'],
+      [['keys', 'create', 'x', '--pod', 'p', '--inbox', 'i'], EXIT.misused, 'cannot be used with'],
     ])('%j ends with %i', async (words, code, message) => {
       const result = await attempt(words)
       expect(result).toMatchObject({ code, printed: '' })

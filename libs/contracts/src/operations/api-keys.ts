@@ -31,12 +31,12 @@ export const permissionGrant = onWire(
   { type: 'object', properties: Object.fromEntries(PERMISSIONS.map((name) => [name, { type: 'boolean' }])) },
 )
 
-const name = line({ min: 1, max: LIMITS.name.max })
+export const apiKeyName = line({ min: 1, max: LIMITS.name.max })
 const params = z.object({ api_key_id: idParam })
 const permissions = permissionGrant.nullable().optional()
 
 const newBearerKey = z.object({
-  name: name.optional(),
+  name: apiKeyName.optional(),
   permissions,
   expires_at: instantInput.refine((at) => at.getTime() > Date.now(), { error: 'Must be in the future' }).optional(),
 })
@@ -45,7 +45,7 @@ const newBearerKey = z.object({
 const newPublicKey = z.object({
   public_key: givenPublicJwk,
   client_id: clientId.optional(),
-  name: name.optional(),
+  name: apiKeyName.optional(),
   permissions: permissionGrant.optional(),
   expires_at: instantInput.optional(),
 })
@@ -101,7 +101,7 @@ export const apiKeyOperations = group({
     params,
     body: z
       .object({
-        name: name.optional(),
+        name: apiKeyName.optional(),
         permissions,
         expires_at: refused('The expiry of a key cannot be changed; create a new key'),
       })

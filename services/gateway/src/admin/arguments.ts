@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings'
-import { operations } from '@restante/contracts'
+import { apiKeyName, instantInput, operations, validate } from '@restante/contracts'
 
 /** A limit: a whole number, or `none`, which stays a word because an option's value cannot be null. */
 export function limit(text: string): number | 'none' {
@@ -15,10 +15,11 @@ export function count(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
+/** As strict as the API: what a lenient reader makes of `12` or of a 30 February is not what anybody meant. */
 export function moment(text: string): Date {
-  const at = new Date(text)
-  if (!Number.isNaN(at.getTime())) return at
-  throw new InvalidArgumentError('It must be a date and time, such as 2027-01-31T12:00:00Z.')
+  const at = instantInput.safeParse(text)
+  if (at.success) return at.data
+  throw new InvalidArgumentError('It must be a date and time with a zone, such as 2027-01-31T12:00:00Z.')
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -28,6 +29,13 @@ export function past(text: string): Date {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   const milliseconds = unit === undefined ? undefined : UNITS[unit]
   return milliseconds === undefined ? moment(text) : new Date(Date.now() - Number(number) * milliseconds)
+}
+
+/** What a key is called, under the rules of the API. */
+export function keyName(text: string): string {
+  const name = validate(apiKeyName, text)
+  if (name.ok) return name.value
+  throw new InvalidArgumentError(`${name.errors.map(({ message }) => message).join('; ')}.`)
 }
 
 export function names(text: string): string[] {

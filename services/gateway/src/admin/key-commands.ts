@@ -1,5 +1,5 @@
-import type { Command } from '@commander-js/extra-typings'
-import { moment as instant, names } from './arguments.ts'
+import { type Command, Option } from '@commander-js/extra-typings'
+import { moment as instant, keyName, names } from './arguments.ts'
 import type { Console } from './console.ts'
 import { json, keyDocument } from './documents.ts'
 import type { ListedKey, MadeKey } from './keys.ts'
@@ -14,9 +14,9 @@ export function addKeyCommands(root: Command, console: Console): void {
     .command('create')
     .description('make a key; its secret is shown once')
     .argument('<organization>', 'whose key it is')
-    .option('--pod <pod>', 'bind it to a pod, by id or client_id')
+    .addOption(new Option('--pod <pod>', 'bind it to a pod, by id or client_id').conflicts('inbox'))
     .option('--inbox <inbox>', 'bind it to an inbox, by address or client_id')
-    .option('--name <name>', 'what it is called in lists')
+    .option('--name <name>', 'what it is called in lists', keyName)
     .option('--permissions <names>', 'grant these alone, with commas between; default: unrestricted', names)
     .option('--expires <moment>', 'when it stops working, such as 2027-01-31T12:00:00Z', instant)
     .option(...JSON_OPTION)

@@ -103,7 +103,7 @@ export class Operator {
   /** One organization, also while it is being deleted, and how much it holds. */
   async organization(id: string) {
     const row = await this.#db.orm.organization.findUnique({ where: { id: uuid(id) } })
-    if (row === null) throw noOrganization(id)
+    if (row === null) throw unknownOrganization(id)
     const where = { organizationId: id }
     const [keys, pods] = await Promise.all([
       this.#db.orm.credential.count({ where }),
@@ -151,7 +151,7 @@ export class Operator {
       if (organization === undefined) {
         const orm = await tx.orm()
         if ((await orm.organization.findUnique({ where: { id }, select: { id: true } })) === null) {
-          throw noOrganization(id)
+          throw unknownOrganization(id)
         }
         return false
       }
@@ -175,7 +175,7 @@ export class Operator {
 
   /** Oldest first, a page at a time. */
   async *keys(organizationId: string): AsyncGenerator<ListedKey[]> {
-    if (await this.isGone(uuid(organizationId))) throw noOrganization(organizationId)
+    if (await this.isGone(uuid(organizationId))) throw unknownOrganization(organizationId)
     yield* listKeys(this.#db, organizationId)
   }
 
@@ -256,6 +256,11 @@ function uuid(text: string): string {
   throw new OperatorMistake(`${text} is not an id (a UUID).`)
 }
 
+function unknownOrganization(id: string): OperatorMistake {
+  return new OperatorMistake(`There is no organization ${id}.`)
+}
+
+/** For what an organization that is being deleted no longer takes. */
 function noOrganization(id: string): OperatorMistake {
   return new OperatorMistake(`There is no organization ${id}, or it is being deleted.`)
 }
