@@ -16,7 +16,7 @@ export async function attachHuman(deps: AgentDependencies, caller: Caller, human
   await deps.humanTurns.run(human, () => write(deps, id, (tx) => attach(tx, deps, id, human, actor)))
   return {
     human_email: human,
-    instructions: `A 6-digit code was mailed to ${human}. Ask your human for it and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,
+    instructions: `A 6-digit code goes to ${human} by mail, at most once a minute and five times a day; if none arrives, repeat this request later. Ask your human for the code and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,
   }
 }
 
