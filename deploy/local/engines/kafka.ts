@@ -27,8 +27,9 @@ export function kafka(settings: Settings): Engine {
       await writeFile(properties, serverProperties(settings, join(home, 'data')))
       const tool = ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
       if (!(await exists(join(home, 'data', 'meta.properties')))) {
-        const cluster = randomBytes(16).toString('base64url')
-        await run('java', [...tool, 'kafka.tools.StorageTool', 'format', '-t', cluster, '-c', properties])
+        // One word with its option: one in 64 ids begins with a hyphen, and would be taken for an option by itself.
+        const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`
+        await run('java', [...tool, 'kafka.tools.StorageTool', 'format', cluster, '-c', properties])
       }
       const memory = ['-Xms256m', '-Xmx512m', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20', '-XX:+ExitOnOutOfMemoryError']
       await startDetached('java', [...memory, ...tool, 'kafka.Kafka', properties], { log, pidFile, cwd: home })
