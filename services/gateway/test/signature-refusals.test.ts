@@ -111,6 +111,12 @@ describe('a signed request is refused with 401', () => {
     expect(new Set(told).size).toBe(1)
   })
 
+  it.each([0, 1, 63, 65, 72, 4_000])('for a signature of %d bytes, told as any other that is wrong', async (bytes) => {
+    const signature = `sig1=:${Buffer.alloc(bytes, 1).toString('base64')}:`
+    const { status, body } = await send(gateway.url, me, { ...signedHeaders({ ...signer, ...me }), signature })
+    expect([status, body['fix']]).toEqual([401, await refusal({ ...me, keyId: crypto.randomUUID() })])
+  })
+
   it('takes no alias for the key, and no signature over less than its text', async () => {
     await register({ client_id: 'alias' })
     await refusal({ ...me, keyId: 'alias' })

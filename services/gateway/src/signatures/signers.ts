@@ -5,8 +5,9 @@ import type { Verifier } from 'http-message-sig'
 import { keyObjectOf, registeredKey } from '../credentials/public-keys.ts'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from '../edge/identity.ts'
 
-/** The one algorithm (RFC 9421 3.3.4): the signature is the two numbers side by side, 64 bytes. */
+/** The one algorithm (RFC 9421 3.3.4): the signature is the two numbers side by side. */
 export const ALGORITHM = 'ecdsa-p256-sha256'
+const SIGNATURE_BYTES = 64
 
 interface SignerRow extends IdentityRow {
   readonly publicKey: unknown
@@ -40,5 +41,7 @@ export async function findSigner(db: Queryable, keyId: string): Promise<Signer |
 }
 
 function verifies(key: KeyObject, data: Uint8Array, signature: Uint8Array): boolean {
+  // Of another length, Node takes it for a mistake of the program, and throws.
+  if (signature.length !== SIGNATURE_BYTES) return false
   return createVerify('sha256').update(data).verify({ key, dsaEncoding: 'ieee-p1363' }, signature)
 }
