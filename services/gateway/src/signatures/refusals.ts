@@ -27,7 +27,7 @@ export function refusedSignature(fix: string, cause?: unknown): ApiError {
 export function refusedBySignature(bases: readonly string[], cause?: unknown): ApiError {
   const where = `The target must begin with ${bases.join(' or ')}, and the rest be as it was sent.`
   return refusedSignature(
-    `It is not a signature of this request by the registered key that keyid names. ${where}`,
+    `It is not a signature of this request by the registered key that keyid names. ${where} A signature is 64 bytes, r and s side by side, and not DER.`,
     cause,
   )
 }
