@@ -58,7 +58,9 @@ export const environment = commonEnvironment.extend({
     .describe('Sender name of inboxes that are created without one; default: none'),
   RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
-  CREDENTIAL_LIMIT: env.integer(LIMITS.apiKey.perOrganization).describe('Live API keys per organization'),
+  CREDENTIAL_LIMIT: env
+    .integer(LIMITS.apiKey.perOrganization)
+    .describe('Live API keys per organization; as many expired ones are kept'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
 

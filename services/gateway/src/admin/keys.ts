@@ -1,7 +1,8 @@
 import { isPermission, LIMITS, type Permission } from '@restante/contracts'
 import type { Actor } from '../audit/actor.ts'
+import { refuseBeyondLimit } from '../credentials/limit.ts'
 import type { Secrets } from '../credentials/secrets.ts'
-import { type BoundCredential, issueCredential, refuseBeyondLimit } from '../credentials/store.ts'
+import { type BoundCredential, issueCredential } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
 import { parseReference } from '../inboxes/store.ts'
@@ -48,7 +49,7 @@ export async function issueKey(
   if (expiresAt !== undefined && expiresAt <= new Date()) throw new OperatorMistake('The expiry must be in the future.')
   const permissions = given.permissions === undefined ? undefined : new Set(given.permissions.map(permissionNamed))
   const appConnect = permissions === undefined || permissions.delete('app_connect')
-  await refuseBeyondLimit(tx, organization, deps.credentialLimit)
+  await refuseBeyondLimit(tx, deps.events, organization, deps.credentialLimit)
   const scope = { organizationId: organization.id, ...(await bindingOf(tx, organization.id, given)) }
   const key = { scope, name, rights: { permissions, appConnect }, expiresAt }
   return issueCredential(tx, deps, key, actor, new Date())

@@ -17,6 +17,7 @@ import { demandPod } from '../pods/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { bearerDocument, publicKeyDocument } from './documents.ts'
 import { grantForNew, grantForNewPublicKey, rightsFromRow } from './grants.ts'
+import { refuseBeyondLimit } from './limit.ts'
 import { fingerprintOf } from './public-keys.ts'
 import { accept } from './refusals.ts'
 import { scopeOf } from './scope.ts'
@@ -27,7 +28,6 @@ import {
   findByClientId,
   findCaller,
   issueCredential,
-  refuseBeyondLimit,
   registerCredential,
 } from './store.ts'
 
@@ -68,7 +68,7 @@ async function createBearerKey(
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
-    await refuseBeyondLimit(tx, organization, deps.limit)
+    await refuseBeyondLimit(tx, deps.events, organization, deps.limit)
     const name = body.name ?? LIMITS.name.default
     return issueCredential(tx, deps, { scope, name, rights, expiresAt }, actor, new Date())
   })
@@ -91,7 +91,7 @@ async function registerPublicKey(
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNewPublicKey(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
-    await refuseBeyondLimit(tx, organization, deps.limit)
+    await refuseBeyondLimit(tx, deps.events, organization, deps.limit)
     const name = body.name ?? `Agent key ${fingerprint.slice(0, 8)}`
     const given = { scope, name, rights, expiresAt, jwk, fingerprint, clientId, createdBy: creator.id }
     return bound(await registerCredential(tx, deps.events, given, actor, new Date()), caller)

@@ -4,7 +4,7 @@ import { ApiError, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { credentialFacts, difference, recordAudit } from '../audit/log.ts'
 import type { Db, Orm, Tx } from '../database.ts'
-import { type Credential, type Inbox, type Organization, Prisma } from '../generated/prisma/client.ts'
+import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
 import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
 import type { Rights } from './grants.ts'
@@ -37,33 +37,10 @@ export interface NewPublicKey extends NewCredential {
   readonly createdBy: string
 }
 
-const COUNT_LIVE = sql<{ count: number }, [organizationId: string]>(`
-select count(*)::int as count from credentials
- where organization_id = $1 and (expires_at is null or expires_at > now())`)
-
 // In one order everywhere, so that two transactions that end the same keys cannot deadlock.
 const LOCK = sql<{ id: string }, [ids: string[]]>(
   'select id from credentials where id = any($1::uuid[]) order by id for update',
 )
-
-/**
- * Refuses one key too many. The caller holds the organization's lock, so that the count holds (identity 3.4 rule 14).
- * @param common the limit of organizations that have none of their own.
- */
-export async function refuseBeyondLimit(
-  tx: Tx,
-  { id, credentialLimit }: Pick<Organization, 'id' | 'credentialLimit'>,
-  common: number,
-): Promise<void> {
-  const limit = credentialLimit ?? common
-  const [live] = await tx.query(COUNT_LIVE, id)
-  if ((live?.count ?? 0) < limit) return
-  throw new ApiError('limit_exceeded', {
-    message: 'API key limit exceeded',
-    fix: "Delete a key or raise the organization's limit.",
-    details: { resource: 'api_key', limit },
-  })
-}
 
 /** Makes a bearer key. The secret is in the answer only; the row holds its keyed hash, the audit log neither. */
 export async function issueCredential(

@@ -1,0 +1,45 @@
+import { ApiError, sql } from '@restante/service'
+import type { Actor } from '../audit/actor.ts'
+import type { Tx } from '../database.ts'
+import type { Organization } from '../generated/prisma/client.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
+import { revokeCredentials } from './store.ts'
+
+/** Expired keys that one create removes at most. */
+const BATCH = 100
+const LIMIT: Actor = { kind: 'system', id: 'api key limit' }
+
+const COUNT = sql<{ live: number; expired: number }, [organizationId: string]>(`
+select count(*) filter (where expires_at is null or expires_at > now())::int as live,
+       count(*) filter (where expires_at <= now())::int as expired
+  from credentials where organization_id = $1`)
+
+const LONGEST_EXPIRED = sql<{ id: string }, [organizationId: string, rows: number]>(`
+select id from credentials where organization_id = $1 and expires_at <= now() order by expires_at, id limit $2`)
+
+/**
+ * Refuses one key too many. The caller holds the organization's lock, so that the count holds (identity 3.4 rule 14).
+ * Of expired keys no more are kept than may be live: whoever makes keys that end at once would otherwise pile up more of
+ * them in 30 days than the deletion of what they are bound to could take with it.
+ * @param common the limit of organizations that have none of their own.
+ */
+export async function refuseBeyondLimit(
+  tx: Tx,
+  events: TenancyEvents,
+  { id, credentialLimit }: Pick<Organization, 'id' | 'credentialLimit'>,
+  common: number,
+): Promise<void> {
+  const limit = credentialLimit ?? common
+  const [keys = { live: 0, expired: 0 }] = await tx.query(COUNT, id)
+  if (keys.expired > limit) {
+    const oldest = (await tx.query(LONGEST_EXPIRED, id, Math.min(BATCH, keys.expired - limit))).map((row) => row.id)
+    const ended = { actor: LIMIT, now: new Date(), action: 'credential.expired' as const }
+    await revokeCredentials(tx, events, { id: { in: oldest } }, ended)
+  }
+  if (keys.live < limit) return
+  throw new ApiError('limit_exceeded', {
+    message: 'API key limit exceeded',
+    fix: "Delete a key or raise the organization's limit.",
+    details: { resource: 'api_key', limit },
+  })
+}

@@ -1,0 +1,48 @@
+import { sql } from '@restante/service'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+const LIMIT = 5
+
+// Numbered in the order in which they expired, the longest expired first.
+const expiredKeys = sql<never, [organizationId: string, count: number]>(`
+insert into credentials (id, organization_id, tier, secret_hash, prefix, name, expires_at, created_at, updated_at)
+select gen_random_uuid(), $1::uuid, 'organization', decode(md5(number || $1::text), 'hex'), 'am_us_00000000',
+       'expired ' || number, now() - ($2::int - number) * interval '1 second' - interval '1 hour', now(), now()
+  from generate_series(1, $2::int) as number`)
+
+describe('keys that have expired', () => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway({ CREDENTIAL_LIMIT: String(LIMIT) })
+  })
+  afterAll(() => gateway.stop())
+
+  const names = async (organizationId: string) => {
+    const where = { organizationId, expiresAt: { lt: new Date() } }
+    const rows = await gateway.db.orm.credential.findMany({ where, orderBy: { expiresAt: 'asc' } })
+    return rows.map(({ name }) => name)
+  }
+
+  it('are kept as many as may be live, so that a crowd of them keeps nothing from being deleted', async () => {
+    const { id, api } = await gateway.organization()
+    const stranger = await gateway.organization()
+    await gateway.db.query(expiredKeys, id, LIMIT + 2)
+    await gateway.db.query(expiredKeys, stranger.id, LIMIT + 2)
+    expect((await api.post('/v0/api-keys')).status).toBe(200)
+    expect(await names(id)).toEqual([3, 4, 5, 6, 7].map((number) => `expired ${number}`))
+    expect(await names(stranger.id)).toHaveLength(LIMIT + 2)
+    expect((await gateway.events(id)).filter(({ type }) => type === 'credential.deleted')).toHaveLength(2)
+    expect(await gateway.db.orm.auditEntry.count({ where: { organizationId: id, action: 'credential.expired' } })).toBe(
+      2,
+    )
+  })
+
+  it('are made room among a part at a time, and count against no limit', async () => {
+    const { id, api } = await gateway.organization()
+    await gateway.db.query(expiredKeys, id, LIMIT + 150)
+    expect((await api.post('/v0/api-keys')).status).toBe(200)
+    expect(await names(id)).toHaveLength(LIMIT + 50)
+    await gateway.operator.createKey({ organizationId: id })
+    expect(await names(id)).toHaveLength(LIMIT)
+  })
+})
