@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { deliverShuffled } from '@restante/messaging'
@@ -39,6 +39,15 @@ async function copiesOf(of: TestInbox): Promise<string[]> {
   return files.filter((file) => file.isFile()).map(({ name }) => name)
 }
 
+/** Where the store keeps a blob. */
+async function fileOf(blob: string): Promise<string> {
+  const name = path.basename(blob)
+  const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+  const found = files.find((file) => file.isFile() && file.name === name)
+  if (!found) throw new Error(`${blob} is not there`)
+  return path.join(found.parentPath, found.name)
+}
+
 describe('the purge of an inbox', () => {
   it('is done when its bytes are gone too, those that were written twice among them', async () => {
     const copy = await sentCopy(stage, inbox)
@@ -73,6 +82,26 @@ describe('the purge of an inbox', () => {
     await purged(inbox)
     expect(await copiesOf(inbox)).toEqual([])
   })
+
+  it('is done for others while it fails for one, which has its turn again', async () => {
+    const stuck = await stage.inbox()
+    await receiveMail(stage, stuck)
+    await receiveMail(stage, inbox)
+    const { blob } = await stage.db.orm.message.findFirstOrThrow({ where: { inboxUid: stuck.inbox_uid } })
+    const file = await fileOf(blob)
+    // A store that does not delete these bytes, whatever the reason.
+    await rm(file)
+    await mkdir(path.join(file, 'in the way'), { recursive: true })
+    await stage.deleteInbox(stuck)
+    await waitFor(() => tombstone(stuck), { what: 'the deletion' })
+    await stage.deleteInbox(inbox)
+    await purged(inbox)
+    expect(await tombstone(stuck)).toMatchObject({ purgedAt: null })
+    await rm(file, { recursive: true })
+    await stage.db.query(sql<never>('update deleted_inboxes set due_at = now()'))
+    await purged(stuck)
+    expect(await stage.db.orm.message.count({ where: { inboxUid: stuck.inbox_uid } })).toBe(0)
+  }, 60_000)
 
   it('is asked about by the gateway, and begins with the question when no event told of it', async () => {
     await receiveMail(stage, inbox)

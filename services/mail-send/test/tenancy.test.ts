@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import type { EventOf, topics } from '@restante/contracts'
 import { deliverShuffled } from '@restante/messaging'
@@ -123,6 +125,52 @@ describe('when an inbox is deleted', () => {
     await waitFor(ask, { what: 'the purge' })
     expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
   })
+})
+
+describe('when the purge of an inbox fails', () => {
+  it('goes on with the others', async () => {
+    const [stuck, other] = [inboxCaller(), inboxCaller()]
+    for (const caller of [stuck, other]) {
+      const { id, messageId } = await send(caller, someone())
+      await factOf(world, messageId, 'delivery.delivered')
+      if (caller === stuck) await putInTheWay(id)
+    }
+    const { db, topics } = world
+    const consumer = tenancyConsumer({ kafka: topics.kafka, db, announce: () => {} })
+    await deliverShuffled(consumer, 1, deletionOf(stuck))
+    await deliverShuffled(consumer, 1, deletionOf(other))
+    const ended = async () => {
+      const row = await db.orm.deletedInbox.findUnique({ where: { inboxUid: other.inbox.uid } })
+      return row?.endedAt
+    }
+    const purging = new Purge({ db, blobs, log: createLogger({ service: 'test', level: 'silent' }) })
+    await waitFor(
+      () =>
+        purging
+          .purge()
+          .catch(() => {})
+          .then(ended),
+      { what: 'the purge of the other' },
+    )
+    const row = await db.orm.deletedInbox.findUniqueOrThrow({ where: { inboxUid: stuck.inbox.uid } })
+    expect(row.purgedAt).toBeNull()
+    await rm(inTheWay, { recursive: true })
+    await purge()
+    expect(await db.orm.deletedInbox.findUnique({ where: { inboxUid: stuck.inbox.uid } })).toMatchObject({
+      endedAt: expect.any(Date),
+    })
+  }, 30_000)
+
+  let inTheWay = ''
+  /** A store that does not delete the bytes of a message, whatever the reason. */
+  async function putInTheWay(id: string): Promise<void> {
+    const files = await readdir(world.blobs, { recursive: true, withFileTypes: true })
+    const found = files.find((file) => file.isFile() && file.name === path.basename(outboundBlob(id)))
+    if (!found) throw new Error('the message has no bytes')
+    inTheWay = path.join(found.parentPath, found.name)
+    await rm(inTheWay)
+    await mkdir(path.join(inTheWay, 'in the way'), { recursive: true })
+  }
 })
 
 describe('when an organization is deleted', () => {

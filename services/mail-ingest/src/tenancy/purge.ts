@@ -43,6 +43,8 @@ const BATCH = 500
 /** Blobs that are deleted at once. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
+/** What cannot be purged now, such as bytes that the store does not delete, is behind everything else for so long. */
+const FAILED_MS = 60_000
 /** How soon it looks again whether what was on its way into an inbox has come to its end. */
 const QUEUE_MS = 1_000
 
@@ -82,15 +84,29 @@ export class InboxPurge implements Part {
 
   /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
-    while (!stopping?.aborted && (await this.#db.transaction((tx) => this.#purgeBatch(tx))));
+    while (!stopping?.aborted && (await this.#purgeNext()));
     while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
   }
 
   /** @returns whether there may be more to do. */
-  async #purgeBatch(tx: Tx): Promise<boolean> {
-    const [inbox] = await tx.query(TO_PURGE)
-    if (!inbox) return false
-    const uid = inbox.inbox_uid
+  async #purgeNext(): Promise<boolean> {
+    const turn: { uid?: string } = {}
+    try {
+      return await this.#db.transaction(async (tx) => {
+        const [inbox] = await tx.query(TO_PURGE)
+        if (!inbox) return false
+        turn.uid = inbox.inbox_uid
+        await this.#purgeBatch(tx, inbox.inbox_uid)
+        return true
+      })
+    } catch (error) {
+      // Longest due, it would have every turn; where the database is away, nobody has one.
+      if (turn.uid !== undefined) await this.#db.query(NEXT_TURN, turn.uid, FAILED_MS).catch(() => {})
+      throw error
+    }
+  }
+
+  async #purgeBatch(tx: Tx, uid: string): Promise<void> {
     // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
     await lockMailbox(tx, uid)
     const messages = await tx.query(MESSAGES, uid, BATCH)
@@ -107,7 +123,6 @@ export class InboxPurge implements Part {
     if ([messages, unplaced, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
     else if ((await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
     else await tx.query(PURGED, uid)
-    return true
   }
 
   /**

@@ -33,6 +33,9 @@ const ON_ITS_WAY = sql<{ id: string }, [inboxUid: string]>(
 const INBOX_TURN = sql<never, [inboxUid: string, full: boolean, waiting: boolean]>(
   turnOf('deleted_inboxes', 'inbox_uid'),
 )
+const INBOX_LATER = sql<never, [inboxUid: string, waitMs: number]>(
+  "update deleted_inboxes set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where inbox_uid = $1",
+)
 const INBOX_PURGED = sql<never, [inboxUid: string]>(
   'update deleted_inboxes set purged_at = now() where inbox_uid = $1 and purged_at is null',
 )
@@ -64,6 +67,8 @@ const BATCH = 500
 /** Blobs that are deleted at once. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
+/** What cannot be purged now, such as bytes that the store does not delete, is behind everything else for so long. */
+const FAILED_MS = 60_000
 
 /**
  * Purges what deleted inboxes and organizations leave, in batches, each a transaction: wherever it stops, the next turn
@@ -82,25 +87,39 @@ export class Purge extends Periodic {
 
   /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
-    while (!stopping?.aborted && (await this.#db.transaction((tx) => this.#purgeInbox(tx))));
+    while (!stopping?.aborted && (await this.#purgeNext()));
     while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
   }
 
   /** @returns whether there may be more to do. */
-  async #purgeInbox(tx: Tx): Promise<boolean> {
-    const [inbox] = await tx.query(NEXT_INBOX)
-    if (!inbox) return false
-    const keys = await tx.query(KEYS_OF_INBOX, inbox.id, BATCH)
-    const copies = await tx.query(COPIES, inbox.id, BATCH)
-    const delivered = await tx.query(DELIVERED, inbox.id, BATCH)
+  async #purgeNext(): Promise<boolean> {
+    const turn: { inboxUid?: string } = {}
+    try {
+      return await this.#db.transaction(async (tx) => {
+        const [inbox] = await tx.query(NEXT_INBOX)
+        if (!inbox) return false
+        turn.inboxUid = inbox.id
+        await this.#purgeInbox(tx, inbox.id)
+        return true
+      })
+    } catch (error) {
+      // Longest due, it would have every turn; where the database is away, nobody has one.
+      if (turn.inboxUid !== undefined) await this.#db.query(INBOX_LATER, turn.inboxUid, FAILED_MS).catch(() => {})
+      throw error
+    }
+  }
+
+  async #purgeInbox(tx: Tx, uid: string): Promise<void> {
+    const keys = await tx.query(KEYS_OF_INBOX, uid, BATCH)
+    const copies = await tx.query(COPIES, uid, BATCH)
+    const delivered = await tx.query(DELIVERED, uid, BATCH)
     await this.#drop(
       tx,
       delivered.map(({ id }) => id),
     )
     const full = [keys, copies, delivered].some((rows) => rows.length === BATCH)
-    if (!full) await tx.query(INBOX_PURGED, inbox.id)
-    await tx.query(INBOX_TURN, inbox.id, full, (await tx.query(ON_ITS_WAY, inbox.id)).length > 0)
-    return true
+    if (!full) await tx.query(INBOX_PURGED, uid)
+    await tx.query(INBOX_TURN, uid, full, (await tx.query(ON_ITS_WAY, uid)).length > 0)
   }
 
   /** Bytes go before the row says so: a crash in between deletes them again. */
