@@ -240,5 +240,20 @@ describe('the operator’s command line', () => {
       })
       await expect(start(away, 'organizations', 'list')).rejects.toEqual(failure)
     })
+
+    it.each([
+      ['does not exist', 'no_such_database', ['organizations', 'list']],
+      ['does not exist, for a change', 'no_such_database', ['organizations', 'create']],
+      ['is not migrated', 'postgres', ['organizations', 'list']],
+      ['is not migrated, for a change', 'postgres', ['organizations', 'create']],
+    ])('says in a line that the database %s', async (_case, database, words) => {
+      const url = new URL(gateway.env['DATABASE_URL'] ?? '')
+      url.pathname = database
+      const failure = expect.objectContaining({
+        code: EXIT.refused,
+        stderr: expect.stringMatching(/^The database is not that of a gateway, or lacks its migrations: .*\n$/),
+      })
+      await expect(start({ ...gateway.env, DATABASE_URL: url.href }, ...words)).rejects.toEqual(failure)
+    })
   })
 })

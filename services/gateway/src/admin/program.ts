@@ -31,8 +31,19 @@ export async function execute(console: Console, words: readonly string[]): Promi
       console.say(`The database cannot be reached: ${lastLine(error)}`)
       return EXIT.refused
     }
+    if (isUnusableDatabase(error)) {
+      console.say(`The database is not that of a gateway, or lacks its migrations: ${lastLine(error)}`)
+      return EXIT.refused
+    }
     throw error
   }
+}
+
+/** Login refused, no such database, no such table or column: as Prisma names them, and as PostgreSQL does. */
+const UNUSABLE = /^(P1000|P1003|P1010|P202[12]|28000|28P01|3D000|42P01|42703|42501)$/
+
+function isUnusableDatabase(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && UNUSABLE.test(error.code)
 }
 
 function program(console: Console): Command {
