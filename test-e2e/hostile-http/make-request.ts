@@ -2,7 +2,7 @@ import type { Route, Schema } from './api-document.ts'
 import type { Draw } from './draw.ts'
 import { nastyAuthorization, nastyHeaders, nastyIdempotencyKey } from './nasty-headers.ts'
 import { INHERITED, nastyBody, nastyObject, nastySegment, nastyText, nastyValue } from './nasty-values.ts'
-import { rightObject, rightValue, type Source } from './right-values.ts'
+import { alternativesOf, rightObject, rightValue, type Source } from './right-values.ts'
 
 /** One request as it goes onto the wire. */
 export interface HttpRequest {
@@ -125,8 +125,7 @@ function bodyOf({ body, method }: Route, odd: ReadonlySet<Part>, source: Source)
 }
 
 function withOddMember(right: Record<string, unknown>, body: Schema, { draw, document }: Source): unknown {
-  const { properties = {} } = document.resolve(body)
-  const members = Object.keys(properties)
+  const members = alternativesOf(body, document).flatMap(({ properties = {} }) => Object.keys(properties))
   const odd = draw.several(2, () => [draw.one(members), nastyValue(draw)] as const)
   const wholly = [draw.one(members), draw.chance(0.7) ? nastyText(draw) : nastyObject(draw)] as const
   return draw.chance(0.1)

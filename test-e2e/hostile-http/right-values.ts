@@ -66,10 +66,15 @@ export function rightValue(name: string, given: Schema, source: Source): unknown
   return byName === undefined ? bySchema(given, source) : byName(source)
 }
 
+/** What an object can be: itself, or one of the alternatives that it is described by. */
+export function alternativesOf(given: Schema, document: ApiDocument): Schema[] {
+  const { anyOf, ...own } = document.resolve(given)
+  return anyOf === undefined ? [own] : anyOf.map((alternative) => document.resolve(alternative))
+}
+
 /** The members that are required, and some of the others. */
 export function rightObject(given: Schema, source: Source): Record<string, unknown> {
-  const { anyOf, ...own } = source.document.resolve(given)
-  const { properties = {}, required = [] } = anyOf === undefined ? own : source.document.resolve(source.draw.one(anyOf))
+  const { properties = {}, required = [] } = source.draw.one(alternativesOf(given, source.document))
   const members = Object.entries(properties)
     .filter(([, schema]) => schema.not === undefined)
     .filter(([name]) => required.includes(name) || source.draw.chance(USUAL.has(name) ? 0.9 : 0.35))
