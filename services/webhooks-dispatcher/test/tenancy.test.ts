@@ -97,6 +97,13 @@ async function rowOf(id: string): Promise<Row | undefined> {
 }
 
 /** Two inboxes of one pod, and a pod beside it. */
+const insertCrowd = sql<unknown, [webhookId: string, count: number]>(`
+with document as (
+  insert into payloads (event_id, body) select gen_random_uuid(), '{}' from generate_series(1, $2) returning event_id
+)
+insert into deliveries (id, webhook_id, event_id, event_type)
+select event_id::text, $1, event_id, 'message.received' from document`)
+
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)
 
 function neighbours() {
@@ -116,6 +123,17 @@ describe('a deleted inbox, told twice', () => {
     await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
     expect(await rowOf(own)).toBeUndefined()
     expect(await db.query(countOf, others)).toEqual([{ deliveries: 1, payloads: 1 }])
+  })
+
+  it('takes them with it in batches, however many wait', async () => {
+    const { inbox } = neighbours()
+    const own = await insert(inbox, { home: 'inbox', inboxes: [inbox] })
+    const before = await db.query(countOf, own)
+    await db.query(insertCrowd, own, 25_000)
+    expect((await db.query(countOf, own))[0]?.deliveries).toBe(25_000)
+    await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
+    expect(await rowOf(own)).toBeUndefined()
+    expect(await db.query(countOf, own)).toEqual(before)
   })
 
   it('leaves the filters of wider webhooks, ids and addresses alike', async () => {

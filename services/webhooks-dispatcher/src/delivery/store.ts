@@ -143,34 +143,49 @@ export async function saveFailureClock(tx: Tx, webhookId: string, clock: Failure
 const disable = sql<unknown, [webhookId: string]>(
   `update webhooks set enabled = false, failing_since = null, clock_started_at = null, updated_at = now() where id = $1`,
 )
-const lockPayloadsOfWebhook = sql<unknown, [webhookId: string]>(
-  `select 1 from payloads where event_id in (select event_id from deliveries where webhook_id = $1) order by event_id for update`,
+const selectEvents = sql<{ event_id: string }, [webhookId: string, limit: number]>(
+  'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
 )
-const deleteDeliveriesOfWebhook = sql<{ id: string; event_id: string }, [webhookId: string]>(
-  'delete from deliveries where webhook_id = $1 returning id, event_id',
+const lockPayloads = sql<unknown, [eventIds: readonly string[]]>(
+  'select 1 from payloads where event_id = any($1::uuid[]) order by event_id for update',
+)
+const deleteDeliveriesOfWebhook = sql<{ id: string }, [webhookId: string, eventIds: readonly string[]]>(
+  'delete from deliveries where webhook_id = $1 and event_id = any($2::uuid[]) returning id',
 )
 const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
 )
 
+/** Deliveries per statement, so that none runs for long, however many wait. */
+const DROPPED_AT_ONCE = 10_000
+
 /**
  * Drops what is still to be delivered to a webhook whose row the transaction holds, documents included. Timers are left
  * to themselves: one that finds no delivery ends. To cancel them all here would wait for attempts that wait for the
  * webhook.
- * @returns the ids of the deliveries.
+ * @param told gets the ids of the deliveries, in batches.
  */
-export async function dropDeliveries(tx: Tx, webhookId: string): Promise<string[]> {
-  await tx.query(lockPayloadsOfWebhook, webhookId)
-  const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId)
-  await tx.query(
-    deleteUnusedPayloads,
-    dropped.map(({ event_id }) => event_id),
-  )
-  return dropped.map(({ id }) => id)
+export async function dropDeliveries(
+  tx: Tx,
+  webhookId: string,
+  told: (ids: readonly string[]) => Promise<void> = async () => {},
+): Promise<void> {
+  for (;;) {
+    const events = (await tx.query(selectEvents, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
+    if (events.length === 0) return
+    await tx.query(lockPayloads, events)
+    const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId, events)
+    await tx.query(deleteUnusedPayloads, events)
+    await told(dropped.map(({ id }) => id))
+  }
 }
 
-/** Disables a webhook and drops its pending retries (events 8.4). @returns the ids of their deliveries. */
-export async function disableWebhook(tx: Tx, webhookId: string): Promise<string[]> {
+/** Disables a webhook and drops its pending retries (events 8.4). @param told gets the ids of their deliveries. */
+export async function disableWebhook(
+  tx: Tx,
+  webhookId: string,
+  told?: (ids: readonly string[]) => Promise<void>,
+): Promise<void> {
   await tx.query(disable, webhookId)
-  return dropDeliveries(tx, webhookId)
+  await dropDeliveries(tx, webhookId, told)
 }

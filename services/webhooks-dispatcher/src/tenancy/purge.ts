@@ -22,14 +22,12 @@ type DeliveryTimers = Timers<TimerKinds, Orm>
 export async function purgeScope(tx: Tx, timers: DeliveryTimers, goneId: string, scope: ScopeFilter): Promise<void> {
   await lockWebhooksOf(tx, scope.organizationId)
   await rememberGone(tx, goneId)
-  const dropped: string[] = []
+  const forgetTimers = (ids: readonly string[]): Promise<void> => timers.cancelIdle(tx, 'webhook-delivery', ids)
   for (const id of await lockScopeOf(tx, scope)) {
-    dropped.push(...(await dropDeliveries(tx, id)))
+    await dropDeliveries(tx, id, forgetTimers)
     await deleteWebhook(tx, id)
   }
-  for (const id of await removeFromFilters(tx, scope.organizationId, goneId))
-    dropped.push(...(await disableWebhook(tx, id)))
-  await timers.cancelIdle(tx, 'webhook-delivery', dropped)
+  for (const id of await removeFromFilters(tx, scope.organizationId, goneId)) await disableWebhook(tx, id, forgetTimers)
 }
 
 /** An inbox is purged in the transaction that learns of its deletion. */
