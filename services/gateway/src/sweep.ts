@@ -9,7 +9,7 @@ import type { GatewayTimers } from './timers.ts'
 const EVERY_MS = 3_600_000
 /** Rows per transaction; what remains has the next one, at once. */
 const KEYS = 500
-const AUDIT_ENTRIES = 5_000
+const ROWS = 5_000
 const DAY_MS = 86_400_000
 const SWEEP: Actor = { kind: 'system', id: 'sweep' }
 
@@ -34,14 +34,23 @@ export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): voi
   })
 }
 
-const FORGET_AUDIT = sql<{ position: string }, [before: string, limit: number]>(`
-delete from audit_entries
- where position in (select position from audit_entries where at < $1::timestamptz order by at, position limit $2)
-returning position::text`)
+/** Rows of a table whose time was over at a moment. Each takes as many as one transaction should hold. */
+const forget = (table: string, key: string, over: string) =>
+  sql<{ gone: number }, [moment: string, limit: number]>(`
+delete from ${table} where ${key} in (select ${key} from ${table} where ${over} < $1::timestamptz order by ${over} limit $2)
+returning 1 as gone`)
 
-const FORGET_PODS = sql<never>(`
+const FORGET_CODES = forget('verification_codes', 'id', 'expires_at')
+const FORGET_CODE_MAILS = forget('code_mails', 'id', 'created_at')
+const FORGET_ADDRESSES = forget('retired_addresses', 'address', 'until')
+const FORGET_AUDIT = forget('audit_entries', 'position', 'at')
+
+const FORGET_PODS = sql<{ gone: number }, [limit: number]>(`
 delete from pods
- where deleted_at is not null and not exists (select from inboxes where inboxes.pod_id = pods.id)`)
+ where id in (select id from pods
+               where deleted_at is not null and not exists (select from inboxes where inboxes.pod_id = pods.id)
+               limit $1)
+returning 1 as gone`)
 
 /** @returns whether more is left than one transaction should hold. */
 async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date): Promise<boolean> {
@@ -53,10 +62,13 @@ async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date):
   })
   const expired = { id: { in: unlisted.map((row) => row.id) } }
   await revokeCredentials(tx, events, expired, { actor: SWEEP, now, action: 'credential.expired' })
-  await orm.verificationCode.deleteMany({ where: { expiresAt: { lt: now } } })
-  await orm.codeMail.deleteMany({ where: { createdAt: { lt: new Date(now.getTime() - DAY_MS) } } })
-  await orm.retiredAddress.deleteMany({ where: { until: { lt: now } } })
-  await tx.query(FORGET_PODS)
-  const forgotten = await tx.query(FORGET_AUDIT, new Date(now.getTime() - auditMs).toISOString(), AUDIT_ENTRIES)
-  return unlisted.length === KEYS || forgotten.length === AUDIT_ENTRIES
+  const before = (ms: number): string => new Date(now.getTime() - ms).toISOString()
+  const forgotten = [
+    await tx.query(FORGET_CODES, before(0), ROWS),
+    await tx.query(FORGET_CODE_MAILS, before(DAY_MS), ROWS),
+    await tx.query(FORGET_ADDRESSES, before(0), ROWS),
+    await tx.query(FORGET_PODS, ROWS),
+    await tx.query(FORGET_AUDIT, before(auditMs), ROWS),
+  ]
+  return unlisted.length === KEYS || forgotten.some((rows) => rows.length === ROWS)
 }
