@@ -26,9 +26,11 @@ update raw_mails set refs = raw_mails.refs + used.refs, size = used.size, update
  where raw_mails.blob = used.blob
 returning raw_mails.blob`)
 
+// Held in one order first: two inboxes that share several mails would otherwise wait for each other.
 const RELEASE = sql<{ blob: string; refs: number }, [blobs: readonly string[]]>(`
+with held as (select blob from raw_mails where blob = any($1) order by blob for update)
 update raw_mails set refs = refs - uses.count, updated_at = now()
-  from (select blob, count(*)::int as count from unnest($1::text[]) as used(blob) group by blob) as uses
+  from (select blob, count(*)::int as count from unnest($1::text[]) as used(blob) join held using (blob) group by blob) as uses
  where raw_mails.blob = uses.blob
 returning raw_mails.blob, raw_mails.refs`)
 
