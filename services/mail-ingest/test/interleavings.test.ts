@@ -61,13 +61,15 @@ describe('the bytes of a mail', () => {
       return blobs.map(({ name }) => `inbound/${name}`)
     }
     const before = await named()
+    const fresh = async () => (await named()).filter((name) => !before.includes(name))
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
     const accepted = await db.transaction(async (tx) => {
       await tx.query(sql('lock table inbound in exclusive mode'))
       const answer = smtp.data('Subject: early\r\n\r\nbody\r\n')
-      await waitFor(async () => (await blocked()) > 0, { what: 'the acceptance to wait' })
-      const blob = (await named()).filter((name) => !before.includes(name))
+      // Not for a query that is blocked: whoever looks for work is, too.
+      await waitFor(async () => (await fresh()).length > 0, { what: 'the bytes to have a name' })
+      const blob = await fresh()
       expect(blob).toHaveLength(1)
       expect(await db.orm.rawMail.findMany({ where: { blob: { in: blob } } })).toMatchObject([{ refs: 0 }])
       return { answer }
