@@ -1,3 +1,4 @@
+import { waitFor } from '@restante/testkit'
 import { type Edge, openEdge } from './edge.ts'
 import { Peer } from './peer.ts'
 
@@ -134,7 +135,10 @@ describe('a session', () => {
     const peer = await Peer.greeted(edge.port)
     for (const subject of ['first', 'second']) {
       peer.said = ''
-      peer.send('NOOP\r\n'.repeat(MAX_COMMANDS - 10))
+      const noops = MAX_COMMANDS - 10
+      peer.send('NOOP\r\n'.repeat(noops))
+      // Each has its reply, which must not be taken for that of a command behind them.
+      await waitFor(() => peer.codes.length === noops, { what: 'the replies' })
       await peer.begin(address)
       expect((await peer.command(`Subject: ${subject}\r\n\r\nx\r\n.`)).code).toBe(250)
     }
