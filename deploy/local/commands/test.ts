@@ -4,13 +4,12 @@ import { readSettings, root } from '../settings.ts'
 import { runOnEngines } from './on-engines.ts'
 
 /**
- * Tests that load the whole machine run when all others are done, one file at a time, beside the one that does little
- * but wait for minutes. The others wait a good part of their time, so that two cores are enough for three at once.
+ * Tests that load the whole machine run when all others are done, one file at a time. The others wait a good part of
+ * their time, so that two cores are enough for three at once.
  */
-const ALONE = String.raw`(\.alone|faults/outages)\.test\.ts$`
 const rounds = [
-  ['--maxWorkers=3', `--testPathIgnorePatterns=${ALONE}`],
-  ['--maxWorkers=2', '--testMatch=<rootDir>/test-e2e/**/{outages,*.alone}.test.ts'],
+  ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
+  ['--runInBand', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
 /**
