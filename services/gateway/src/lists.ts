@@ -16,6 +16,19 @@ export interface Sorted {
 
 type Beyond<T> = { readonly lt: T } | { readonly gt: T }
 
+/**
+ * Rows behind one, as a condition of Prisma's. The bound on the time alone is implied by the other two; it is what lets
+ * the index begin there.
+ * @param idIs names the column of the id: `(bound) => ({ uid: bound })`.
+ */
+export function behind<Column>(after: Sorted, order: 'asc' | 'desc', idIs: (bound: Beyond<string>) => Column) {
+  const beyond = <T>(value: T): Beyond<T> => (order === 'asc' ? { gt: value } : { lt: value })
+  return {
+    createdAt: order === 'asc' ? { gte: after.createdAt } : { lte: after.createdAt },
+    OR: [{ createdAt: beyond(after.createdAt) }, idIs(beyond(after.id))],
+  }
+}
+
 /** One page of a keyset list by creation time: where it begins, how it is ordered, how it is answered. */
 export class ListPage {
   readonly order: 'asc' | 'desc'
@@ -42,17 +55,11 @@ export class ListPage {
   }
 
   /**
-   * The rows behind the previous page. The bound on the time alone is implied by the other two; it is what lets the
-   * index begin there.
+   * The rows behind the previous page.
    * @param idIs names the column of the id: `(bound) => ({ uid: bound })`.
    */
   where<Column>(idIs: (bound: Beyond<string>) => Column) {
-    const after = this.#after
-    if (after === undefined) return {}
-    return {
-      createdAt: this.order === 'asc' ? { gte: after.createdAt } : { lte: after.createdAt },
-      OR: [{ createdAt: this.#beyond(after.createdAt) }, idIs(this.#beyond(after.id))],
-    }
+    return this.#after === undefined ? {} : behind(this.#after, this.order, idIs)
   }
 
   /** Members of the answer besides the items, and the items themselves. */
@@ -67,10 +74,6 @@ export class ListPage {
       items: page.items.map(item),
       members: { count: page.items.length, limit: this.#query.limit, next_page_token: page.next_page_token },
     }
-  }
-
-  #beyond<T>(value: T): Beyond<T> {
-    return this.order === 'asc' ? { gt: value } : { lt: value }
   }
 
   #position(token: string): Sorted {

@@ -19,11 +19,3 @@ export async function* pages<Row>(
     left -= page.length
   }
 }
-
-/**
- * Rows behind one in the order of creation, as a condition of Prisma's. The bound on the time alone is implied by the
- * other two; it is what lets the index begin there.
- */
-export function isAfter({ createdAt, id }: { readonly createdAt: Date; readonly id: string }) {
-  return { createdAt: { gte: createdAt }, OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }] }
-}

@@ -41,6 +41,11 @@ export async function readBody(
   })
 }
 
+/** Whether a message brings a body, by what its head says (RFC 9112 6.3). */
+export function bringsBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
+}
+
 /** @throws the refusal of a body whose declared length is above its operation's limit. */
 export function demandDeclaredLength(request: IncomingMessage, limit: BodyLimit): void {
   if (Number(request.headers['content-length'] ?? 0) > limit.bytes) throw bodyTooLarge(limit)

@@ -1,5 +1,9 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings'
 import { apiKeyName, instantInput, operations, validate } from '@restante/contracts'
+import { parseDuration } from '@restante/service'
+
+/** What every command that scripts may want to read takes. */
+export const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
 
 /** A limit: a whole number, or `none`, which stays a word because an option's value cannot be null. */
 export function limit(text: string): number | 'none' {
@@ -22,13 +26,11 @@ export function moment(text: string): Date {
   throw new InvalidArgumentError('It must be a date and time with a zone, such as 2027-01-31T12:00:00Z.')
 }
 
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** A moment, or how long ago it was: `90m`, `12h`, `7d`. */
 export function past(text: string): Date {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  const milliseconds = unit === undefined ? undefined : UNITS[unit]
-  return milliseconds === undefined ? moment(text) : new Date(Date.now() - Number(number) * milliseconds)
+  const ago = parseDuration(text)
+  // Longer ago than there is a year for is no moment.
+  return ago === undefined || ago > Date.now() ? moment(text) : new Date(Date.now() - ago)
 }
 
 /** What a key is called, under the rules of the API. */

@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import type { AuditEntry } from '../generated/prisma/client.ts'
-import { count, past } from './arguments.ts'
+import { count, JSON_OPTION, past } from './arguments.ts'
 import type { Console } from './console.ts'
-import { auditDocument, json } from './documents.ts'
-import { Table } from './table.ts'
+import { auditDocument } from './documents.ts'
+import { printList } from './list.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -15,15 +15,11 @@ export function addAuditCommand(root: Command, console: Console): void {
     .option('--organization <id>', 'only what concerns this one')
     .option('--since <moment>', 'not what is older: a date and time, or how long ago, such as 90m, 12h, 7d', past)
     .option('--limit <n>', 'entries at most', count, DEFAULT_LIMIT)
-    .option('--json', 'one JSON document a line, for scripts')
+    .option(...JSON_OPTION)
     .action(async ({ organization: organizationId, since, limit, json: asJson }) => {
-      const table = new Table(['AT', 'ORGANIZATION', 'ACTION', 'BY', 'KEY', 'NAME', 'WHAT'])
-      let some = false
-      for await (const rows of console.operator().audit({ organizationId, since }, limit)) {
-        some = true
-        console.print(asJson ? rows.map((row) => json(auditDocument(row))).join('\n') : table.page(rows.map(cellsOf)))
-      }
-      if (!some && !asJson) console.print('No entries.')
+      const headings = ['AT', 'ORGANIZATION', 'ACTION', 'BY', 'KEY', 'NAME', 'WHAT']
+      const form = asJson ? { document: auditDocument } : { headings, cells: cellsOf, none: 'No entries.' }
+      await printList(console, console.operator().audit({ organizationId, since }, limit), form)
     })
 }
 

@@ -1,11 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { moment as instant, keyName, names } from './arguments.ts'
+import { moment as instant, JSON_OPTION, keyName, names } from './arguments.ts'
 import type { Console } from './console.ts'
 import { json, keyDocument } from './documents.ts'
 import type { ListedKey, MadeKey } from './keys.ts'
-import { moment, Table } from './table.ts'
-
-const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
+import { printList } from './list.ts'
+import { moment } from './table.ts'
 
 export function addKeyCommands(root: Command, console: Console): void {
   const commands = root.command('keys').description('API keys of an organization, its pods and inboxes')
@@ -33,13 +32,8 @@ export function addKeyCommands(root: Command, console: Console): void {
     .option(...JSON_OPTION)
     .action(async (organizationId, { json: asJson }) => {
       const headings = ['KEY', 'PREFIX', 'NAME', 'BOUND TO', 'PERMISSIONS', 'LAST USED', 'EXPIRES', 'CREATED']
-      const table = new Table(headings)
-      let some = false
-      for await (const rows of console.operator().keys(organizationId)) {
-        some = true
-        console.print(asJson ? rows.map((row) => json(keyDocument(row))).join('\n') : table.page(rows.map(cellsOf)))
-      }
-      if (!some && !asJson) console.print('No keys.')
+      const form = asJson ? { document: keyDocument } : { headings, cells: cellsOf, none: 'No keys.' }
+      await printList(console, console.operator().keys(organizationId), form)
     })
 
   commands

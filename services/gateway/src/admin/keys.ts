@@ -6,7 +6,8 @@ import { type BoundCredential, issueCredential } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
 import { parseReference } from '../inboxes/store.ts'
-import { isAfter, pages } from '../pages.ts'
+import { behind } from '../lists.ts'
+import { pages } from '../pages.ts'
 import { findPod } from '../pods/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { OperatorMistake } from './mistake.ts'
@@ -59,7 +60,7 @@ export async function issueKey(
 export function listKeys(db: Db, organizationId: string): AsyncGenerator<ListedKey[]> {
   return pages((after, take) =>
     db.orm.credential.findMany({
-      where: { organizationId, AND: after === undefined ? [] : [isAfter(after)] },
+      where: { organizationId, AND: after === undefined ? [] : [behind(after, 'asc', (id) => ({ id }))] },
       include: { inbox: { select: { address: true } } },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       take,

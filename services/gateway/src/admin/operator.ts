@@ -9,6 +9,7 @@ import { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import { type Db, openDatabase, type Tx } from '../database.ts'
 import type { AuditEntry, Organization } from '../generated/prisma/client.ts'
+import { behind } from '../lists.ts'
 import { beginDeletion } from '../organizations/delete.ts'
 import {
   changeOrganization,
@@ -16,7 +17,7 @@ import {
   lockOrganization,
   type OrganizationChange,
 } from '../organizations/store.ts'
-import { isAfter, pages } from '../pages.ts'
+import { pages } from '../pages.ts'
 import { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimerKinds } from '../timers.ts'
 import type { OperatorConfig } from './config.ts'
@@ -92,7 +93,7 @@ export class Operator {
       this.#db.orm.organization.findMany({
         where: {
           ...whereStatus(status),
-          AND: after === undefined ? [] : [isAfter(after)],
+          AND: after === undefined ? [] : [behind(after, 'asc', (id) => ({ id }))],
         },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         take,

@@ -1,19 +1,19 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { Organization } from '../generated/prisma/client.ts'
-import { human, humanOrNone, limit, limitOrNull } from './arguments.ts'
+import { human, humanOrNone, JSON_OPTION, limit, limitOrNull } from './arguments.ts'
 import type { Console } from './console.ts'
 import { json, organizationDocument, statusOf } from './documents.ts'
 import { printedKey } from './key-commands.ts'
 import type { MadeKey } from './keys.ts'
+import { printList } from './list.ts'
 import { OperatorMistake } from './mistake.ts'
 import type { Limits, OrganizationStatus } from './operator.ts'
-import { facts, moment, Table } from './table.ts'
+import { facts, moment } from './table.ts'
 
 const STATUSES: readonly OrganizationStatus[] = ['active', 'suspended', 'deleting']
 const INBOXES = ['--inboxes <n>', 'inboxes it may have; none: no limit'] as const
 const DOMAINS = ['--domains <n>', 'domains it may have; none: no limit'] as const
 const KEYS = ['--keys <n>', "live keys it may have; none: the installation's CREDENTIAL_LIMIT"] as const
-const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
 const ID = ['<organization>', 'its id'] as const
 
 /** How often a command that waits for a deletion looks whether it is over. */
@@ -51,13 +51,10 @@ export function addOrganizationCommands(root: Command, console: Console): void {
     .addOption(new Option('--status <status>', 'only those in this state').choices(STATUSES))
     .option(...JSON_OPTION)
     .action(async ({ status, json: asJson }) => {
-      const table = new Table(['ORGANIZATION', 'STATUS', 'KIND', 'HUMAN', 'INBOXES', 'LIMIT', 'CREATED'])
-      let some = false
-      for await (const rows of console.operator().organizations(STATUSES.find((known) => known === status))) {
-        some = true
-        console.print(asJson ? rows.map(lineOf).join('\n') : table.page(rows.map(cellsOf)))
-      }
-      if (!some && !asJson) console.print('No organizations.')
+      const headings = ['ORGANIZATION', 'STATUS', 'KIND', 'HUMAN', 'INBOXES', 'LIMIT', 'CREATED']
+      const form = asJson ? { document: organizationDocument } : { headings, cells: cellsOf, none: 'No organizations.' }
+      const pages = console.operator().organizations(STATUSES.find((known) => known === status))
+      await printList(console, pages, form)
     })
 
   commands
@@ -152,10 +149,6 @@ function printedOrganization(made: { organization: Organization; key: MadeKey },
   const { organization, key } = made
   if (asJson) return json({ organization_id: organization.id, api_key_id: key.row.id, api_key: key.secret })
   return `Organization ${organization.id}\n${printedKey(key)}`
-}
-
-function lineOf(row: Organization): string {
-  return json(organizationDocument(row))
 }
 
 function cellsOf(row: Organization): string[] {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import type { Caller } from '@restante/contracts'
-import { ApiError, askForBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
+import { ApiError, askForBody, bringsBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
 import type { Dispatcher } from 'undici'
 import { Passage } from './passage.ts'
 import { pathBelow, type Route } from './route-table.ts'
@@ -126,8 +126,6 @@ function namedBy(connection: string | undefined): ReadonlySet<string> {
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
 }
 
-function hasBody({ headers, method }: IncomingMessage): boolean {
-  if (method === 'GET' || method === 'HEAD') return false
-  if (headers['transfer-encoding'] !== undefined) return true
-  return headers['content-length'] !== undefined && headers['content-length'] !== '0'
+function hasBody(request: IncomingMessage): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD' && bringsBody(request)
 }

@@ -6,6 +6,7 @@ import { LIMITS, operations, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
   answerOnSocket,
+  bringsBody,
   CALLER_HEADER,
   hangUp,
   isInfrastructureError,
@@ -95,7 +96,8 @@ export class StreamUpgrade implements Part {
     if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
-    if (carriesBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
+    // Handed on, its length would swallow the beginning of whatever follows.
+    if (bringsBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
     if (token === undefined) {
@@ -211,11 +213,6 @@ function targetOf({ url = '' }: IncomingMessage): { path: string; query: URLSear
   return mark < 0
     ? { path: url, query: new URLSearchParams() }
     : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
-}
-
-/** A handshake has no body: handed on, its length would swallow the beginning of whatever follows. */
-function carriesBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
 /** Status line and headers of an answer as the service sent them, and `more`. */

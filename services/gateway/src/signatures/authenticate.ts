@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { ApiError, type Queryable } from '@restante/service'
+import { ApiError, bringsBody, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
 import { takeNonce } from './nonces.ts'
 import { type Claims, demandClaims } from './policy.ts'
 import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
-import { bringsBody, descriptorOf } from './signed-message.ts'
+import { descriptorOf } from './signed-message.ts'
 import { ALGORITHM, findSigner, type Signer } from './signers.ts'
 
 const LABEL = 'sig1'

@@ -1,8 +1,7 @@
 import type { OperationDefinition } from '@restante/contracts'
-import { type Exchange, readBody } from '@restante/service'
+import { bringsBody, type Exchange, readBody } from '@restante/service'
 import { isDigestOf } from './content-digest.ts'
 import { FIXES, refusedSignature } from './refusals.ts'
-import { bringsBody } from './signed-message.ts'
 
 /**
  * Reads the body of a request whose signature holds into `exchange.received`: only bytes whose digest was signed may go

@@ -6,11 +6,6 @@ export function isSigned({ headers }: IncomingMessage): boolean {
   return headers['signature-input'] !== undefined || headers.signature !== undefined
 }
 
-/** Whether a message brings a body, by what its head says (RFC 9112 6.3). */
-export function bringsBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
 /** The request as it is signed, at one of the addresses that the API has. @param base without a slash at its end. */
 export function descriptorOf(request: IncomingMessage, base: string): RequestDescriptor {
   return {
