@@ -25,6 +25,9 @@ export interface Findings {
   readonly connections: number
 }
 
+/** Of an answer that is wrong, this many characters are shown. */
+const SHOWN = 500
+
 /** Sends requests to every route in turn, several at a time, and judges each answer. */
 export async function fuzz(options: FuzzOptions): Promise<Findings> {
   const { origin, document, known, seed, requests, concurrency } = options
@@ -47,7 +50,8 @@ export async function fuzz(options: FuzzOptions): Promise<Findings> {
         // Another method leads to another operation, or to none.
         if (request.method === route.method) count(route, answer.status)
         learn(known, request, answer)
-        return faultOf(request, answer)
+        const found = faultOf(request, answer)
+        return found === undefined ? undefined : `${found}\n  ${answer.status} ${answer.text.slice(0, SHOWN)}`
       })
       .catch(String)
     if (fault !== undefined) faults.push(`${fault}\n  seed ${seed}, request ${index}: ${asCurl(origin, request)}`)

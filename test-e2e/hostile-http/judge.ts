@@ -16,6 +16,9 @@ import type { HttpRequest } from './make-request.ts'
 const INTERNALS =
   /\bat \S+ \(|\.ts:\d|node_modules|node:internal|\/work\/|prisma|postgres|SQLSTATE|syntax error at|\brelation "|\bcolumn "|duplicate key|\bselect .* from\b|kafka|redis|ECONN|EPIPE|ETIMEDOUT|TypeError|RangeError|ReferenceError|Cannot read prop|is not a function|is not iterable|Unexpected token|invalid input syntax|\bzod\b|127\.0\.0\.1:\d|\[object |undefined/i
 
+/** What the listener says to bytes that are no request. */
+const UNREADABLE = 'This is not a valid HTTP request'
+
 /** Statuses that say only a `message`: no operation has made them (identity 1.10). */
 const BARE = new Set([413, 414, 415, 417, 426, 431])
 
@@ -48,6 +51,8 @@ function faultOfError(request: HttpRequest, answer: HttpAnswer): string | undefi
   const parsed = errorEnvelope.strict().safeParse(body)
   if (!parsed.success) return `not the envelope: ${z.prettifyError(parsed.error)}`
   const { code, message, fix = '', docs, errors } = parsed.data
+  // Whatever is odd in them, these requests are HTTP: something of the connection's last message was left over.
+  if (message === UNREADABLE) return 'not taken for HTTP'
   const known = errorCode.safeParse(code)
   if (!known.success || !isErrorCode(known.data)) return `unknown code ${code}`
   if (ERRORS[known.data].status !== answer.status) return `${code} with status ${answer.status}`

@@ -212,5 +212,11 @@ describe('the public edge', () => {
       )
       expect(answer).toEqual({ status: 426, upgrade: 'websocket', body: '{"message":"Upgrade Required"}' })
     })
+
+    it('ends the connection, as a peer that asked for it expects', async () => {
+      const peer = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+      peer.write('GET /v0 HTTP/1.1\r\nHost: restante.test\r\nConnection: close\r\n\r\n')
+      expect(await text(peer)).toMatch(/^HTTP\/1\.1 426 .*\r\nconnection: upgrade, close\r\n/s)
+    })
   })
 })

@@ -127,6 +127,7 @@ async function callerOf(
 /** A plain request to the stream's address (events 6.1). */
 function demandUpgrade({ response }: Exchange): void {
   response.setHeader('upgrade', 'websocket')
-  response.setHeader('connection', 'upgrade')
+  // Without `close` Node would keep a connection open that the peer, or our own shutdown, has declared over.
+  response.setHeader('connection', 'upgrade, close')
   sendJson(response, 426, { message: 'Upgrade Required' })
 }
