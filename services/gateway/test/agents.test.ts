@@ -1,6 +1,6 @@
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import { startGateway, type TestGateway } from './gateway.ts'
+import { type Api, startGateway, type TestGateway } from './gateway.ts'
 import type { SystemMail } from './stand-ins.ts'
 
 const ageCode = sql<never, [human: string]>(
@@ -349,6 +349,27 @@ describe('agents', () => {
       })
       const { status, body } = await answer
       expect([status, body['code']]).toEqual([401, 'unknown_api_key'])
+    })
+
+    it.each([
+      ['the operator', (id: string, human: string) => gateway.operator.setHuman(id, human)],
+      ['the agent', (_id: string, human_email: string, api: Api) => api.post('/v0/agent/human', { human_email })],
+    ])('takes nothing that rests on a human whom %s has replaced since', async (who, replace) => {
+      const { username, human } = fresh()
+      const first = await signUp({ username, human_email: human })
+      const code = await codeOf(human)
+      if (who === 'the operator') await first.api.post('/v0/agent/verify', { otp_code: code })
+      gateway.behind.received.add(first.id)
+      await gateway.db.query(ageMails, human)
+      const waiting = await signUp({ username, human_email: human })
+      const old = await codeOf(human, 2)
+      const successor = fresh().human
+      await replace(first.id, successor, first.api)
+      expect((await waiting.api.post('/v0/agent/verify', { otp_code: old })).body['code']).toBe('unknown_api_key')
+      expect((await first.api.get('/v0/auth/me')).status).toBe(200)
+
+      const next = await signUp({ username, human_email: successor })
+      expect((await next.api.post('/v0/agent/verify', { otp_code: await codeOf(successor) })).status).toBe(200)
     })
 
     it('422 without a human, and for a code that has expired', async () => {

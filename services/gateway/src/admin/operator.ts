@@ -3,6 +3,7 @@ import { isUuid, LIMITS } from '@restante/contracts'
 import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { holdHuman } from '../agents/codes.ts'
+import { changeHuman } from '../agents/human.ts'
 import type { Actor } from '../audit/actor.ts'
 import { readAudit } from '../audit/store.ts'
 import { Secrets } from '../credentials/secrets.ts'
@@ -137,7 +138,8 @@ export class Operator {
         throw new OperatorMistake('Its agent attaches the human, with POST /v0/agent/human: a code must confirm it.')
       }
       if (human !== null) await refuseKnownHuman(tx, human)
-      await changeOrganization(tx, this.#events, organization, { humanEmail: human }, this.#actor)
+      const deps = { events: this.#events, timers: this.#timers }
+      await changeHuman(tx, deps, organization, { humanEmail: human }, this.#actor)
       return true
     })
   }

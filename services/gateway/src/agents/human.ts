@@ -1,9 +1,13 @@
 import { type Caller, LIMITS } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
+import { revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
+import type { Organization } from '../generated/prisma/client.ts'
 import { changeOrganization, lockOrganization } from '../organizations/store.ts'
 import { write } from '../organizations/writes.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
+import type { GatewaySchedule } from '../timers.ts'
 import { ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
 import { refuseDomain } from './settings.ts'
 import type { AgentDependencies } from './sign-up.ts'
@@ -36,12 +40,28 @@ async function attach(
     const replaces = organization.humanEmail !== null
     if (replaces && organization.humanReplacements >= LIMITS.signUp.humanReplacements) throw replacementsUsed()
     await refuseKnownHuman(tx, human)
-    const code = await lockCode(tx, organizationId)
-    if (code !== undefined) await forgetCode(tx, deps.timers, code)
     const humanReplacements = organization.humanReplacements + (replaces ? 1 : 0)
-    await changeOrganization(tx, deps.events, organization, { humanEmail: human, humanReplacements }, actor)
+    await changeHuman(tx, deps, organization, { humanEmail: human, humanReplacements }, actor)
   }
   await ensureCode(tx, deps.timers, { organizationId, humanEmail: human, mailAgain: false }, now)
+}
+
+/**
+ * Gives an organization that is held another human, or none. What rested on the one before ends: the code that was mailed,
+ * and keys that wait for it. Either could otherwise still take the place of the organization's key.
+ */
+export async function changeHuman(
+  tx: Tx,
+  { events, timers }: { readonly events: TenancyEvents; readonly timers: GatewaySchedule },
+  organization: Organization,
+  change: Pick<Organization, 'humanEmail'> & Partial<Pick<Organization, 'humanReplacements'>>,
+  actor: Actor,
+): Promise<void> {
+  const code = await lockCode(tx, organization.id)
+  if (code !== undefined) await forgetCode(tx, timers, code)
+  const waiting = { organizationId: organization.id, provisional: true }
+  await revokeCredentials(tx, events, waiting, { actor, now: new Date(), because: 'human replaced' })
+  await changeOrganization(tx, events, organization, change, actor)
 }
 
 async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {

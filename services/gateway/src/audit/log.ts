@@ -14,6 +14,14 @@ export type AuditAction =
   | 'organization.deleting'
   | 'organization.deleted'
 
+/** What happened to something else, and so to a key. */
+export type AuditCause =
+  | 'inbox deleted'
+  | 'pod deleted'
+  | 'organization deleted'
+  | 'provisional key limit'
+  | 'human replaced'
+
 type Facts = Record<string, Prisma.InputJsonValue | null>
 
 /** One change. Details are facts before and after it; never a secret, nor its hash, nor a human's address. */
@@ -22,7 +30,7 @@ export interface AuditChange {
   readonly organizationId: string
   /** The credential that is changed, if one is. */
   readonly credential?: Credential | undefined
-  readonly details?: { readonly before?: Facts; readonly after?: Facts; readonly because?: string } | undefined
+  readonly details?: { readonly before?: Facts; readonly after?: Facts; readonly because?: AuditCause } | undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Caller, CLIENT_ID, isUuid, type PublicJwk, type Tier } from '@restante/contracts'
 import { ApiError, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
-import { credentialFacts, difference, recordAudit } from '../audit/log.ts'
+import { type AuditCause, credentialFacts, difference, recordAudit } from '../audit/log.ts'
 import type { Db, Orm, Tx } from '../database.ts'
 import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
@@ -171,7 +171,7 @@ export interface Revocation {
   /** Default `credential.revoked`. */
   readonly action?: 'credential.revoked' | 'credential.rotated' | 'credential.expired'
   /** What took them with it, when nobody named the keys themselves. */
-  readonly because?: 'inbox deleted' | 'pod deleted' | 'organization deleted' | 'provisional key limit' | undefined
+  readonly because?: AuditCause | undefined
 }
 
 /** Ends keys for good: nothing authenticates with them after the commit, apart from look-ups cached for a second. */
