@@ -168,6 +168,28 @@ describe('the deletion of an organization', () => {
     await gone(id)
   })
 
+  it('leaves most inboxes for later while others are being purged, so that nobody else waits for all of them', async () => {
+    const { id } = await gateway.organization()
+    await gateway.db.query(manyInboxes, id, id, 800)
+    await gateway.db.query(countInboxes, id)
+    const live = async () => (await gateway.db.query(liveInboxes, id))[0]?.count ?? 0
+    gateway.behind.purging.add('/internal/mailboxes/purge')
+    try {
+      await remove(id)
+      await waitFor(async () => (await live()) <= 300, { what: 'the first inboxes to go', timeout: LONG })
+      const { behind } = gateway
+      const rounds = () =>
+        behind.asked.filter(
+          ({ path, inbox }) => path === '/internal/mailboxes/purge' && inbox['organization_id'] === id,
+        ).length
+      await waitFor(() => rounds() > 1_500, { what: 'them to be asked about again and again', timeout: LONG })
+      expect(await live()).toBe(300)
+    } finally {
+      gateway.behind.purging.clear()
+    }
+    await gone(id)
+  }, 90_000)
+
   it('frees the human at once and keeps addresses from others', async () => {
     const human = 'leaver@people.test'
     const signUp = (username: string) => gateway.as().post('/v0/agent/sign-up', { username, human_email: human })

@@ -10,6 +10,13 @@ import { tenancyConsumer } from '../src/tenancy/consumers.ts'
 import { receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
+/** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
+const MANY_DELETED = sql<never, [large: string, small: string, count: number]>(`
+insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at, due_at)
+select gen_random_uuid(), $1::uuid, $1::uuid, 'one@restante.test', now(), now() - interval '1 hour' from generate_series(1, $3::int)
+union all
+select gen_random_uuid(), $2::uuid, $2::uuid, 'one@restante.test', now(), now()`)
+
 let stage: Stage
 let inbox: TestInbox
 
@@ -102,6 +109,22 @@ describe('the purge of an inbox', () => {
     await purged(stuck)
     expect(await stage.db.orm.message.count({ where: { inboxUid: stuck.inbox_uid } })).toBe(0)
   }, 60_000)
+
+  it('waits for no other organization, however much of that was deleted before', async () => {
+    const { db } = stage
+    const [large, small] = [randomUUID(), randomUUID()]
+    await db.query(MANY_DELETED, large, small, 200)
+    await waitFor(
+      async () => (await db.orm.deletedInbox.count({ where: { organizationId: large, purgedAt: null } })) === 0,
+      {
+        what: 'all purges',
+        timeout: 20_000,
+      },
+    )
+    const { purgedAt } = await db.orm.deletedInbox.findFirstOrThrow({ where: { organizationId: small } })
+    const before = { organizationId: large, purgedAt: { lt: purgedAt ?? new Date() } }
+    expect(await db.orm.deletedInbox.count({ where: before })).toBeLessThan(10)
+  }, 30_000)
 
   it('is asked about by the gateway, and begins with the question when no event told of it', async () => {
     await receiveMail(stage, inbox)

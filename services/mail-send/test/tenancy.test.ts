@@ -19,6 +19,13 @@ const makeDue = sql<never>(`
 with inboxes as (update deleted_inboxes set due_at = now())
 update deleted_organizations set due_at = now()`)
 
+/** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
+const manyDeleted = sql<never, [large: string, small: string, count: number]>(`
+insert into deleted_inboxes (inbox_uid, organization_id, deleted_at, due_at)
+select gen_random_uuid(), $1::uuid, now(), now() - interval '1 hour' from generate_series(1, $3::int)
+union all
+select gen_random_uuid(), $2::uuid, now(), now()`)
+
 let world: World
 let blobs: BlobStore
 
@@ -125,6 +132,24 @@ describe('when an inbox is deleted', () => {
     await waitFor(ask, { what: 'the purge' })
     expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
   })
+})
+
+describe('when another organization deletes many inboxes', () => {
+  it('purges one that was deleted later without waiting for them', async () => {
+    const { db } = world
+    const [large, small] = [randomUUID(), randomUUID()]
+    await db.query(manyDeleted, large, small, 200)
+    await waitFor(
+      async () => (await db.orm.deletedInbox.count({ where: { organizationId: large, endedAt: null } })) === 0,
+      {
+        what: 'all purges',
+        timeout: 20_000,
+      },
+    )
+    const { endedAt } = await db.orm.deletedInbox.findFirstOrThrow({ where: { organizationId: small } })
+    const before = { organizationId: large, endedAt: { lt: endedAt ?? new Date() } }
+    expect(await db.orm.deletedInbox.count({ where: before })).toBeLessThan(10)
+  }, 30_000)
 })
 
 describe('when the purge of an inbox fails', () => {

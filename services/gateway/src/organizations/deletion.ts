@@ -10,6 +10,11 @@ import type { GatewayTimers } from '../timers.ts'
 
 /** What one transaction takes; it holds the organization, which nobody else waits for any more. */
 const BATCH = 100
+/**
+ * Inboxes of one organization that the other services may be purging: with all of them at once it would hold up every
+ * other tenant's purges, and the gateway's questions about them.
+ */
+const PURGING_AT_ONCE = 500
 /** How often is looked whether the other services have purged the inboxes. */
 const PURGE_CHECK_MS = 500
 const RETRY_CAP_MS = 60_000
@@ -43,14 +48,18 @@ select uid from inboxes where organization_id = $1 and deleted_at is null order 
 const LIVE_PODS = sql<{ id: string }, [organizationId: string, limit: number]>(`
 select id from pods
  where organization_id = $1 and deleted_at is null and id <> organization_id order by id limit $2 for update`)
-const UNPURGED = sql<{ uid: string }, [organizationId: string]>(
-  'select uid from inboxes where organization_id = $1 limit 1',
-)
+/** See the partial index `inboxes_unpurged`. */
+const UNPURGED = sql<{ count: number }, [organizationId: string, most: number]>(`
+select count(*)::int as count
+  from (select from inboxes where organization_id = $1 and deleted_at is not null limit $2) as unpurged`)
 
 async function takeApart(tx: Tx, deps: InboxDeletion, id: string, now: Date): Promise<Step> {
   const [held] = await tx.query(LOCK, id)
   if (held === undefined) return 'done'
   const orm = await tx.orm()
+
+  const [{ count: purging } = { count: 0 }] = await tx.query(UNPURGED, id, PURGING_AT_ONCE)
+  if (purging >= PURGING_AT_ONCE) return 'waiting'
 
   const inboxes = (await tx.query(LIVE_INBOXES, id, BATCH)).map(({ uid }) => uid)
   for (const row of await orm.inbox.findMany({ where: { uid: { in: inboxes } } })) {
@@ -64,7 +73,7 @@ async function takeApart(tx: Tx, deps: InboxDeletion, id: string, now: Date): Pr
   }
   if (pods.length > 0) return 'more'
 
-  if ((await tx.query(UNPURGED, id)).length > 0) return 'waiting'
+  if (purging > 0) return 'waiting'
   await finish(tx, deps, await orm.organization.findUniqueOrThrow({ where: { id } }), now)
   return 'done'
 }

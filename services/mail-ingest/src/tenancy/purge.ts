@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
-import { type Logger, type Part, Periodic, sql } from '@restante/service'
+import { type Logger, type Part, Periodic, PurgeTurns, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
@@ -8,11 +8,13 @@ import { applyFact } from '../sent/apply-fact.ts'
 import { pendingFacts } from '../sent/store.ts'
 import { purgeOrganization } from './organizations.ts'
 
-const TO_PURGE = sql<{ inbox_uid: string }>(`
-select inbox_uid from deleted_inboxes
- where purged_at is null and due_at <= now()
- order by due_at limit 1
-   for update skip locked`)
+/** See the partial index `deleted_inboxes_unpurged`. */
+const INBOXES = {
+  table: 'deleted_inboxes',
+  id: 'inbox_uid',
+  owner: 'organization_id',
+  open: 'purged_at is null',
+}
 
 const MESSAGES = sql<{ blob: string }, [inboxUid: string, rows: number]>(`
 delete from messages
@@ -43,26 +45,26 @@ const BATCH = 500
 /** Blobs that are deleted at once. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
-/** What cannot be purged now, such as bytes that the store does not delete, is behind everything else for so long. */
-const FAILED_MS = 60_000
 /** How soon it looks again whether what was on its way into an inbox has come to its end. */
 const QUEUE_MS = 1_000
 
 /**
- * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Mail of such an
- * inbox that is still in the queue is discarded by the pipeline, which is waited for.
+ * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Organizations take
+ * turns. Mail of such an inbox that is still in the queue is discarded by the pipeline, which is waited for.
  */
 export class InboxPurge implements Part {
   readonly name = 'inbox purge'
   readonly #db: Db
   readonly #blobs: BlobStore
   readonly #outbox: Outbox
+  readonly #inboxes: PurgeTurns<Tx>
   readonly #turns: Periodic
 
   constructor(options: { db: Db; blobs: BlobStore; outbox: Outbox; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
     this.#outbox = options.outbox
+    this.#inboxes = new PurgeTurns({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeBatch(tx, uid) })
     this.#turns = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,
@@ -84,25 +86,10 @@ export class InboxPurge implements Part {
 
   /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
-    while (!stopping?.aborted && (await this.#purgeNext()));
-    while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
-  }
-
-  /** @returns whether there may be more to do. */
-  async #purgeNext(): Promise<boolean> {
-    const turn: { uid?: string } = {}
-    try {
-      return await this.#db.transaction(async (tx) => {
-        const [inbox] = await tx.query(TO_PURGE)
-        if (!inbox) return false
-        turn.uid = inbox.inbox_uid
-        await this.#purgeBatch(tx, inbox.inbox_uid)
-        return true
-      })
-    } catch (error) {
-      // Longest due, it would have every turn; where the database is away, nobody has one.
-      if (turn.uid !== undefined) await this.#db.query(NEXT_TURN, turn.uid, FAILED_MS).catch(() => {})
-      throw error
+    for (let more = true; more && !stopping?.aborted; ) {
+      const inboxes = await this.#inboxes.round(stopping)
+      const organization = await this.#db.transaction(purgeOrganization)
+      more = inboxes || organization
     }
   }
 

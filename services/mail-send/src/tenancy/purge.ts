@@ -1,16 +1,18 @@
 import type { BlobStore } from '@restante/blobs'
-import { type Logger, Periodic, sql } from '@restante/service'
+import { type Logger, Periodic, PurgeTurns, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
 type Batch = [owner: string, rows: number]
 type Affected = { readonly one: number }
 
-const NEXT_INBOX = sql<{ id: string }>(`
-select inbox_uid as id from deleted_inboxes
- where ended_at is null and due_at <= now()
- order by due_at limit 1
-   for update skip locked`)
+/** See the partial index `deleted_inboxes_open`. */
+const INBOXES = {
+  table: 'deleted_inboxes',
+  id: 'inbox_uid',
+  owner: 'organization_id',
+  open: 'ended_at is null',
+}
 const KEYS_OF_INBOX = sql<Affected, Batch>(`
 delete from idempotency_keys
  where (organization_id, key) in (select organization_id, key from idempotency_keys where inbox_uid = $1 limit $2)
@@ -32,9 +34,6 @@ const ON_ITS_WAY = sql<{ id: string }, [inboxUid: string]>(
 )
 const INBOX_TURN = sql<never, [inboxUid: string, full: boolean, waiting: boolean]>(
   turnOf('deleted_inboxes', 'inbox_uid'),
-)
-const INBOX_LATER = sql<never, [inboxUid: string, waitMs: number]>(
-  "update deleted_inboxes set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where inbox_uid = $1",
 )
 const INBOX_PURGED = sql<never, [inboxUid: string]>(
   'update deleted_inboxes set purged_at = now() where inbox_uid = $1 and purged_at is null',
@@ -67,45 +66,30 @@ const BATCH = 500
 /** Blobs that are deleted at once. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
-/** What cannot be purged now, such as bytes that the store does not delete, is behind everything else for so long. */
-const FAILED_MS = 60_000
 
 /**
  * Purges what deleted inboxes and organizations leave, in batches, each a transaction: wherever it stops, the next turn
- * goes on. Messages that were accepted stay until they are delivered, and who they were delivered to stays for reports to
+ * goes on. Organizations take turns. Messages that were accepted stay until they are delivered, and who they were delivered to stays for reports to
  * the pod and the organization (identity 10.1); with the organization that goes too.
  */
 export class Purge extends Periodic {
   readonly #db: Db
   readonly #blobs: BlobStore
+  readonly #inboxes: PurgeTurns<Tx>
 
   constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
     super({ name: 'purge', everyMs: EVERY_MS, log: options.log, work: (stopping) => this.purge(stopping) })
     this.#db = options.db
     this.#blobs = options.blobs
+    this.#inboxes = new PurgeTurns({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeInbox(tx, uid) })
   }
 
   /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
-    while (!stopping?.aborted && (await this.#purgeNext()));
-    while (!stopping?.aborted && (await this.#db.transaction(purgeOrganization)));
-  }
-
-  /** @returns whether there may be more to do. */
-  async #purgeNext(): Promise<boolean> {
-    const turn: { inboxUid?: string } = {}
-    try {
-      return await this.#db.transaction(async (tx) => {
-        const [inbox] = await tx.query(NEXT_INBOX)
-        if (!inbox) return false
-        turn.inboxUid = inbox.id
-        await this.#purgeInbox(tx, inbox.id)
-        return true
-      })
-    } catch (error) {
-      // Longest due, it would have every turn; where the database is away, nobody has one.
-      if (turn.inboxUid !== undefined) await this.#db.query(INBOX_LATER, turn.inboxUid, FAILED_MS).catch(() => {})
-      throw error
+    for (let more = true; more && !stopping?.aborted; ) {
+      const inboxes = await this.#inboxes.round(stopping)
+      const organization = await this.#db.transaction(purgeOrganization)
+      more = inboxes || organization
     }
   }
 
