@@ -21,6 +21,7 @@ import { awaitPurges } from './inboxes/purge.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { deleteOrganizations } from './organizations/deletion.ts'
 import { deleteInactive } from './organizations/inactivity.ts'
+import { purgeBacklog } from './organizations/purge-backlog.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { Meter } from './rate-limits/meter.ts'
@@ -77,6 +78,7 @@ export function create(config: Config, log: Logger): Service {
     deleteInactive(timers, { db, events, timers, log, mailIngest, inactiveMs: config.inactiveMs })
     kinds.push('inactive-organizations')
   }
+  service.use(purgeBacklog(db, log))
   service.use(new StandingTimers({ timers, db, log, kinds }))
   service.use(timers)
 

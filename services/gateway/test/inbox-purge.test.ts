@@ -1,6 +1,6 @@
 import { PURGING_SERVICES } from '@restante/contracts'
 import { sql } from '@restante/service'
-import { waitFor } from '@restante/testkit'
+import { freePort, waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 const ROWS = sql<{ row: string }, [address: string]>(
@@ -98,6 +98,24 @@ describe('an inbox that is deleted', () => {
     await gone(address)
     expect((await another.as(organization.key).post('/v0/inboxes', { username })).status).toBe(200)
   })
+
+  it('is counted in the metrics for as long as something of it is left', async () => {
+    const port = await freePort()
+    await gateway.another({ METRICS_PORT: String(port) })
+    const read = async (name: string, of: string) => {
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      return Number(new RegExp(`^restante_purges_${name}{of="${of}"} (.+)$`, 'm').exec(metrics)?.[1])
+    }
+    await waitFor(async () => (await read('waiting', 'inbox')) === 0, { what: 'the purges of other tests' })
+    gateway.behind.purging.add('/internal/mailboxes/purge')
+    await deleted()
+    await waitFor(async () => (await read('waiting', 'inbox')) === 1, { what: 'the metric' })
+    expect(await read('oldest_seconds', 'inbox')).toBeGreaterThan(0)
+    expect(await read('waiting', 'organization')).toBe(0)
+    gateway.behind.purging.clear()
+    await gateway.db.query(MAKE_DUE)
+    await waitFor(async () => (await read('waiting', 'inbox')) === 0, { what: 'nothing to wait' })
+  }, 30_000)
 
   it('is told of, and waited for, only if its deletion was committed', async () => {
     await waitFor(async () => (await gateway.db.query(TIMERS)).length === 0, { what: 'the purges of other tests' })

@@ -37,7 +37,7 @@ import { sentRoutes } from './sent/routes.ts'
 import { RecipientLookup } from './smtp/recipients.ts'
 import { SmtpEdge } from './smtp/server.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
-import { InboxPurge } from './tenancy/purge.ts'
+import { InboxPurge, purgeBacklog } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 import { purgeRoutes } from './tenancy/routes.ts'
 
@@ -79,6 +79,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     service.use(new MarkSweeper({ db, log }))
     service.use(new Forgetting({ db, log }))
     service.use(purge)
+    service.use(purgeBacklog(db, log))
     service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))

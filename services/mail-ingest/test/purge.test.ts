@@ -28,6 +28,13 @@ beforeEach(async () => {
   inbox = await stage.inbox()
 })
 
+/** What the metrics tell of purges. */
+async function waiting(): Promise<{ inboxes: number; oldest: number }> {
+  const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+  const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
+  return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
+}
+
 const tombstone = ({ inbox_uid: inboxUid }: TestInbox) => stage.db.orm.deletedInbox.findUnique({ where: { inboxUid } })
 const purged = (of: TestInbox) =>
   waitFor(async () => (await tombstone(of))?.purgedAt, { what: 'the purge', timeout: 20_000 })
@@ -124,6 +131,25 @@ describe('the purge of an inbox', () => {
     const { purgedAt } = await db.orm.deletedInbox.findFirstOrThrow({ where: { organizationId: small } })
     const before = { organizationId: large, purgedAt: { lt: purgedAt ?? new Date() } }
     expect(await db.orm.deletedInbox.count({ where: before })).toBeLessThan(10)
+  }, 30_000)
+
+  it('is counted while it waits, with the time since the deletion', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    const { address, inboxUid, organizationId, podId } = scopeOf(inbox)
+    const row = {
+      address,
+      inboxUid,
+      organizationId,
+      podId,
+      deletedAt: hourAgo,
+      dueAt: new Date(Date.now() + 3_600_000),
+    }
+    await stage.db.orm.deletedInbox.create({ data: row })
+    await waitFor(async () => (await waiting()).oldest >= 3_600, { what: 'the metric' })
+    expect((await waiting()).inboxes).toBeGreaterThan(0)
+    await stage.db.orm.deletedInbox.update({ where: { inboxUid }, data: { dueAt: hourAgo } })
+    await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
+    expect((await waiting()).oldest).toBe(0)
   }, 30_000)
 
   it('is asked about by the gateway, and begins with the question when no event told of it', async () => {

@@ -23,7 +23,7 @@ import { Sender } from './sending/sender.ts'
 import { systemMailRoutes } from './system-mail/routes.ts'
 import { SystemMail } from './system-mail/system-mail.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
-import { Purge } from './tenancy/purge.ts'
+import { Purge, purgeBacklog } from './tenancy/purge.ts'
 import { purgeRoutes } from './tenancy/routes.ts'
 
 const name = 'mail-send'
@@ -69,6 +69,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(timers)
   service.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
   const purge = service.use(new Purge({ db, blobs, log }))
+  service.use(purgeBacklog(db, log))
   service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
 
   const isShared = (domain: string) => domain === defaultDomain

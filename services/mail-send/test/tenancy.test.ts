@@ -134,6 +134,32 @@ describe('when an inbox is deleted', () => {
   })
 })
 
+describe('the metrics', () => {
+  const waiting = async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${world.config.http.port}/metrics`)).text()
+    const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
+    return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
+  }
+
+  it('count the inboxes that are still to be purged, and not those that wait for deliveries', async () => {
+    const [stuck, delivering] = [randomUUID(), randomUUID()]
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    const later = { organizationId: randomUUID(), deletedAt: hourAgo, dueAt: new Date(Date.now() + 3_600_000) }
+    await world.db.orm.deletedInbox.createMany({
+      data: [
+        { ...later, inboxUid: stuck },
+        { ...later, inboxUid: delivering, purgedAt: hourAgo },
+      ],
+    })
+    const unpurged = () => world.db.orm.deletedInbox.count({ where: { purgedAt: null } })
+    await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
+    await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
+    expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
+    await purge()
+    await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
+  }, 30_000)
+})
+
 describe('when another organization deletes many inboxes', () => {
   it('purges one that was deleted later without waiting for them', async () => {
     const { db } = world

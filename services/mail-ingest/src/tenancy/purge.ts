@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
-import { type Logger, type Part, Periodic, PurgeTurns, sql } from '@restante/service'
+import { inboxesWaiting, type Logger, type Part, Periodic, PurgeBacklog, PurgeTurns, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
@@ -47,6 +47,11 @@ const AT_ONCE = 50
 const EVERY_MS = 2_000
 /** How soon it looks again whether what was on its way into an inbox has come to its end. */
 const QUEUE_MS = 1_000
+
+/** How many inboxes are still to be emptied, for the metrics. */
+export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
+  return new PurgeBacklog({ db, log, measure: inboxesWaiting(INBOXES.open) })
+}
 
 /**
  * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Organizations take

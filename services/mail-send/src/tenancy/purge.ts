@@ -1,5 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import { type Logger, Periodic, PurgeTurns, sql } from '@restante/service'
+import { inboxesWaiting, type Logger, Periodic, PurgeBacklog, PurgeTurns, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
@@ -67,10 +67,15 @@ const BATCH = 500
 const AT_ONCE = 50
 const EVERY_MS = 2_000
 
+/** How many inboxes are still to be purged, for the metrics; those that wait for deliveries do not count. */
+export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
+  return new PurgeBacklog({ db, log, measure: inboxesWaiting(`${INBOXES.open} and purged_at is null`) })
+}
+
 /**
  * Purges what deleted inboxes and organizations leave, in batches, each a transaction: wherever it stops, the next turn
- * goes on. Organizations take turns. Messages that were accepted stay until they are delivered, and who they were delivered to stays for reports to
- * the pod and the organization (identity 10.1); with the organization that goes too.
+ * goes on. Organizations take turns. Messages that were accepted stay until they are delivered, and who they were
+ * delivered to stays for reports to the pod and the organization (identity 10.1); with the organization that goes too.
  */
 export class Purge extends Periodic {
   readonly #db: Db

@@ -1,0 +1,55 @@
+import { Gauge } from 'prom-client'
+import { type Queryable, type Statement, sql } from '../database/statement.ts'
+import { Periodic } from '../process/periodic.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+const waiting = new Gauge({
+  name: 'restante_purges_waiting',
+  help: 'What is deleted and not purged yet, by what it is: inbox, organization; every process of a service reports the same',
+  labelNames: ['of'],
+})
+const oldestSeconds = new Gauge({
+  name: 'restante_purges_oldest_seconds',
+  help: 'Time since the deletion of the oldest that is not purged yet; 0 when there is none',
+  labelNames: ['of'],
+})
+
+/** One row per kind of thing, those of which nothing waits included. */
+export interface PurgesWaiting {
+  readonly of: 'inbox' | 'organization'
+  readonly waiting: number
+  /** Since the oldest was deleted; 0 when nothing waits. */
+  readonly seconds: number
+}
+
+const EVERY_MS = 3_000
+
+/** @param unpurged condition of those tombstones of inboxes whose content is not gone yet. */
+export function inboxesWaiting(unpurged: string): Statement<PurgesWaiting, []> {
+  return sql(`
+select 'inbox' as of, count(*)::int as waiting,
+       coalesce(extract(epoch from now() - min(deleted_at)), 0)::float8 as seconds
+  from deleted_inboxes where ${unpurged}`)
+}
+
+/** Tells in the metrics how much a service has still to purge, and for how long it has had to. */
+export class PurgeBacklog extends Periodic {
+  constructor(options: {
+    readonly db: Queryable
+    readonly log: Logger
+    readonly measure: Statement<PurgesWaiting, []>
+  }) {
+    const { db, log, measure } = options
+    super({
+      name: 'purge backlog',
+      everyMs: EVERY_MS,
+      log,
+      work: async () => {
+        for (const row of await db.query(measure)) {
+          waiting.set({ of: row.of }, row.waiting)
+          oldestSeconds.set({ of: row.of }, row.seconds)
+        }
+      },
+    })
+  }
+}
