@@ -154,6 +154,57 @@ describe('DATA', () => {
     expect(await blobCount()).toBe(before + 1)
   })
 
+  describe('long after RCPT', () => {
+    /** A peer that has the answers to RCPT, and begins its mail when a second has passed since. */
+    async function slowPeer(...to: readonly string[]): Promise<{ later: () => Promise<SmtpSession> }> {
+      const smtp = await session()
+      expect((await smtp.envelope('ada@customer.test', ...to)).code).toBe(250)
+      const answered = performance.now()
+      return {
+        async later() {
+          await waitFor(() => performance.now() - answered > 1_100, { what: 'the answers to be old' })
+          return smtp
+        },
+      }
+    }
+
+    it('lets an inbox swallow that was paused meanwhile, and others take the mail', async () => {
+      const other = await stage.inbox()
+      const before = await blobCount()
+      const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
+      await stage.setStatus(inbox, 'paused')
+      for (const { later } of [alone, both]) {
+        const smtp = await later()
+        expect((await smtp.data(mail('too late'))).code).toBe(250)
+        await smtp.quit()
+      }
+      const discarded = () =>
+        facts.records.filter(({ key, type }) => key === inbox.inbox_uid && type !== 'mail.accepted')
+      await waitFor(() => discarded().length === 2, { what: 'the facts' })
+      expect(discarded().map(({ type }) => type)).toEqual(['mail.discarded', 'mail.discarded'])
+      await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
+      expect(await stored(inbox)).toBe(0)
+      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the end of bytes that nobody took' })
+    })
+
+    it('answers 550 when all of its inboxes were deleted meanwhile', async () => {
+      const other = await stage.inbox()
+      const before = await blobCount()
+      const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
+      await stage.deleteInbox(inbox)
+      const refused = await alone.later()
+      const { code, text } = await refused.data(mail('too late'))
+      expect(code).toBe(550)
+      expect(text).toMatch(/^5\.1\.1 /)
+      await refused.quit()
+      const taken = await both.later()
+      expect((await taken.data(mail('for the other'))).code).toBe(250)
+      await taken.quit()
+      await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
+      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the end of bytes that nobody took' })
+    })
+  })
+
   it('keeps nothing of a mail whose peer goes away in the middle', async () => {
     const before = await blobCount()
     const smtp = await session()

@@ -58,13 +58,15 @@ export class Acceptance {
   }
 
   /**
+   * @param destinations asked when the bytes are durable, which may be long after they began to come. Without rows, nothing
+   *   needs the bytes.
    * @param write makes the bytes durable under the given name; UnusableContent says that nothing was written, and that
    *   another mail may have the name.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
     envelope: Envelope,
-    to: Destinations,
+    destinations: () => Promise<Destinations>,
     write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
     within?: Within,
   ): Promise<string> {
@@ -75,6 +77,11 @@ export class Acceptance {
     const receivedAt = new Date()
     const { size } = await write(blob).catch((error: unknown) => {
       if (error instanceof UnusableContent) names.giveBack(name)
+      throw error
+    })
+    const to = await destinations().catch(async (error: unknown) => {
+      // Where this fails too, the reservation is there for hours, and then swept with the bytes.
+      await rawMails.abandon(db, blob, size).catch(() => {})
       throw error
     })
     const traceparent = currentTraceparent()

@@ -55,7 +55,8 @@ export class LocalHandOver {
       await blobs.copy(request.blob.name, blob)
       return { size: request.blob.size }
     }
-    await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, { rows: [row], paused: [] }, copy, mark)
+    const to = async () => ({ rows: [row], paused: [] })
+    await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, to, copy, mark)
     return outcome
   }
 

@@ -10,13 +10,13 @@ import type {
   SMTPServerSession,
 } from 'smtp-server'
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
-import type { Acceptance } from '../inbound/acceptance.ts'
+import type { Acceptance, Destinations } from '../inbound/acceptance.ts'
 import { inSpan } from '../telemetry/spans.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
 import { checkedContent, drain, MailBrokenOff, MailTooLarge } from './content.ts'
 import { BROKEN_MAIL, GuardedServer } from './guarded-server.ts'
 import { SmugglingAttempt } from './line-guard.ts'
-import type { RecipientLookup } from './recipients.ts'
+import type { Recipient, RecipientLookup } from './recipients.ts'
 import { Refusal } from './refusal.ts'
 import { destinationsOf, envelopeOf, type Session } from './session.ts'
 import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
@@ -174,7 +174,7 @@ export class SmtpEdge implements Part {
       }
       session.refused++
       if (session.refused >= REFUSED_RECIPIENTS) return new Refusal(421, 'Too many unknown recipients')
-      return new Refusal(550, 'No such mailbox here')
+      return noSuchMailbox()
     } catch (error) {
       smtpRecipients.inc({ outcome: 'deferred' })
       this.#log.warn({ err: error }, 'a recipient could not be looked up')
@@ -191,7 +191,7 @@ export class SmtpEdge implements Part {
     const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
-      const id = await inSpan('smtp mail', undefined, () => this.#receive(stream, smtp, to))
+      const id = await inSpan('smtp mail', undefined, () => this.#receive(stream, smtp, accepted, to))
       smtpMails.inc({ outcome: 'accepted' })
       this.#log.info({ ...fields, mail: id, size: stream.byteLength, ms: elapsed() }, 'mail accepted')
       return id
@@ -208,12 +208,18 @@ export class SmtpEdge implements Part {
   async #receive(
     stream: SMTPServerDataStream,
     smtp: SMTPServerSession,
-    to: ReturnType<typeof destinationsOf>,
+    accepted: readonly Recipient[],
+    to: Destinations,
   ): Promise<string> {
-    const { acceptance, blobs } = this.#options
+    const { acceptance, blobs, recipients } = this.#options
     const content = checkedContent(stream, LIMITS.inbound.bytes)
     if (to.rows.length > 0) {
-      return acceptance.accept(envelopeOf(smtp), to, (blob) =>
+      const stillThere = async () => {
+        const now = destinationsOf(await recipients.renew(accepted))
+        if (now.rows.length === 0 && now.paused.length === 0) throw noSuchMailbox()
+        return now
+      }
+      return acceptance.accept(envelopeOf(smtp), stillThere, (blob) =>
         blobs.put(blob, Readable.from(content, { objectMode: false })),
       )
     }
@@ -240,8 +246,13 @@ export class SmtpEdge implements Part {
   }
 }
 
+function noSuchMailbox(): Refusal {
+  return new Refusal(550, 'No such mailbox here')
+}
+
 /** What the peer is told; a failure that is not the mail's is a 451, so that the peer keeps it. */
 function refusalFor(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
   if (error instanceof SmugglingAttempt) {
     return new Refusal(
       BROKEN_MAIL,
