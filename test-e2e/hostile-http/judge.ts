@@ -20,7 +20,7 @@ const INTERNALS =
 const UNREADABLE = 'This is not a valid HTTP request'
 
 /** Statuses that say only a `message`: no operation has made them (identity 1.10). */
-const BARE = new Set([413, 414, 415, 417, 426, 431])
+const BARE = new Set([413, 414, 417, 426, 431])
 
 const errorCode = z.enum(Object.keys(ERRORS))
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { LIMITS, operations } from '@restante/contracts'
 import { ApiError } from '../src/http/api-error.ts'
 import {
@@ -96,6 +97,25 @@ describe('HttpListener answers', () => {
     expect(await idFor('abc-1')).toBe('abc-1')
     expect(await idFor('a'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/)
     expect(await idFor('two words')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('with a request id whatever it answers: of the process itself, a refusal by its head, a socket taken over', async () => {
+    const { listener } = await listen({ upgrade: () => {} })
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost: other'
+    for (const [start, more] of [
+      ['GET /healthz', 'Connection: close'],
+      ['GET /readyz', 'Connection: close'],
+      ['GET /metrics', 'Connection: close'],
+      ['GET /x', 'Expect: 200-ok\r\nConnection: close'],
+      ['GET /x', upgrade],
+      ['CONNECT edge:80', 'Connection: close'],
+    ]) {
+      const socket = await open(listener, `${start} HTTP/1.1\r\nHost: edge\r\nX-Request-Id: mine\r\n${more}\r\n\r\n`)
+      expect([start, (await text(socket)).toLowerCase()]).toEqual([
+        start,
+        expect.stringContaining('x-request-id: mine'),
+      ])
+    }
   })
 
   it('refusals with the envelope, and never what is behind a fault', async () => {

@@ -5,11 +5,9 @@
 export class BareRefusal extends Error {
   override readonly name = 'BareRefusal'
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string) {
     super(message)
     this.status = status
-    this.headers = headers
   }
 }

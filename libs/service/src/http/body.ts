@@ -10,8 +10,8 @@ type BodyLimit = RequestContract['bodyLimit']
 /**
  * Reads a body of at most the operation's limit into memory.
  * @param count is told of the bytes as they come, and throws when there is no room for them.
- * @throws ApiError or BareRefusal 413, at once where the length is declared; BareRefusal 415 for a compressed body: what
- *   it holds could be a thousand times what was sent.
+ * @throws ApiError or BareRefusal 413, at once where the length is declared; ApiError 400 for a compressed body: what it
+ *   holds could be a thousand times what was sent.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -20,7 +20,7 @@ export async function readBody(
   count: (bytes: number) => void,
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (encoding !== 'identity') throw new BareRefusal(415, 'Unsupported Media Type', { 'accept-encoding': 'identity' })
+  if (encoding !== 'identity') throw compressed()
   demandDeclaredLength(request, limit)
   askForBody(request, response)
   const body = new ByteCollector(Number(request.headers['content-length'] ?? 0))
@@ -54,6 +54,14 @@ export function demandDeclaredLength(request: IncomingMessage, limit: BodyLimit)
 /** Asks for the body that a peer holds back until somebody wants it (RFC 9110 10.1.1). */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
+}
+
+function compressed(): ApiError {
+  const message = 'A body cannot be compressed'
+  return new ApiError('validation_error', {
+    fix: 'Send the body as it is, without Content-Encoding.',
+    errors: [{ path: ['headers', 'content-encoding'], message }],
+  })
 }
 
 /** The refusal of a body above its operation's limit, in the form that the operation declares. */

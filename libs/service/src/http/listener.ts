@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -18,7 +17,7 @@ import {
   limitConnections,
   serverLimits,
 } from './connection-limits.ts'
-import { type Exchange, openExchange, sendJson } from './exchange.ts'
+import { type Exchange, openExchange, requestIdOf, sendJson } from './exchange.ts'
 import { faultOfForm, originForm, unreadable } from './message-form.ts'
 import { refusalOf } from './refusal.ts'
 import { answerOnSocket } from './socket-answer.ts'
@@ -113,20 +112,22 @@ export class HttpListener implements Part {
       dropRest(request, response)
       demandReading(response, this.#limits)
       const fault = faultOfForm(request)
-      if (fault === undefined && OF_THE_PROCESS.test(request.url)) app(request, response)
-      else void this.#serve(request, response, fault)
+      if (fault === undefined && OF_THE_PROCESS.test(request.url)) {
+        response.setHeader('x-request-id', requestIdOf(request))
+        app(request, response)
+      } else void this.#serve(request, response, fault)
     }
     this.#server.on('request', take)
     // A body that is held back is asked for by whoever reads it: most refusals need none.
     this.#server.on('checkContinue', take)
-    this.#server.on('checkExpectation', (_request, response) => {
-      response.setHeader('x-request-id', randomUUID())
+    this.#server.on('checkExpectation', (request, response) => {
+      response.setHeader('x-request-id', requestIdOf(request))
       sendJson(response, 417, { message: 'Expectation Failed' })
     })
     // A connection that could not be accepted (too many open files) must not end the process.
     this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
     this.#server.on('clientError', (error, socket) => this.#refuseUnreadable(error, socket))
-    this.#server.on('connect', (_request, socket) => this.#refuseOnSocket(socket, notFound('Route')))
+    this.#server.on('connect', (request, socket) => this.#refuseOnSocket(socket, notFound('Route'), request))
     this.#server.on('upgrade', (request, socket: Socket, head) => this.#upgrade(request, socket, head))
   }
 
@@ -177,9 +178,11 @@ export class HttpListener implements Part {
     this.#refuseOnSocket(socket, unreadable(error))
   }
 
-  #refuseOnSocket(socket: Duplex, error: unknown): void {
+  /** @param request what could be read of it, if anything. */
+  #refuseOnSocket(socket: Duplex, error: unknown, request?: IncomingMessage): void {
     socket.on('error', () => socket.destroy())
-    answerOnSocket(socket, refusalOf(error, this.#options.docsUrl))
+    const refusal = refusalOf(error, this.#options.docsUrl)
+    answerOnSocket(socket, { ...refusal, ...(request && { requestId: requestIdOf(request) }) })
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -188,7 +191,7 @@ export class HttpListener implements Part {
     request.url = originForm(request.url ?? '/')
     const fault = faultOfForm(request)
     if (fault !== undefined) {
-      this.#refuseOnSocket(socket, fault)
+      this.#refuseOnSocket(socket, fault, request)
       return
     }
     this.#options.upgrade?.(request, socket, head)

@@ -14,7 +14,7 @@ export interface Refusal {
 /** The answer that an error is. 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
 export function refusalOf(error: unknown, docsUrl: string): Refusal {
   if (error instanceof BareRefusal) {
-    return { status: error.status, headers: error.headers, body: { message: error.message } }
+    return { status: error.status, headers: {}, body: { message: error.message } }
   }
   const refusal = asApiError(error)
   return { status: refusal.status, code: refusal.code, headers: refusal.headers(), body: refusal.body(docsUrl) }
