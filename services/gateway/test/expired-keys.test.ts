@@ -10,6 +10,10 @@ select gen_random_uuid(), $1::uuid, 'organization', decode(md5(number || $1::tex
        'expired ' || number, now() - ($2::int - number) * interval '1 second' - interval '1 hour', now(), now()
   from generate_series(1, $2::int) as number`)
 
+const expiredDaysAgo = sql<never, [id: string, days: number]>(
+  'update credentials set expires_at = now() - make_interval(days => $2::int) where id = $1',
+)
+
 describe('keys that have expired', () => {
   let gateway: TestGateway
   beforeAll(async () => {
@@ -35,6 +39,20 @@ describe('keys that have expired', () => {
     expect(await gateway.db.orm.auditEntry.count({ where: { organizationId: id, action: 'credential.expired' } })).toBe(
       2,
     )
+  })
+
+  it('are shown for 30 days, and then are no key to anybody, swept or not', async () => {
+    const { api } = await gateway.organization()
+    const { body } = await api.post('/v0/api-keys', { name: 'old' })
+    const path = `/v0/api-keys/${body['api_key_id']}`
+    const listed = async () => JSON.stringify((await api.get('/v0/api-keys')).body).includes(String(body['api_key_id']))
+    await gateway.db.query(expiredDaysAgo, String(body['api_key_id']), 29)
+    expect([await listed(), (await api.get(path)).status]).toEqual([true, 200])
+    await gateway.db.query(expiredDaysAgo, String(body['api_key_id']), 31)
+    expect(await listed()).toBe(false)
+    for (const answer of [await api.get(path), await api.patch(path, { name: 'new' }), await api.delete(path)]) {
+      expect(answer).toMatchObject({ status: 404, body: { message: 'API key not found' } })
+    }
   })
 
   it('are made room among a part at a time, and count against no limit', async () => {

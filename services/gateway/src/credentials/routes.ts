@@ -1,4 +1,4 @@
-import { LIMITS, type OperationId } from '@restante/contracts'
+import type { OperationId } from '@restante/contracts'
 import { type Cursors, type Handlers, notFound } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import { ListPage } from '../lists.ts'
@@ -29,8 +29,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
     'apiKeys.list': async ({ caller, query }) => {
       const scope = scopeOf(caller)
       const page = new ListPage(cursors, ['apiKeys.list', scope, query.type ?? null], query)
-      const notExpiredBefore = new Date(Date.now() - LIMITS.apiKey.listedAfterExpiry)
-      const rows = await listCredentials(db, scope, { type: query.type, notExpiredBefore }, page)
+      const rows = await listCredentials(db, scope, query.type, page)
       const { items, members } = page.answer(rows, (row) => row, apiKeyDocument)
       return { ...members, api_keys: items }
     },

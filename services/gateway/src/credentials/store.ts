@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Caller, CLIENT_ID, isUuid, type PublicJwk, type Tier } from '@restante/contracts'
+import { type Caller, CLIENT_ID, isUuid, LIMITS, type PublicJwk, type Tier } from '@restante/contracts'
 import { ApiError, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { type AuditCause, credentialFacts, difference, recordAudit } from '../audit/log.ts'
@@ -229,12 +229,12 @@ async function findWithin(
 ): Promise<BoundCredential | undefined> {
   const include = { inbox: { select: { address: true } } }
   const byId = isUuid(reference)
-    ? await orm.credential.findFirst({ where: { id: reference, ...within(scope) }, include })
+    ? await orm.credential.findFirst({ where: { id: reference, ...shown(scope) }, include })
     : null
   if (byId !== null) return byId
   // Nothing else can be an alias, and a database refuses some texts.
   if (!CLIENT_ID.test(reference)) return undefined
-  const byAlias = await orm.credential.findFirst({ where: { clientId: reference, ...within(scope) }, include })
+  const byAlias = await orm.credential.findFirst({ where: { clientId: reference, ...shown(scope) }, include })
   return byAlias ?? undefined
 }
 
@@ -251,38 +251,29 @@ export async function findCaller(tx: Tx, { organization_id: organizationId, cred
   return row
 }
 
-export interface CredentialFilter {
-  readonly type: string | undefined
-  /** Keys that expired before this are not listed any more (identity 10.3). */
-  readonly notExpiredBefore: Date
-}
-
+/** @param type narrows to one family. */
 export function listCredentials(
   db: Db,
   scope: CredentialScope,
-  filter: CredentialFilter,
+  type: string | undefined,
   page: ListPage,
 ): Promise<BoundCredential[]> {
   return db.orm.credential.findMany({
-    where: {
-      ...within(scope),
-      ...(filter.type === undefined ? {} : { type: filter.type }),
-      AND: [
-        { OR: [{ expiresAt: null }, { expiresAt: { gte: filter.notExpiredBefore } }] },
-        page.where((id) => ({ id })),
-      ],
-    },
+    where: { ...shown(scope), ...(type === undefined ? {} : { type }), ...page.where((id) => ({ id })) },
     include: { inbox: { select: { address: true } } },
     orderBy: [{ createdAt: page.order }, { id: page.order }],
     take: page.take,
   })
 }
 
-function within(scope: CredentialScope): Prisma.CredentialWhereInput {
+/** The keys of a scope. Those that expired long ago are none any more, swept or not (identity 3.1, 10.3). */
+function shown(scope: CredentialScope): Prisma.CredentialWhereInput {
+  const since = new Date(Date.now() - LIMITS.apiKey.listedAfterExpiry)
   return {
     organizationId: scope.organizationId,
     ...(scope.podId === undefined ? {} : { podId: scope.podId }),
     ...(scope.inboxUid === undefined ? {} : { inboxUid: scope.inboxUid }),
+    AND: { OR: [{ expiresAt: null }, { expiresAt: { gte: since } }] },
   }
 }
 
