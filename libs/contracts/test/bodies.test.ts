@@ -30,6 +30,16 @@ describe('every body', () => {
     })
   })
 
+  it('counts characters, however many units of UTF-16 or bytes they take', () => {
+    const drawn = '\u{1f600}'.repeat(256)
+    expect(body('pods.create', { name: drawn })).toEqual({ name: drawn })
+    expect(body('inboxes.create', { display_name: `${drawn}.` })).toEqual({
+      display_name: 'Must be at most 256 characters',
+    })
+    expect(body('messages.update', { add_labels: drawn })).toEqual({ add_labels: [drawn] })
+    expect(validate(operations['inboxes.search'].query, { q: '\u{1f600}' })).toMatchObject({ ok: false })
+  })
+
   it('refuses NUL and broken characters, which no mail and no database can hold', () => {
     expect(body('messages.send', { text: 'a\u0000b', html: '\ud800' })).toEqual({
       text: 'Must not contain NUL or broken characters',

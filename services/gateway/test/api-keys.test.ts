@@ -220,6 +220,17 @@ describe('API keys', () => {
       expect(merged.body['permissions']).toEqual({ message_read: true, message_send: true })
     })
 
+    it('moves updated_at, and tells of it, only with a real change', async () => {
+      const { id, api } = await gateway.organization()
+      const made = await create(api, { name: 'same', permissions: { inbox_read: true } })
+      const patch = (body: object) => api.patch(`/v0/api-keys/${made.id}`, body)
+      const nothing = { name: ' same ', permissions: { inbox_read: true, message_read: false } }
+      expect((await patch(nothing)).body['updated_at']).toBe(made.body['created_at'])
+      const changed = await patch({ permissions: { message_read: true } })
+      expect(String(changed.body['updated_at']) > String(made.body['created_at'])).toBe(true)
+      expect((await gateway.events(id)).filter(({ subject }) => subject === made.id)).toHaveLength(2)
+    })
+
     it('turns an unrestricted key into one that holds the named members only', async () => {
       const { id } = await create(organization.api)
       const { body } = await organization.api.patch(`/v0/api-keys/${id}`, { permissions: { inbox_read: true } })

@@ -104,6 +104,16 @@ describe('GET /v0/auth/me', () => {
     it('names the other region to whoever comes with a key of it', async () => {
       const { body } = await authorized(`Bearer am_eu_${'0'.repeat(64)}`)
       expect(body).toMatchObject({ code: 'unknown_api_key', fix: expect.stringContaining('EU') })
+      const told = await gateway.another({ OTHER_REGION_URL: 'https://api.eu.restante.test' })
+      const answer = await told.as(`am_eu_${'0'.repeat(64)}`).get('/v0/auth/me')
+      expect(answer.body['fix']).toContain('https://api.eu.restante.test')
+    })
+
+    it('takes no key from the query: it would end up in logs', async () => {
+      for (const name of ['api_key', 'auth_token']) {
+        const { status, body } = await gateway.as().get(`/v0/auth/me?${name}=${organization.key}`)
+        expect([status, body['code']]).toEqual([401, 'missing_authorization'])
+      }
     })
 
     it('refuses a key that has expired', async () => {

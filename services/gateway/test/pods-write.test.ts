@@ -38,6 +38,10 @@ describe('changing pods', () => {
         expect(two.body['pod_id']).not.toBe(one.body['pod_id'])
       })
 
+      it('takes the last of two members of one name', async () => {
+        expect((await api.post('/v0/pods', '{"name":"first","name":"last"}')).body['name']).toBe('last')
+      })
+
       it('answers a known client_id with the pod as it is now, without an event', async () => {
         const first = await api.post('/v0/pods', { client_id: 'known', name: 'First' })
         const renamed = await api.patch('/v0/pods/known', { name: 'Renamed' })

@@ -1,4 +1,13 @@
-import { startGateway, type TestGateway } from './gateway.ts'
+import { sql } from '@restante/service'
+import { type Answer, startGateway, type TestGateway } from './gateway.ts'
+
+const sameMoment = sql<never, [organizationId: string]>(
+  "update pods set created_at = '2026-01-01T00:00:00Z' where organization_id = $1",
+)
+
+function idsOf({ body: { pods } }: Answer): unknown[] {
+  return Array.isArray(pods) ? pods.map(({ pod_id }) => pod_id) : []
+}
 
 describe('pods', () => {
   let gateway: TestGateway
@@ -34,6 +43,24 @@ describe('pods', () => {
         const next = await organization.api.get(`/v0/pods?limit=1&page_token=${token}`)
         expect(next.body).toMatchObject({ count: 1, pods: [{ pod_id: organization.id }] })
         expect(next.body).not.toHaveProperty('next_page_token')
+      })
+
+      it('walks through pods of one moment, each once, also when the limit changes on the way', async () => {
+        const { id, api } = await gateway.organization()
+        for (let index = 0; index < 6; index++) await api.post('/v0/pods')
+        await gateway.db.query(sameMoment, id)
+        for (const order of ['', '&ascending=true']) {
+          const whole = idsOf(await api.get(`/v0/pods?limit=100${order}`))
+          expect(new Set(whole).size).toBe(7)
+          const walked: unknown[] = []
+          let next = ''
+          for (const limit of [1, 3, 2, 100]) {
+            const answer = await api.get(`/v0/pods?limit=${limit}${order}${next}`)
+            walked.push(...idsOf(answer))
+            next = `&page_token=${answer.body['next_page_token']}`
+          }
+          expect(walked).toEqual(whole)
+        }
       })
 
       it('shows a pod key its own pod only', async () => {
@@ -82,6 +109,12 @@ describe('pods', () => {
         const { status, body } = await organization.api.get(`/v0/pods/${by === 'id' ? second : 'second'}`)
         expect(status).toBe(200)
         expect(body).toMatchObject({ pod_id: second, name: 'Second', client_id: 'second' })
+      })
+
+      it('finds the pod of an id, and not the one that has it for a client_id', async () => {
+        const { id, api } = await gateway.organization()
+        await api.post('/v0/pods', { client_id: id })
+        expect((await api.get(`/v0/pods/${id}`)).body).toMatchObject({ pod_id: id, name: 'Default Pod' })
       })
     })
 

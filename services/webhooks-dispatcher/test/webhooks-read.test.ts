@@ -129,6 +129,15 @@ describe('webhooks.get', () => {
     }
   })
 
+  it('takes a name for an id first, then for a client_id', async () => {
+    const caller = callerOf()
+    const { webhook_id } = await dispatcher.webhook(caller, BODY)
+    await dispatcher.webhook(caller, { ...BODY, client_id: webhook_id })
+    const { body } = await dispatcher.request('webhooks.get', caller, 'GET', `/webhooks/${webhook_id}`)
+    expect(body).toMatchObject({ webhook_id })
+    expect(body).not.toHaveProperty('client_id')
+  })
+
   it('answers 404 outside the scope, and to what is none', async () => {
     const { callers, webhooks } = await family()
     const outside: [Caller, string][] = [

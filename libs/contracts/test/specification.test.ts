@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import {
+  ERROR_VARIANTS,
+  ERRORS,
+  type OperationDefinition,
+  operations,
+  PERMISSIONS,
+  type Tier,
+  validate,
+} from '../src/index.ts'
+
+// What clients know by heart is written here once more, by hand from the specification: a slip in the tables of the
+// code would otherwise go through all that is made from them, the tests of access included.
+
+/** Method, path below the prefix, prefixes, permission, tiers, status (identity 4.3). */
+const ROUTES = `
+GET    /auth/me                                              O   any               OPI 200
+GET    /organizations                                        O   organization_read O   200
+POST   /agent/sign-up                                        O   none              -   200
+POST   /agent/verify                                         O   agent_verify      O   200
+POST   /agent/human                                          O   agent_verify      O   200
+GET    /api-keys                                             OPI api_key_read      OPI 200
+POST   /api-keys                                             OPI api_key_create    OPI 200
+GET    /api-keys/{api_key_id}                                OPI api_key_read      OPI 200
+PATCH  /api-keys/{api_key_id}                                OPI api_key_update    OPI 200
+DELETE /api-keys/{api_key_id}                                OPI api_key_delete    OPI 204
+GET    /pods                                                 O   pod_read          OP  200
+POST   /pods                                                 O   pod_create        O   200
+GET    /pods/{pod_id}                                        O   pod_read          OP  200
+PATCH  /pods/{pod_id}                                        O   pod_update        OP  200
+DELETE /pods/{pod_id}                                        O   pod_delete        OP  204
+GET    /inboxes                                              OP  inbox_read        OPI 200
+GET    /inboxes/search                                       OP  inbox_read        OPI 200
+POST   /inboxes                                              OP  inbox_create      OP  200
+GET    /inboxes/{inbox_id}                                   OP  inbox_read        OPI 200
+PATCH  /inboxes/{inbox_id}                                   OP  inbox_update      OPI 200
+DELETE /inboxes/{inbox_id}                                   OP  inbox_delete      OPI 204
+GET    /messages                                             I   message_read      OPI 200
+GET    /messages/{message_id}                                I   message_read      OPI 200
+GET    /messages/{message_id}/raw                            I   message_read      OPI 200
+GET    /messages/{message_id}/attachments/{attachment_id}    I   message_read      OPI 200
+PATCH  /messages/{message_id}                                I   message_update    OPI 200
+DELETE /messages/{message_id}                                I   message_delete    OPI 204
+POST   /messages/send                                        I   message_send      OPI 200
+POST   /messages/{message_id}/reply                          I   message_send      OPI 200
+POST   /messages/{message_id}/reply-all                      I   message_send      OPI 200
+GET    /threads                                              OPI message_read      OPI 200
+GET    /threads/{thread_id}                                  OPI message_read      OPI 200
+GET    /webhooks                                             OPI webhook_read      OPI 200
+POST   /webhooks                                             OPI webhook_create    OPI 200
+GET    /webhooks/{webhook_id}                                OPI webhook_read      OPI 200
+DELETE /webhooks/{webhook_id}                                OPI webhook_delete    OPI 204
+GET    /files/{token}                                        O   none              -   200
+GET    /                                                     O   any               OPI 101`
+
+/** Code, status, name, and whether a client may repeat the request (identity 1.6). */
+const CODES = `
+validation_error          400 ValidationError         false
+missing_authorization     401 UnauthorizedError       false
+invalid_token_type        401 UnauthorizedError       false
+unknown_api_key           401 UnauthorizedError       false
+api_key_expired           401 UnauthorizedError       false
+unauthorized              401 UnauthorizedError       false
+missing_permission        403 ForbiddenError          false
+permission_escalation     403 ForbiddenError          false
+unrestricted_key_required 403 ForbiddenError          false
+forbidden                 403 ForbiddenError          false
+message_rejected          403 MessageRejectedError    false
+inbox_paused              403 InboxPausedError        false
+already_exists            403 AlreadyExistsError      false
+resource_taken            403 IsTakenError            false
+limit_exceeded            403 LimitExceededError      false
+domain_not_verified       403 DomainNotVerifiedError  false
+not_found                 404 NotFoundError           false
+conflict                  409 ConflictError           false
+race_condition            409 RaceConditionError      true
+resource_deleting         409 ResourceDeletingError   true
+cannot_delete             409 CannotDeleteError       false
+payload_too_large         413 PayloadTooLargeError    false
+unprocessable             422 UnprocessableError      false
+rate_limit_exceeded       429 RateLimitError          undefined
+internal_error            500 ServerError             undefined
+service_unavailable       503 ServiceUnavailableError undefined`
+
+/** The permissions that a key can be granted (identity 4.1). */
+const GRANTABLE = `
+inbox_read inbox_create inbox_update inbox_delete
+message_read message_send message_reply message_update message_delete
+label_spam_read label_blocked_read label_unauthenticated_read label_trash_read
+draft_read draft_create draft_update draft_delete draft_send
+webhook_read webhook_create webhook_update webhook_delete
+domain_read domain_create domain_update domain_delete
+list_entry_read list_entry_create list_entry_delete
+metrics_read
+api_key_read api_key_create api_key_update api_key_delete
+app_connect app_share_owner account_update
+pod_read pod_create pod_update pod_delete
+calendar_read calendar_update
+calendar_event_read calendar_event_create calendar_event_update calendar_event_delete`
+
+/** A bearer key has no client_id: there it is a member that nobody knows, and ignored. */
+const NOBODYS = ['apiKeys.create client_id']
+
+const LETTERS: Readonly<Record<Tier, string>> = { organization: 'O', pod: 'P', inbox: 'I' }
+
+function rows(table: string): string[] {
+  return table
+    .trim()
+    .split('\n')
+    .map((row) => row.split(/ +/).join(' '))
+    .sort()
+}
+
+const letters = (tiers: readonly Tier[]) => tiers.map((tier) => LETTERS[tier]).join('') || '-'
+
+function rowOf({ method, path, prefixes, permission, authentication, tiers, status }: OperationDefinition): string {
+  const needed = authentication === 'none' ? 'none' : permission
+  return [method, path || '/', letters(prefixes), needed, letters(tiers), status].join(' ')
+}
+
+const all = Object.values<OperationDefinition>(operations)
+
+describe('as the specification has it', () => {
+  it('each operation has its path, prefixes, permission, tiers and status', () => {
+    expect(all.map(rowOf).sort()).toEqual(rows(ROUTES))
+  })
+
+  it('each code has its status, its name and its advice about repeating', () => {
+    const found = Object.entries(ERRORS).map(([code, { status, name, retry }]) => `${code} ${status} ${name} ${retry}`)
+    expect(found.sort()).toEqual(rows(CODES))
+    expect(ERROR_VARIANTS.malformed_json).toEqual({ code: 'validation_error', name: 'SyntaxError', retry: false })
+  })
+
+  it('each permission has its name', () => {
+    expect([...PERMISSIONS].sort()).toEqual(GRANTABLE.trim().split(/\s+/).sort())
+  })
+
+  it('null stands for something in these members alone', () => {
+    const taken = all.flatMap(({ id, body }) =>
+      membersOf(body).flatMap((member) => (isRefused(body, member, null) ? [] : [`${id} ${member}`])),
+    )
+    expect(taken.filter((member) => !NOBODYS.includes(member))).toEqual([
+      'apiKeys.create permissions',
+      'apiKeys.update permissions',
+      'inboxes.update metadata',
+    ])
+  })
+
+  it('no member takes a text for a number or for true, or the other way round', () => {
+    for (const { id, body } of all) {
+      for (const member of membersOf(body)) {
+        const taken = [7, true, 'true'].filter((value) => !isRefused(body, member, value))
+        if (!NOBODYS.includes(`${id} ${member}`)) expect([id, member, taken.length <= 1]).toEqual([id, member, true])
+      }
+    }
+  })
+})
+
+function isRefused(body: z.ZodType | undefined, member: string, value: unknown): boolean {
+  if (body === undefined) return false
+  const result = validate(body, { [member]: value })
+  return !result.ok && result.errors.some(({ path }) => path[0] === member)
+}
+
+const shape = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
+const shapes = shape.extend({ anyOf: z.array(shape).optional() })
+
+/** Names of the members of a body, in each of its variants. */
+function membersOf(body: z.ZodType | undefined): string[] {
+  if (body === undefined) return []
+  const { anyOf = [], ...own } = shapes.parse(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }))
+  return [...new Set([own, ...anyOf].flatMap(({ properties = {} }) => Object.keys(properties)))]
+}
