@@ -100,6 +100,7 @@ export function create(config: Config, log: Logger): Service {
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
+      hasMailFailed: async (id) => (await mailSend.call('mail-send.hasSystemMailFailed', { id })).failed,
     }),
   }
   const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])

@@ -405,16 +405,33 @@ describe('agents', () => {
       expect((await api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).status).toBe(200)
     })
 
-    it('mails the same human again only when the first mail did not leave', async () => {
+    it('mails the same human again only when the last mail did not leave, or came back', async () => {
       const { username, human } = fresh()
       const { api } = await signUp({ username, human_email: human })
+      const again = async () => {
+        await gateway.db.query(ageMails, human)
+        expect((await api.post('/v0/agent/human', { human_email: human })).status).toBe(200)
+      }
       const code = await codeOf(human)
-      await gateway.db.query(ageMails, human)
-      await api.post('/v0/agent/human', { human_email: human })
+      await again()
       expect(mailsTo(human)).toHaveLength(1)
       await gateway.db.query(unmail, human)
-      await api.post('/v0/agent/human', { human_email: human })
+      await again()
       expect(await codeOf(human, 2)).toBe(code)
+      gateway.behind.returning.add(human)
+      await again()
+      expect(await codeOf(human, 3)).toBe(code)
+      await api.post('/v0/agent/human', { human_email: human })
+      gateway.behind.returning.delete(human)
+      await again()
+      gateway.behind.returning.add(human)
+      gateway.behind.down = true
+      await again().finally(() => {
+        gateway.behind.down = false
+      })
+      const { id: key } = await gateway.db.orm.verificationCode.findFirstOrThrow({ where: { humanEmail: human } })
+      expect(await gateway.db.orm.timer.count({ where: { kind: 'code-mail', key } })).toBe(0)
+      expect(mailsTo(human)).toHaveLength(3)
     })
 
     it('replaces a human twice; the old code is dead, the third replacement is refused', async () => {

@@ -40,6 +40,8 @@ export class StandIns {
   down = false
   /** Whom the sending service says that it cannot mail. */
   readonly unmailable = new Set<string>()
+  /** Whose mail comes back. */
+  readonly returning = new Set<string>()
   answer: Answer = (_request, response) => void response.setHeader('content-type', 'application/json').end('{}')
   upgrade: Upgrade = (_request, socket) => socket.destroy()
   readonly #server: Server
@@ -95,6 +97,10 @@ export class StandIns {
         this.systemMails.push(document)
         if (this.unmailable.has(document.to)) response.statusCode = 400
         return void response.end('{}')
+      case '/internal/system-mail/failed': {
+        const to = this.systemMails.find(({ id }) => id === document.id)?.to
+        return void response.end(JSON.stringify({ failed: to !== undefined && this.returning.has(to) }))
+      }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
         return void response.end('{}')

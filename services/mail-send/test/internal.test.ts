@@ -53,6 +53,46 @@ describe('mail-send.sendSystemMail', () => {
   })
 })
 
+describe('mail-send.hasSystemMailFailed', () => {
+  const ask = (id: string) => world.internal('mail-send.hasSystemMailFailed', 'gateway', { id })
+  const send = async (to: string) => {
+    const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
+    await world.internal('mail-send.sendSystemMail', 'gateway', mail)
+    return mail.id
+  }
+  const settled = (to: string, state: string) =>
+    waitFor(() => world.db.orm.delivery.findFirst({ where: { recipient: to, state } }), { what: `${to} ${state}` })
+
+  it('200: tells of a mail that was refused', async () => {
+    const to = someone()
+    world.outside.answerRecipient(to, '550 5.1.1 no such user')
+    const id = await send(to)
+    await settled(to, 'bounced')
+    expect((await ask(id)).body).toEqual({ failed: true })
+  })
+
+  it('200: tells of none that arrived, is on its way, or is unknown', async () => {
+    const [arrives, late] = [someone(), someone()]
+    world.outside.answerRecipient(late, '450 4.2.0 later')
+    const ids = [await send(arrives), await send(late), randomUUID()]
+    await settled(arrives, 'delivered')
+    for (const id of ids) expect((await ask(id)).body).toEqual({ failed: false })
+  })
+
+  it('200: tells nothing of the mail of inboxes', async () => {
+    const to = someone()
+    world.outside.answerRecipient(to, '550 5.1.1 no such user')
+    await world.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
+    const { sendId } = await settled(to, 'bounced')
+    expect((await ask(sendId)).body).toEqual({ failed: false })
+  })
+
+  it('401: is not for other services', async () => {
+    const answer = await world.internal('mail-send.hasSystemMailFailed', 'mail-ingest', { id: randomUUID() })
+    expect(answer.status).toBe(401)
+  })
+})
+
 describe('mail-send.getSentCopy', () => {
   it('200: finds the first of the messages that this inbox sent', async () => {
     const caller = inboxCaller()

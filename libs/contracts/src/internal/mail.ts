@@ -121,6 +121,17 @@ export const mailSendInternalOperations = internalGroup({
     }),
     response: NOTHING,
   }),
+  /** A code is mailed again to the same human only when its mail came back (identity 5.3). */
+  'mail-send.hasSystemMailFailed': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.hasSystemMailFailed',
+    path: '/internal/system-mail/failed',
+    service: 'mail-send',
+    callers: ['gateway'],
+    summary: 'Tell whether a mail of the installation was refused or came back; an unknown one did not',
+    body: z.object({ id: z.guid() }),
+    response: z.object({ failed: z.boolean() }),
+  }),
 })
 
 /** What the edge asks the owner of the live streams. */

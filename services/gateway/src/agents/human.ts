@@ -1,5 +1,5 @@
 import { type Caller, LIMITS } from '@restante/contracts'
-import { ApiError } from '@restante/service'
+import { ApiError, type Logger } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
@@ -8,30 +8,44 @@ import { changeOrganization, lockOrganization } from '../organizations/store.ts'
 import { write } from '../organizations/writes.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewaySchedule } from '../timers.ts'
-import { ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
+import { type CodeRequest, ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
 import { refuseDomain } from './settings.ts'
 import type { AgentDependencies } from './sign-up.ts'
 import { nothingToVerify } from './verify.ts'
 
 /** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
-export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor) {
+export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor, log: Logger) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
   const id = caller.organization_id
-  await deps.humanTurns.run(human, () => write(deps, id, (tx) => attach(tx, deps, id, human, actor)))
+  await deps.humanTurns.run(human, async () => {
+    const mailAgain = await hasLastMailFailed(deps, human, log)
+    await write(deps, id, (tx) => attach(tx, deps, { organizationId: id, humanEmail: human, mailAgain }, actor))
+  })
   return {
     human_email: human,
-    instructions: `A 6-digit code goes to ${human} by mail, at most once a minute and five times a day; if none arrives, repeat this request later. Ask your human for the code and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only.`,
+    instructions: `A 6-digit code goes to ${human} by mail. Ask your human for the code and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only. If the mail could not be delivered, repeat this request to have it mailed again, at most once a minute and five times a day.`,
   }
 }
 
-async function attach(
-  tx: Tx,
-  deps: AgentDependencies,
-  organizationId: string,
+/** A mail that was delivered is not sent again: whoever has a key could fill the human's mailbox (identity 5.3). */
+async function hasLastMailFailed(
+  { db, hasMailFailed }: AgentDependencies,
   human: string,
-  actor: Actor,
-): Promise<void> {
+  log: Logger,
+): Promise<boolean> {
+  const last = await db.orm.codeMail.findFirst({ where: { humanEmail: human }, orderBy: { createdAt: 'desc' } })
+  if (last === null) return false
+  try {
+    return await hasMailFailed(last.id)
+  } catch (error) {
+    log.warn({ err: error }, 'could not ask whether a code mail came back; presuming that it did not')
+    return false
+  }
+}
+
+async function attach(tx: Tx, deps: AgentDependencies, request: CodeRequest, actor: Actor): Promise<void> {
   const now = new Date()
+  const { organizationId, humanEmail: human } = request
   await holdHuman(tx, human)
   const organization = await lockOrganization(tx, organizationId)
   if (organization === undefined) throw new ApiError('unknown_api_key')
@@ -43,7 +57,7 @@ async function attach(
     const humanReplacements = organization.humanReplacements + (replaces ? 1 : 0)
     await changeHuman(tx, deps, organization, { humanEmail: human, humanReplacements }, actor)
   }
-  await ensureCode(tx, deps.timers, { organizationId, humanEmail: human, mailAgain: false }, now)
+  await ensureCode(tx, deps.timers, request, now)
 }
 
 /**

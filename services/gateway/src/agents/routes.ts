@@ -12,6 +12,6 @@ export function agentRoutes(deps: AgentDependencies): Pick<Handlers<'gateway'>, 
     'agent.signUp': async ({ body, log, requestId }) => signUp(deps, body, { kind: 'sign_up', requestId }, log),
     'agent.verify': async (request) => verify(deps, request.caller, request.body.otp_code, credentialActor(request)),
     'agent.human': async (request) =>
-      attachHuman(deps, request.caller, request.body.human_email, credentialActor(request)),
+      attachHuman(deps, request.caller, request.body.human_email, credentialActor(request), request.log),
   }
 }

@@ -24,6 +24,8 @@ export interface AgentDependencies {
   readonly settings: SignUpSettings
   /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
   readonly hasReceivedMail: (organizationId: string) => Promise<boolean>
+  /** Whether a code mail was refused, or came back; asks the owner of sending. */
+  readonly hasMailFailed: (mailId: string) => Promise<boolean>
 }
 
 type SignUpBody = RequestOf<'agent.signUp'>['body']

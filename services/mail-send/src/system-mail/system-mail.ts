@@ -24,6 +24,9 @@ export interface SystemMailOptions {
 
 const LOCK = sql<{ held: unknown }, [id: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0)) as held')
 const FIND = sql<{ id: string }, [id: string]>('select id from sends where id = $1')
+const FAILED = sql<{ id: string }, [id: string]>(`
+select s.id from sends s join deliveries d on d.send_id = s.id
+ where s.id = $1 and s.organization_id is null and d.state in ('bounced', 'rejected')`)
 
 /** Sends the codes of agent sign-up. They belong to no inbox: no copy is kept, and no fact is published. */
 export class SystemMail {
@@ -59,6 +62,11 @@ export class SystemMail {
         recipients: [recipient],
       })
     })
+  }
+
+  /** Whether the other side refused the mail for good, or sent it back since. */
+  async hasFailed(id: string): Promise<boolean> {
+    return (await this.#options.db.query(FAILED, id)).length > 0
   }
 
   #compose({ id, subject, text }: SystemMessage, to: string) {

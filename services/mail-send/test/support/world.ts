@@ -51,7 +51,11 @@ export interface World {
   readonly wire: Wire
   call(operation: OperationId, caller: Caller, request: Request): Promise<Answer>
   internal(
-    operation: 'mail-send.sendSystemMail' | 'mail-send.getSentCopy' | 'mail-send.purgeInbox',
+    operation:
+      | 'mail-send.sendSystemMail'
+      | 'mail-send.hasSystemMailFailed'
+      | 'mail-send.getSentCopy'
+      | 'mail-send.purgeInbox',
     from: 'gateway' | 'mail-ingest',
     body: unknown,
   ): Promise<Answer>
