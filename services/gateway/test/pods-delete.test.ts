@@ -145,6 +145,9 @@ describe('DELETE /v0/pods/{pod_id}', () => {
       // From here on it remembers the key for a second.
       expect((await other.get('/v0/auth/me')).status).toBe(200)
       await api.delete(`/v0/pods/${pod}`)
+      for (const path of ['/v0/auth/me', '/v0/inboxes', '/v0/pods', '/v0/api-keys', '/v0/webhooks', '/v0/threads']) {
+        expect([path, (await other.get(path)).body['code']]).toEqual([path, 'unknown_api_key'])
+      }
       for (const path of ['/v0/inboxes', '/v0/api-keys']) {
         expect((await other.post(path, {})).body['code']).toBe('unknown_api_key')
       }

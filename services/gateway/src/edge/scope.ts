@@ -1,7 +1,7 @@
 import type { Caller, CallerInbox } from '@restante/contracts'
 import { ApiError, notFound, type Queryable, sql } from '@restante/service'
 import { parseReference } from '../inboxes/store.ts'
-import { findPod } from '../pods/store.ts'
+import { findPod, isLivePod } from '../pods/store.ts'
 import { type Identity, sendingRight } from './identity.ts'
 
 /** The inbox of a request with what its organization may send, read for this request: neither may be a second old. */
@@ -40,6 +40,7 @@ export async function resolveCaller(
   if (inbox !== undefined) return inInbox(identity, await inboxOfPath(db, identity, inbox, podId))
   if (podId !== undefined) return inPod(identity, podId)
   if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
+  if (identity.podId !== undefined) await demandOwnPod(db, identity, identity.podId)
   return inPod(identity, identity.podId)
 }
 
@@ -76,6 +77,11 @@ async function ownInbox(db: Queryable, identity: Identity, uid: string): Promise
   const [row] = await db.query(BY_UID, identity.organizationId, uid)
   if (row === undefined) throw new ApiError('unknown_api_key')
   return row
+}
+
+/** So is a pod key whose pod is gone. */
+async function demandOwnPod(db: Queryable, identity: Identity, id: string): Promise<void> {
+  if (!(await isLivePod(db, identity.organizationId, id))) throw new ApiError('unknown_api_key')
 }
 
 function inPod(identity: Identity, podId: string | undefined): Caller {

@@ -21,15 +21,18 @@ const LIVE = sql<{ id: string }, [organizationId: string, id: string]>(
   'select id from pods where organization_id = $1 and id = $2 and deleted_at is null',
 )
 
+/** Whether a pod is there; the default one always is. */
+export async function isLivePod(db: Queryable, organizationId: string, id: string): Promise<boolean> {
+  return id === organizationId || (await db.query(LIVE, organizationId, id)).length > 0
+}
+
 /**
  * Makes sure that the pod which a request is narrowed to is still there, for whoever is about to create something in it
- * and holds the organization: a delete of the pod holds it too. The default pod is always there.
+ * and holds the organization: a delete of the pod holds it too.
  * @throws ApiError 401 when it is the pod of the key itself, which ended with it; 404 when the path named it.
  */
 export async function demandPod(tx: Tx, caller: Caller): Promise<void> {
-  if (caller.pod_id === undefined || caller.pod_id === caller.organization_id) return
-  const [live] = await tx.query(LIVE, caller.organization_id, caller.pod_id)
-  if (live !== undefined) return
+  if (caller.pod_id === undefined || (await isLivePod(tx, caller.organization_id, caller.pod_id))) return
   throw caller.credential.tier === 'pod' ? new ApiError('unknown_api_key') : notFound('Pod')
 }
 
