@@ -1,5 +1,13 @@
+import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
+
+const REMOVE_INBOX = sql<never, [keyId: string]>(
+  'delete from inboxes where uid = (select inbox_uid from credentials where id = $1)',
+)
+const REMOVE_POD = sql<never, [keyId: string]>(
+  'delete from pods where id = (select pod_id from credentials where id = $1)',
+)
 
 describe('deleting inboxes', () => {
   let gateway: TestGateway
@@ -28,6 +36,19 @@ describe('deleting inboxes', () => {
       const events = await gateway.events(id)
       expect(events.slice(-2).map(({ type }) => type)).toEqual(['credential.deleted', 'inbox.deleted'])
       expect(events.at(-1)?.payload).toMatchObject({ address: 'leaving@restante.test', version: 2 })
+    })
+
+    it.each([
+      ['inbox', REMOVE_INBOX, 'credentials_inbox_uid_fkey'],
+      ['pod', REMOVE_POD, 'credentials_pod_id_fkey'],
+    ])('cannot leave a key of the %s behind: the database keeps both', async (tier, remove, constraint) => {
+      const { id, api } = await gateway.organization()
+      const pod = String((await api.post('/v0/pods', { name: 'Bound' })).body['pod_id'])
+      await api.post('/v0/inboxes', { username: `bound-${tier}` })
+      const to = tier === 'pod' ? { pod } : { inbox: `bound-${tier}@restante.test` }
+      const { row, secret } = await gateway.operator.createKey({ organizationId: id, ...to })
+      await expect(gateway.db.query(remove, row.id)).rejects.toMatchObject({ code: '23503', constraint })
+      expect((await gateway.as(secret).get('/v0/auth/me')).status).toBe(200)
     })
 
     it('is done by client_id, through the pod, and by the key of the inbox', async () => {
