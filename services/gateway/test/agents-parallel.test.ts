@@ -1,5 +1,8 @@
+import { Schedule } from '@restante/jobs'
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
+import { forgetCode, lockCode } from '../src/agents/codes.ts'
+import type { GatewayTimerKinds } from '../src/timers.ts'
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const attempts = sql<{ attempts: number }, [human: string]>(
@@ -14,6 +17,10 @@ const blocked = sql<{ pid: number }>(
 )
 const hold = sql<never, [id: string]>('select id from organizations where id = $1 for update')
 const giveAway = sql<never, [id: string, human: string]>('update organizations set human_email = $2 where id = $1')
+
+const makeDue = sql<never>("update timers set due_at = now() where kind = 'code-mail' and lease_id is null")
+const timersOf = sql<{ id: string }, [codeId: string]>("select id from timers where kind = 'code-mail' and key = $1")
+const noPatience = sql<never>("set local lock_timeout = '500ms'")
 
 /** Many at once, on as many connections as they need. */
 const CROWD = 200
@@ -155,4 +162,23 @@ describe('agents, many at once', () => {
     expect(body['organization_id']).not.toBe(id)
     expect((await gateway.as(String(first.body['api_key'])).get('/v0/auth/me')).status).toBe(200)
   })
+
+  it('ends a code while its mail is being concluded, and neither waits for the other', async () => {
+    const { username, human } = fresh()
+    gateway.behind.down = true
+    const { body } = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
+    const ended = await gateway.db.transaction(async (tx) => {
+      const code = await lockCode(tx, String(body['organization_id']))
+      if (code === undefined) throw new Error('no code')
+      gateway.behind.down = false
+      await gateway.db.query(makeDue)
+      await waitFor(async () => (await gateway.db.query(blocked)).length > 0, { what: 'the mail to be concluded' })
+      await tx.query(noPatience)
+      await forgetCode(tx, new Schedule<GatewayTimerKinds>(), code)
+      return code
+    })
+    const left = () => gateway.db.query(timersOf, ended.id)
+    await waitFor(async () => (await left()).length === 0, { what: 'the end of the timer' })
+    expect(gateway.behind.systemMails.filter(({ to }) => to === human)).toHaveLength(1)
+  }, 30_000)
 })

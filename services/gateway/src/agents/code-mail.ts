@@ -16,12 +16,13 @@ const RETRY_CAP_MS = 10_000
 /**
  * Mails verification codes: a timer of the transaction that made the code. The digits are derived anew for each attempt
  * and the mail has an id of its own, so that a crash at any point costs neither the mail nor a second one. Whatever is in
- * the way is waited out for as long as the code is valid, but a mail that is refused is given up.
+ * the way is waited out for as long as the code is valid, but a mail that is refused is given up. That the mail was
+ * taken over is written before the timer ends; a crash in between hands the same mail over again, which is no second one.
  */
 export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
   const retry = (attempt: number, error: unknown): Date | null =>
     isFinal(error) ? null : new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
-  timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer, run }) => {
+  timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer }) => {
     const { code_id: id, mail_id: mailId } = timer.payload
     const code = await db.orm.verificationCode.findUnique({ where: { id } })
     if (code === null || code.expiresAt <= new Date()) return
@@ -31,10 +32,8 @@ export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: Code
       subject: 'Your verification code',
       text: textOf(secrets.code(id)),
     })
-    await run(async (tx) => {
-      const orm = await tx.orm()
-      await orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
-    })
+    // By itself, and not with the timer held: who ends a code or has it mailed again holds the code, then its timer.
+    await db.orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
   })
 }
 
