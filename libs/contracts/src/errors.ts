@@ -56,7 +56,7 @@ export const ERRORS = {
     name: 'ForbiddenError',
     retry: false,
     message: 'Only an unrestricted key can do this',
-    fix: 'Use a key that was created without a permissions object.',
+    fix: 'Use an unrestricted key: in GET /v0/api-keys its record has no "permissions".',
   },
   forbidden: { status: 403, name: 'ForbiddenError', retry: false, message: 'Forbidden' },
   message_rejected: { status: 403, name: 'MessageRejectedError', retry: false, message: 'Message rejected' },

@@ -126,7 +126,12 @@ describe('API keys', () => {
       it('makes no unrestricted key for a restricted one', async () => {
         const parent = await create(organization.api, { permissions: { api_key_create: true } })
         const { body } = await parent.api.post('/v0/api-keys', { permissions: null })
-        expect(body['code']).toBe('unrestricted_key_required')
+        expect(body).toMatchObject({
+          code: 'unrestricted_key_required',
+          fix: expect.stringMatching(
+            /^Set 'permissions' to an object of .*, instead of null; or use an unrestricted key/,
+          ),
+        })
       })
 
       it('makes no key that outlives its creator', async () => {
@@ -242,6 +247,17 @@ describe('API keys', () => {
       expect((await api.get('/v0/inboxes')).status).toBe(200)
       await organization.api.patch(`/v0/api-keys/${id}`, { permissions: {} })
       expect((await api.get('/v0/inboxes')).status).toBe(403)
+    })
+
+    it('lets a restricted key change nothing that an unrestricted one holds, and says with which key to do it', async () => {
+      const { id } = await create(organization.api)
+      const editor = await create(organization.api, { permissions: { api_key_update: true, inbox_read: true } })
+      const { status, body } = await editor.api.patch(`/v0/api-keys/${id}`, { permissions: { inbox_read: true } })
+      expect(status).toBe(403)
+      expect(body).toMatchObject({
+        code: 'unrestricted_key_required',
+        fix: expect.stringMatching(/^The key to be changed is unrestricted\. Use an unrestricted key for it/),
+      })
     })
 
     it('lets a key narrow itself and never widen itself', async () => {

@@ -18,6 +18,7 @@ function rights(names: readonly Permission[] | 'all', appConnect = false): Right
 function outcome(grant: Grant): string {
   if (grant.outcome === 'escalation') return `escalation: ${grant.missing.join(' ')}`
   if (grant.outcome === 'bearer_only') return `bearer only: ${grant.asked.join(' ')}`
+  if (grant.outcome === 'unrestricted_required') return `unrestricted required to ${grant.to}`
   if (grant.outcome !== 'granted') return grant.outcome.replaceAll('_', ' ')
   const shown = permissionsOnWire(grant.rights)
   return `${shown === undefined ? 'all' : Object.keys(shown).join(' ')}${grant.rights.appConnect ? ' +connect' : ''}`
@@ -32,7 +33,7 @@ describe('grants of a new key', () => {
     ['copies a restricted creator', READER, undefined, 'inbox_read message_read'],
     ['copies a restricted creator without app_connect', CONNECTOR, undefined, 'inbox_read'],
     ['null from an unrestricted creator', rights('all', true), null, 'all'],
-    ['null from a restricted creator', READER, null, 'unrestricted required'],
+    ['null from a restricted creator', READER, null, 'unrestricted required to open'],
     ['grants what is true', rights('all'), { pod_read: true, pod_create: false }, 'pod_read'],
     ['grants nothing for an empty object', rights('all', true), {}, ''],
     ['refuses what the creator lacks', READER, { inbox_read: true, pod_read: true }, 'escalation: pod_read'],
@@ -83,7 +84,7 @@ describe('grants of an update', () => {
     ['omitted leaves everything', READER, rights('all', true), undefined, 'all +connect'],
     ['null opens for an unrestricted editor', ALL, READER, null, 'all'],
     ['null keeps the bit', ALL, CONNECTOR, null, 'all +connect'],
-    ['null from a restricted editor', READER, READER, null, 'unrestricted required'],
+    ['null from a restricted editor', READER, READER, null, 'unrestricted required to open'],
     ['merges what is listed', ALL, READER, { pod_read: true, inbox_read: false }, 'message_read pod_read'],
     ['needs the editor to hold what is added', READER, CONNECTOR, { pod_read: true }, 'escalation: pod_read'],
     [
@@ -96,7 +97,13 @@ describe('grants of an update', () => {
     ['takes away without holding', rights([]), READER, { inbox_read: false }, 'message_read'],
     ['turns an unrestricted target into the listed members', ALL, ALL, { inbox_read: true }, 'inbox_read'],
     ['keeps the bit of an unrestricted target when listed', ALL, ALL, { app_connect: true }, 'app_connect +connect'],
-    ['an unrestricted target needs an unrestricted editor', READER, ALL, { inbox_read: true }, 'unrestricted required'],
+    [
+      'an unrestricted target needs an unrestricted editor',
+      READER,
+      ALL,
+      { inbox_read: true },
+      'unrestricted required to narrow',
+    ],
     ['takes the bit away', ALL, CONNECTOR, { app_connect: false }, 'inbox_read'],
     ['gives the bit only if held', rights('all'), READER, { app_connect: true }, 'escalation: app_connect'],
   ])('%s', (_case, editor, target, requested, expected) => {

@@ -10,7 +10,8 @@ export interface Rights {
 export type Grant =
   | { readonly outcome: 'granted'; readonly rights: Rights }
   | { readonly outcome: 'escalation'; readonly missing: readonly Permission[] }
-  | { readonly outcome: 'unrestricted_required' }
+  /** Only an unrestricted credential makes a key unrestricted (`open`), or changes what such a key holds (`narrow`). */
+  | { readonly outcome: 'unrestricted_required'; readonly to: 'open' | 'narrow' }
   /** Permissions that nobody can give to a public key. */
   | { readonly outcome: 'bearer_only'; readonly asked: readonly Permission[] }
   /** A public key always lists what it holds. */
@@ -33,7 +34,7 @@ export function holds(rights: Rights, permission: Permission): boolean {
 export function grantForNew(creator: Rights, requested: PermissionGrant | null | undefined): Grant {
   if (requested === undefined) return granted(creator.permissions, false)
   if (requested === null) {
-    return isUnrestricted(creator) ? granted(undefined, false) : { outcome: 'unrestricted_required' }
+    return isUnrestricted(creator) ? granted(undefined, false) : { outcome: 'unrestricted_required', to: 'open' }
   }
   const wanted = namesSetTo(requested, true)
   const missing = wanted.filter((permission) => !holds(creator, permission))
@@ -67,8 +68,10 @@ function forPublicKey(requested: PermissionGrant, grant: () => Grant): Grant {
 /** Rights of a bearer key after an update (identity 3.5). Whatever the target gains, the editor must hold. */
 export function grantForUpdate(editor: Rights, target: Rights, requested: PermissionGrant | null | undefined): Grant {
   if (requested === undefined) return { outcome: 'granted', rights: target }
-  const opensOrReplaces = requested === null || isUnrestricted(target)
-  if (opensOrReplaces && !isUnrestricted(editor)) return { outcome: 'unrestricted_required' }
+  const to = requested === null ? 'open' : 'narrow'
+  if ((to === 'open' || isUnrestricted(target)) && !isUnrestricted(editor)) {
+    return { outcome: 'unrestricted_required', to }
+  }
   if (requested === null) return granted(undefined, target.appConnect)
 
   const wanted = namesSetTo(requested, true)

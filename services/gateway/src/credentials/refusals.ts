@@ -1,13 +1,19 @@
 import { ApiError, invalid } from '@restante/service'
 import type { Grant, Rights } from './grants.ts'
 
+/** What to do next. Which keys are unrestricted is seen in their records alone: how they were created does not tell. */
+const UNRESTRICTED = {
+  open: `Set 'permissions' to an object of the permissions that the key needs, instead of null; or use an unrestricted key: in GET /v0/api-keys its record has no 'permissions'.`,
+  narrow: `The key to be changed is unrestricted. Use an unrestricted key for it: in GET /v0/api-keys its record has no 'permissions'.`,
+} as const
+
 /** The rights of a grant. @throws ApiError 400 or 403 that says why there are none */
 export function accept(grant: Grant): Rights {
   switch (grant.outcome) {
     case 'granted':
       return grant.rights
     case 'unrestricted_required':
-      throw new ApiError('unrestricted_key_required')
+      throw new ApiError('unrestricted_key_required', { fix: UNRESTRICTED[grant.to] })
     case 'explicit_required':
       throw invalid(['permissions'], 'Must not be null: a public key lists what it holds')
     case 'escalation':
