@@ -95,6 +95,26 @@ describe('agents', () => {
         ])
       })
 
+      it('makes a plain inbox, and an unrestricted key of the organization that does not expire', async () => {
+        const { api, id, key, body } = await signUp({ username: fresh().username })
+        const inbox_id = body['inbox_id']
+        const times = { created_at: expect.any(String), updated_at: expect.any(String) }
+        expect((await api.get(`/v0/inboxes/${inbox_id}`)).body).toEqual({
+          ...{ pod_id: id, inbox_id, email: inbox_id },
+          ...times,
+        })
+        const { api_keys: keys } = (await api.get('/v0/api-keys')).body
+        const bearer = { type: 'bearer', api_key_id: expect.any(String), prefix: key.slice(0, 14), name: 'My API Key' }
+        expect(keys).toEqual([{ ...bearer, ...times }])
+      })
+
+      it('keeps for the operator what the signing-up party says of itself', async () => {
+        const told = { source: 'some sdk', referrer: 'https://somewhere.test/list' }
+        const { id } = await signUp({ username: fresh().username, ...told })
+        const { row } = await gateway.operator.organization(id)
+        expect({ source: row.signUpSource, referrer: row.signUpReferrer }).toEqual(told)
+      })
+
       it('ignores an Authorization header', async () => {
         const { status } = await gateway
           .as()
@@ -163,6 +183,16 @@ describe('agents', () => {
         expect((await first.api.get('/v0/auth/me')).status).toBe(401)
       })
 
+      it('ends the keys that wait when the working one enters the code', async () => {
+        const { username, human } = fresh()
+        const first = await signUp({ username, human_email: human })
+        gateway.behind.received.add(first.id)
+        const waiting = await signUp({ username, human_email: human })
+        expect((await first.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).status).toBe(200)
+        expect((await waiting.api.get('/v0/auth/me')).status).toBe(401)
+        expect((await first.api.get('/v0/inboxes')).status).toBe(200)
+      })
+
       it('presumes mail while the mailbox cannot be asked', async () => {
         const { username, human } = fresh()
         const first = await signUp({ username, human_email: human })
@@ -181,8 +211,10 @@ describe('agents', () => {
         const first = await signUp({ username, human_email: human })
         const code = await codeOf(human)
         await first.api.post('/v0/agent/verify', { otp_code: code })
+        await first.api.post('/v0/inboxes', {})
         await gateway.db.query(ageMails, human)
         const second = await signUp({ username, human_email: human })
+        expect(second.body).toMatchObject({ organization_id: first.id, inbox_id: first.body['inbox_id'] })
         expect((await second.api.get('/v0/inboxes')).status).toBe(403)
         expect((await first.api.post('/v0/api-keys')).status).toBe(200)
         const next = await codeOf(human, 2)
@@ -306,7 +338,7 @@ describe('agents', () => {
       expect((await api.post('/v0/inboxes')).body).toMatchObject({ code: 'limit_exceeded', limit: 1 })
       const verified = await api.post('/v0/agent/verify', { otp_code: ` ${await codeOf(human)} ` })
       expect(verified).toMatchObject({ status: 200, body: { verified: true } })
-      expect((await api.post('/v0/api-keys')).status).toBe(200)
+      expect((await api.post('/v0/api-keys', { permissions: { app_connect: true } })).status).toBe(200)
       expect((await api.get('/v0/organizations')).body).toMatchObject({
         authentication_type: 'agent_verified',
         inbox_limit: 3,
@@ -434,19 +466,24 @@ describe('agents', () => {
       expect(mailsTo(human)).toHaveLength(3)
     })
 
-    it('replaces a human twice; the old code is dead, the third replacement is refused', async () => {
-      const first = fresh()
-      const { api } = await signUp({ username: first.username, human_email: first.human })
-      const old = await codeOf(first.human)
-      const [second, third, fourth] = [fresh().human, fresh().human, fresh().human]
-      expect((await api.post('/v0/agent/human', { human_email: second })).status).toBe(200)
-      const code = await codeOf(second)
-      if (code !== old) expect((await api.post('/v0/agent/verify', { otp_code: old })).status).toBe(400)
-      expect((await api.post('/v0/agent/human', { human_email: third })).status).toBe(200)
-      const { status, body } = await api.post('/v0/agent/human', { human_email: fourth })
-      expect([status, body['code']]).toEqual([403, 'limit_exceeded'])
-      expect((await api.post('/v0/agent/human', { human_email: third })).status).toBe(200)
-    })
+    it.each(['sign-up', 'a request'])(
+      'replaces a human of %s twice; the old code is dead, no third follows',
+      async (of) => {
+        const first = fresh()
+        const named = of === 'sign-up' ? { human_email: first.human } : {}
+        const { api } = await signUp({ username: first.username, ...named })
+        await api.post('/v0/agent/human', { human_email: first.human })
+        const old = await codeOf(first.human)
+        const [second, third, fourth] = [fresh().human, fresh().human, fresh().human]
+        expect((await api.post('/v0/agent/human', { human_email: second })).status).toBe(200)
+        const code = await codeOf(second)
+        if (code !== old) expect((await api.post('/v0/agent/verify', { otp_code: old })).status).toBe(400)
+        expect((await api.post('/v0/agent/human', { human_email: third })).status).toBe(200)
+        const { status, body } = await api.post('/v0/agent/human', { human_email: fourth })
+        expect([status, body['code']]).toEqual([403, 'limit_exceeded'])
+        expect((await api.post('/v0/agent/human', { human_email: third })).status).toBe(200)
+      },
+    )
 
     it('refuses a human who has an organization, and a refused domain', async () => {
       const owner = fresh()
@@ -454,6 +491,26 @@ describe('agents', () => {
       const { api } = await signUp({ username: fresh().username })
       expect((await api.post('/v0/agent/human', { human_email: owner.human })).body['code']).toBe('already_exists')
       expect((await api.post('/v0/agent/human', { human_email: 'x@example.com' })).status).toBe(400)
+    })
+  })
+
+  describe('until the code is entered', () => {
+    it.each(['organization', 'pod', 'inbox'])('denies keys of the %s what it denies the first one', async (tier) => {
+      const { id: organizationId, body } = await signUp({ username: fresh().username })
+      const binding = { pod: { pod: organizationId }, inbox: { inbox: String(body['inbox_id']) } }[tier]
+      const { secret } = await gateway.operator.createKey({ organizationId, ...binding })
+      const api = gateway.as(secret)
+      const pod = `/v0/pods/${organizationId}`
+      const denied = [
+        await api.post('/v0/api-keys', {}),
+        ...(tier === 'organization' ? [await api.post('/v0/pods', {})] : []),
+        ...(tier === 'inbox' ? [] : [await api.patch(pod, { name: 'Other' }), await api.delete(pod)]),
+      ]
+      for (const { status, body } of denied) {
+        expect(status).toBe(403)
+        expect(body).toMatchObject({ code: 'missing_permission', fix: expect.stringContaining('until') })
+      }
+      expect((await api.get('/v0/inboxes')).status).toBe(200)
     })
   })
 

@@ -100,5 +100,21 @@ describe('deleting inboxes', () => {
       )
       expect(again.body['created_at']).not.toBe(first.body['created_at'])
     })
+
+    it('keeps the address from others for 30 days and no longer', async () => {
+      const { body } = await organization.api.post('/v0/inboxes')
+      const [username = ''] = String(body['inbox_id']).split('@')
+      const deletedAt = Date.now()
+      await organization.api.delete(`/v0/inboxes/${body['inbox_id']}`)
+      const where = { address: String(body['inbox_id']) }
+      const { until } = await gateway.db.orm.retiredAddress.findUniqueOrThrow({ where })
+      expect(Math.round((until.getTime() - deletedAt) / 86_400_000)).toBe(30)
+      const purged = async () => (await gateway.db.orm.inbox.count({ where })) === 0
+      await waitFor(purged, { what: 'the address to be purged' })
+      const stranger = await gateway.organization()
+      expect((await stranger.api.post('/v0/inboxes', { username })).body['code']).toBe('resource_taken')
+      await gateway.db.orm.retiredAddress.update({ where, data: { until: new Date(0) } })
+      expect((await stranger.api.post('/v0/inboxes', { username })).status).toBe(200)
+    })
   })
 })
