@@ -104,7 +104,14 @@ describe('503', () => {
     const answer = await withServer(status, (url) =>
       send(caller, { to: someone(), attachments: [{ url }] }, randomUUID()),
     )
-    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
+    expect(answer).toMatchObject({
+      status: 503,
+      body: {
+        code: 'service_unavailable',
+        message: 'Service temporarily unavailable',
+        fix: expect.stringContaining(`Attachment 0 could not be fetched: its server answered ${status}. `),
+      },
+    })
     expect(answer.headers.get('retry-after')).toBe('1')
     const left = { where: { organizationId: caller.organization_id } }
     expect(await world.db.orm.send.count(left)).toBe(0)
@@ -125,7 +132,10 @@ describe('503', () => {
   it('asks to try later when nobody answers at an attachment URL', async () => {
     const url = `http://127.0.0.1:${await freePort()}/`
     const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
-    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { code: 'service_unavailable', fix: expect.stringContaining('on the network: ECONNREFUSED. Repeat') },
+    })
   })
 })
 

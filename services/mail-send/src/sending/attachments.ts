@@ -75,7 +75,7 @@ async function fetchOne(
   })
   const { status } = response
   if (status >= 200 && status < 300) return response
-  if (status >= 500 || PASSING.has(status)) throw unavailable(index, `its server answered ${status}`)
+  if (status >= 500 || PASSING.has(status)) throw unavailable(index, `its server answered ${status}.`)
   throw rejected(index, `its server answered ${status}`)
 }
 
@@ -96,9 +96,10 @@ function rejected(index: number, reason: string, cause?: unknown): ApiError {
   })
 }
 
+/** @param reason a sentence. */
 function unavailable(index: number, reason: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', {
-    message: `Attachment ${index} could not be fetched: ${reason}`,
+    fix: `Attachment ${index} could not be fetched: ${reason} Repeat the request in a moment, or give the content as base64.`,
     retryAfter: 1,
     cause,
   })
