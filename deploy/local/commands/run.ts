@@ -8,15 +8,26 @@ import { Advice } from '../progress.ts'
 import { openSecrets } from '../secrets.ts'
 import { listenerOf, readSettings, root } from '../settings.ts'
 
-/** `run <service> <program> [arguments]`: a program with the environment that the service has in the running stack. */
+/**
+ * `run <service> <program> [arguments]`: a program with the environment that the service has in the running stack. To
+ * explain itself it needs none.
+ */
 export async function runBeside([service = '', program = '', ...args]: readonly string[]): Promise<number> {
+  const asksForHelp = args.some((word) => word === '--help' || word === '-h') || args[0] === 'help'
+  return run(program, args, asksForHelp ? process.env : await environmentOf(service))
+}
+
+async function environmentOf(service: string): Promise<NodeJS.ProcessEnv> {
   const settings = readSettings(process.env)
   if (!(await listens(settings.port(listenerOf(service))))) {
     throw new Advice('The local stack does not run. `npm start` starts it, in another terminal or with `-- --detach`.')
   }
   const secrets = await openSecrets(settings)
   const engines = engineUrls(settings, process.env)
-  const env = { ...process.env, ...serviceEnvironment(service, { settings, engines, secretOf: secrets.of }) }
+  return { ...process.env, ...serviceEnvironment(service, { settings, engines, secretOf: secrets.of }) }
+}
+
+async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(process.execPath, [resolve(root, program), ...args], { stdio: 'inherit', env })
   process.on('SIGINT', () => undefined)
   const [code] = await once(child, 'exit')
