@@ -1,4 +1,4 @@
-import { Database, type OrmOf, type Tx as Transaction } from '@restante/service'
+import { Database, type OrmOf, type Queryable, sql, type Tx as Transaction } from '@restante/service'
 import { PrismaClient } from './generated/prisma/client.ts'
 
 export type Db = Database<PrismaClient>
@@ -19,4 +19,16 @@ export function openDatabase(location: DatabaseLocation): Db {
     orm: (adapter) => new PrismaClient({ adapter }),
     begin: (client, work, limits) => client.$transaction(work, limits),
   })
+}
+
+const NOW = sql<{ now: Date }>('select now() as now')
+
+/**
+ * What time it is for all processes. What is deleted for good because its time is over goes by this: a machine whose clock
+ * is ahead would delete it too soon.
+ */
+export async function sharedTime(db: Queryable): Promise<Date> {
+  const [row] = await db.query(NOW)
+  if (row === undefined) throw new Error('the database does not tell the time')
+  return row.now
 }

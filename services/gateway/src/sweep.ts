@@ -2,7 +2,7 @@ import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import type { Actor } from './audit/actor.ts'
 import { revokeCredentials } from './credentials/store.ts'
-import type { Db, Tx } from './database.ts'
+import { type Db, sharedTime, type Tx } from './database.ts'
 import type { TenancyEvents } from './tenancy/events.ts'
 import type { GatewayTimers } from './timers.ts'
 
@@ -28,8 +28,9 @@ export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): voi
   const retry = (): Date => new Date(Date.now() + EVERY_MS)
   timers.work('sweep', { concurrency: 1, attemptMs: 60_000, retry }, async ({ run, postpone }) => {
     await run(async (tx) => {
-      const more = await sweep(tx, deps, new Date())
-      await postpone(tx, new Date(Date.now() + (more ? 0 : EVERY_MS)), {})
+      const now = await sharedTime(tx)
+      const more = await sweep(tx, deps, now)
+      await postpone(tx, new Date(now.getTime() + (more ? 0 : EVERY_MS)), {})
     })
   })
 }

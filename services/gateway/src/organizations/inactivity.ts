@@ -1,6 +1,6 @@
 import { type Logger, type Queryable, type ServiceClient, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
-import type { Db } from '../database.ts'
+import { type Db, sharedTime } from '../database.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { beginDeletion, type DeletionBeginning } from './delete.ts'
 import { lockOrganization } from './store.ts'
@@ -27,7 +27,8 @@ export function deleteInactive(timers: GatewayTimers, deps: InactivityDependenci
   const retry = (): Date => new Date(Date.now() + RETRY_MS)
   const options = { concurrency: 1, attemptMs: ATTEMPT_MS, retry }
   timers.work('inactive-organizations', options, async ({ signal, run, postpone }) => {
-    const since = new Date(Date.now() - deps.inactiveMs)
+    const now = await sharedTime(deps.db)
+    const since = new Date(now.getTime() - deps.inactiveMs)
     let after: string | null = null
     for (;;) {
       const page: string[] = await findIdle(deps.db, since, after, PAGE)
@@ -39,7 +40,7 @@ export function deleteInactive(timers: GatewayTimers, deps: InactivityDependenci
       after = page.at(-1) ?? null
       if (page.length < PAGE) break
     }
-    await run((tx) => postpone(tx, new Date(Date.now() + EVERY_MS)))
+    await run((tx) => postpone(tx, new Date(now.getTime() + EVERY_MS)))
   })
 }
 
