@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { serviceCommand } from '@restante/service'
 import { z } from 'zod'
 import { run } from './processes.ts'
 import { root, type Settings } from './settings.ts'
@@ -13,7 +14,8 @@ export const adminProgram = join(root, 'services/gateway/src/admin/main.ts')
 /** Makes an organization with a key unless there is one, and notes the key, which nobody can show again. */
 export async function ensureOrganization(settings: Settings, gatewayEnvironment: NodeJS.ProcessEnv): Promise<void> {
   if (await readOrganization(settings)) return
-  const answer = await run(process.execPath, [adminProgram, 'organizations', 'first', '--json'], {
+  const [program, ...args] = serviceCommand(adminProgram)
+  const answer = await run(program, [...args, 'organizations', 'first', '--json'], {
     env: { ...process.env, ...gatewayEnvironment },
   })
   const parsed = made.safeParse(JSON.parse(answer))

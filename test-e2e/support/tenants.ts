@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { adminProgram } from '@restante/local/organization.ts'
+import { serviceCommand } from '@restante/service'
 import { randomName } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
 import type { Place } from '../stack/place.ts'
@@ -34,7 +35,8 @@ export async function createTenant(place: Place): Promise<Tenant> {
 
 /** Runs `npm run admin -- <words>` against this system. @returns what it prints. */
 export async function operate(place: Place, ...words: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [adminProgram, ...words], {
+  const [program, ...args] = serviceCommand(adminProgram)
+  const { stdout } = await run(program, [...args, ...words], {
     cwd: path.dirname(adminProgram),
     env: { PATH: process.env['PATH'], ...place.operator },
   })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { serviceCommand } from '@restante/service'
 import { engineUrls } from '../engines/engines.ts'
 import { serviceEnvironment } from '../environment.ts'
 import { listens } from '../processes.ts'
@@ -28,7 +29,8 @@ async function environmentOf(service: string): Promise<NodeJS.ProcessEnv> {
 }
 
 async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const child = spawn(process.execPath, [resolve(root, program), ...args], { stdio: 'inherit', env })
+  const [node, ...words] = serviceCommand(resolve(root, program))
+  const child = spawn(node, [...words, ...args], { stdio: 'inherit', env })
   process.on('SIGINT', () => undefined)
   const [code] = await once(child, 'exit')
   return typeof code === 'number' ? code : 130

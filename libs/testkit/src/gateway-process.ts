@@ -24,7 +24,9 @@ export interface GatewayProcessOptions {
   readonly topics: TestTopics
   readonly redis: TestRedis
   /** Base URLs of the services behind it that the suite runs; the others are not there. */
-  readonly upstreams?: Readonly<Partial<Record<'webhooks-dispatcher' | 'websocket-fanout', string>>>
+  readonly upstreams?: Readonly<Partial<Record<'mail-ingest' | 'webhooks-dispatcher' | 'websocket-fanout', string>>>
+  /** Of the addresses of its inboxes. */
+  readonly domain?: string
   /** The database of another one, of which this is a second process; otherwise it gets its own. */
   readonly databaseUrl?: string
 }
@@ -81,8 +83,9 @@ export class GatewayProcess {
 
   /** A new organization and its unrestricted key, made with the operator's command line. */
   async organization(): Promise<{ id: string; key: string }> {
-    const command = [path.join(GATEWAY, 'src/admin/main.ts'), 'organizations', 'create']
-    const { stdout } = await promisify(execFile)(process.execPath, command, { env: this.#environment })
+    const [program, ...args] = serviceCommand(path.join(GATEWAY, 'src/admin/main.ts'))
+    const words = [...args, 'organizations', 'create']
+    const { stdout } = await promisify(execFile)(program, words, { env: this.#environment })
     const [, id] = /^Organization (\S+)/m.exec(stdout) ?? []
     const [, key] = /^API key\s+(\S+)/m.exec(stdout) ?? []
     if (id === undefined || key === undefined) throw new Error(`the operator's command line answered:\n${stdout}`)
@@ -132,13 +135,13 @@ export class GatewayProcess {
 }
 
 function environmentOf(
-  { topics, redis, upstreams = {} }: GatewayProcessOptions,
+  { topics, redis, upstreams = {}, domain = 'restante.test' }: GatewayProcessOptions,
   databaseUrl: string,
   port: number,
 ): Record<string, string> {
   const nobody = 'http://127.0.0.1:9'
   const services = [
-    ['MAIL_INGEST', nobody],
+    ['MAIL_INGEST', upstreams['mail-ingest'] ?? nobody],
     ['MAIL_SEND', nobody],
     ['WEBHOOKS_DISPATCHER', upstreams['webhooks-dispatcher'] ?? nobody],
     ['WEBSOCKET_FANOUT', upstreams['websocket-fanout'] ?? nobody],
@@ -158,7 +161,7 @@ function environmentOf(
     DOCS_URL: 'http://docs.test',
     INSTALLATION_SECRET: 'the secret of this installation',
     CURSOR_SECRET: 'the secret of the page tokens',
-    DEFAULT_DOMAIN: 'restante.test',
+    DEFAULT_DOMAIN: domain,
     // Suites of other services ask for more than one agent may, and all come from one address.
     RATE_LIMIT_SPARES_LOOPBACK: 'true',
     ...Object.fromEntries(

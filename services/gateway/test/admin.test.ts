@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { sql } from '@restante/service'
+import { serviceCommand, sql } from '@restante/service'
 import { EXIT, execute } from '../src/admin/program.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
@@ -220,8 +220,9 @@ describe('the operator’s command line', () => {
   })
 
   describe('as a program', () => {
+    const [program, ...args] = serviceCommand(PROGRAM)
     const start = (env: Readonly<Record<string, string>>, ...words: string[]) =>
-      promisify(execFile)(process.execPath, [PROGRAM, ...words], { env: { PATH: process.env['PATH'], ...env } })
+      promisify(execFile)(program, [...args, ...words], { env: { PATH: process.env['PATH'], ...env } })
 
     it('reads the gateway’s own environment, and needs none for help', async () => {
       expect((await start(gateway.env, 'organizations', 'list')).stdout).toContain('ORGANIZATION')

@@ -20,6 +20,9 @@ import {
   createTopics,
   engines,
   freePort,
+  GATEWAY_KEYS,
+  GatewayProcess,
+  openRedis,
   startService,
   type TestTopics,
   type TopicCollection,
@@ -27,7 +30,6 @@ import {
 import { type Config, configure, environment } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database.ts'
 import { create } from '../src/main.ts'
-import { startGateway } from './gateway-process.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'
@@ -114,13 +116,8 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     freePort(),
   ])
   const url = `http://127.0.0.1:${port}`
-  const gateway = await startGateway({
-    topicPrefix: topics.prefix,
-    peerKey: SECRET,
-    callerKey: SECRET,
-    domain: DOMAIN,
-    mailIngestUrl: url,
-  })
+  const redis = openRedis()
+  const gateway = await GatewayProcess.start({ topics, redis, domain: DOMAIN, upstreams: { 'mail-ingest': url } })
   const config = configOf({
     PORT: String(port),
     SMTP_PORT: String(smtpPort),
@@ -134,9 +131,9 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
   const db = openDatabase(config)
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
-  const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: SECRET })
+  const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: GATEWAY_KEYS.peer })
   const collections: TopicCollection[] = []
-  const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: SECRET })
+  const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: GATEWAY_KEYS.peer })
   return {
     smtpPort,
     url,
@@ -170,7 +167,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
       await gateway.request(key, 'DELETE', `/v0/inboxes/${encodeURIComponent(address)}`)
     },
     async call(caller, operation, method, place, body) {
-      const headers = callerHeaders('mail-ingest', SECRET, operation, caller)
+      const headers = callerHeaders('mail-ingest', GATEWAY_KEYS.caller, operation, caller)
       const response = await fetch(url + place, {
         method,
         headers: { ...headers, 'content-type': 'application/json' },
@@ -191,7 +188,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
       await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), caller.stop(), owner.stop()])
-      await Promise.all([topics.delete(), database.drop(), rm(blobs, { recursive: true, force: true })])
+      await Promise.all([topics.delete(), redis.close(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
   }
 }
@@ -209,11 +206,11 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     KAFKA_MIN_INSYNC_REPLICAS: '1',
     DEFAULT_DOMAIN: DOMAIN,
     PUBLIC_URL: 'http://public.test',
-    CALLER_KEY: SECRET,
+    CALLER_KEY: GATEWAY_KEYS.caller,
     CURSOR_SECRET: SECRET,
     LINK_SECRET: SECRET,
     RETURN_PATH_SECRET: SECRET,
-    PEER_KEY_GATEWAY: SECRET,
+    PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
     PEER_KEY_MAIL_SEND: SECRET,
     MAIL_SEND_URL: 'http://127.0.0.1:9',
     SMTP_HOST: '127.0.0.1',
