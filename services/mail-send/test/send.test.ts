@@ -125,6 +125,8 @@ describe('200', () => {
       body: { code: 'rate_limit_exceeded', message: 'Daily send limit exceeded' },
     })
     const seconds = Number(refused.headers.get('retry-after'))
+    const moment = Number(refused.headers.get('x-ratelimit-reset'))
+    expect(Math.abs(moment - Date.now() / 1_000 - seconds)).toBeLessThan(5)
     expect(seconds).toBeGreaterThan(0)
     expect(seconds).toBeLessThanOrEqual(86_400)
   })

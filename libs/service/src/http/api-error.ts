@@ -8,8 +8,6 @@ export interface ApiErrorOptions {
   readonly errors?: FieldError[]
   /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfter?: number
-  /** The same as a moment, in seconds since the epoch; sent as `X-RateLimit-Reset`, which some clients read instead. */
-  readonly resetAt?: number
   /** Further public members, such as `resource` and `limit` of a limit error. */
   readonly details?: Readonly<Record<string, string | number>>
   /** Replaces the code's legacy `name` where a rule says so (`IdempotencyKeyConflictError`, `SyntaxError`). */
@@ -51,15 +49,20 @@ export class ApiError extends Error {
     }
   }
 
-  /** The headers that go with it: `Retry-After`, `X-RateLimit-Reset`, and `x-should-retry` for clients that obey it. */
+  /** The headers that go with it: when a retry makes sense, and `x-should-retry` for clients that obey it. */
   headers(): Record<string, string> {
-    const { retryAfter, resetAt, retry = this.definition.retry } = this.options
+    const { retryAfter, retry = this.definition.retry } = this.options
     return {
       ...(retry === undefined ? {} : { 'x-should-retry': String(retry) }),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-      ...(resetAt === undefined ? {} : { 'x-ratelimit-reset': String(resetAt) }),
+      ...(retryAfter !== undefined && this.status === 429 ? { 'x-ratelimit-reset': String(momentIn(retryAfter)) } : {}),
     }
   }
+}
+
+/** For clients that read the moment, in seconds since the epoch, instead of the time until then (identity 1.9). */
+function momentIn(seconds: number): number {
+  return Math.ceil(Date.now() / 1000) + seconds
 }
 
 /** A 400 at one field. */

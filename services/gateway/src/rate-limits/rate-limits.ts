@@ -109,7 +109,6 @@ export class RateLimits {
       message: MESSAGES[limit],
       fix: `The limit is ${requests} per ${period}, at most ${burst} at once. Wait as long as Retry-After says.`,
       retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
-      resetAt: Math.ceil((Date.now() + waitMs) / 1000),
     })
   }
 }
