@@ -205,6 +205,8 @@ export const LIMITS = {
     outbox: 1 * HOUR,
     /** Who a message was delivered to, for reports that come late. */
     delivery: 90 * DAY,
+    /** A code mail and the address of its human: longer than the code is valid, after which nobody asks about the mail. */
+    codeMail: 2 * DAY,
     /** That an inbox or organization was deleted: longer than its deliveries, and what is told of them, may come up. */
     tombstone: (90 + 21) * DAY,
   },

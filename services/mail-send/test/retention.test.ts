@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import { createLogger } from '@restante/service'
+import { waitFor } from '@restante/testkit'
 import { announceBlob } from '../src/delivery/departures.ts'
 import { outboundBlob } from '../src/delivery/store.ts'
 import { Sweeper } from '../src/retention/sweeper.ts'
@@ -51,6 +52,35 @@ describe('the sweeper', () => {
     await world.db.orm.send.update({ where: { id }, data: { acceptedAt: days(2) } })
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
+  })
+
+  it('forgets a code mail and its human two days after it was sent, when its code has long been over', async () => {
+    const [id, stuck] = [randomUUID(), randomUUID()]
+    const to = `ann-${id}@outside.example`
+    world.zone.fail('stuck-too.example')
+    const mails = [
+      { id, to },
+      { id: stuck, to: `ann-${id}@stuck-too.example` },
+    ]
+    for (const mail of mails) {
+      const text = { subject: 'Your code', text: 'It is 123456.' }
+      await world.internal('mail-send.sendSystemMail', 'gateway', { ...mail, ...text })
+    }
+    await world.outside.next(to)
+    const isDelivered = () => world.db.orm.delivery.findFirst({ where: { recipient: to, state: 'delivered' } })
+    await waitFor(isDelivered, { what: 'the delivery to be settled' })
+    const sends = async () =>
+      (await world.db.orm.send.findMany({ where: { id: { in: [id, stuck] } } })).map((row) => row.id)
+    const age = (count: number) =>
+      world.db.orm.send.updateMany({ where: { id: { in: [id, stuck] } }, data: { acceptedAt: days(count) } })
+    await age(1)
+    await sweeper.sweep()
+    expect(new Set(await sends())).toEqual(new Set([id, stuck]))
+    await age(2)
+    await sweeper.sweep()
+    expect(await sends()).toEqual([stuck])
+    expect(await blobs.exists(outboundBlob(id))).toBe(false)
+    expect(await world.db.orm.delivery.count({ where: { recipient: to } })).toBe(0)
   })
 
   it('removes the blob of a message that was never accepted, and no other', async () => {

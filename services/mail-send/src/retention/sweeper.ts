@@ -8,6 +8,7 @@ import { outboundBlob } from '../delivery/store.ts'
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
 /** How long a delivery is remembered, for reports that come late. */
 const RECORD_SECONDS = LIMITS.retention.delivery / 1_000
+const CODE_MAIL_SECONDS = LIMITS.retention.codeMail / 1_000
 /** Longer than a request for what was deleted can be on its way, or an event that tells of it. */
 const TOMBSTONE_SECONDS = LIMITS.retention.consumedMark / 1_000
 const EVERY_MS = 10 * 60_000
@@ -33,6 +34,15 @@ select id from sends
 const DROPPED = sql<never, [ids: readonly string[]]>(
   'update sends set dropped_at = now(), copy = null where id = any($1::uuid[])',
 )
+
+// Of the installation itself: nobody is told of it any more, and no organization takes it along.
+const CODE_MAILS = sql<{ id: string }, [rows: number]>(`
+select id from sends
+ where organization_id is null and accepted_at < now() - interval '${CODE_MAIL_SECONDS} seconds'
+   and not exists (select from deliveries d
+                    where d.send_id = sends.id and d.state in ('queued', 'handing_over', 'deferred'))
+ limit $1 for update skip locked`)
+const FORGET_SENDS = sql<never, [ids: readonly string[]]>('delete from sends where id = any($1::uuid[])')
 
 const DELETE_OLD = [
   `delete from sends where id in (select id from sends
@@ -87,6 +97,7 @@ export class Sweeper implements Part {
     await db.query(NOT_PENDING)
     await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
     await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
+    await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, CODE_MAILS, FORGET_SENDS)))
     for (const statement of DELETE_OLD)
       await this.#whileFull(stopping, async () => (await db.query(statement, ROWS)).length)
   }
