@@ -190,9 +190,9 @@ function leaks({ body }: Answer, credential: Credential, named: Names): string[]
   return Object.entries(named).flatMap(([name, value]) => (name !== 'pod_id' && text.includes(value) ? [value] : []))
 }
 
-/** A refusal for lack of a right says which one, except to a key that has to be verified first. */
+/** A refusal for lack of a right says which one; to a key that has to be verified first, how. */
 function withoutAdvice({ body }: Answer, { permission }: OperationDefinition, credential: Credential): string[] {
   if (body['code'] !== 'missing_permission') return []
-  const expected = credential === 'provisional key' ? '/v0/agent/verify' : permission
-  return String(body['fix']).includes(expected) ? [] : [`fix: ${body['fix']}`]
+  const expected = [permission, ...(credential === 'provisional key' ? ['/v0/agent/verify'] : [])]
+  return expected.every((part) => String(body['fix']).includes(part)) ? [] : [`fix: ${body['fix']}`]
 }

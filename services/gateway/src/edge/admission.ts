@@ -21,7 +21,7 @@ const deniedWhileUnverified: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFI
  */
 export function admit(identity: Identity, operation: OperationDefinition, prefix: Tier): void {
   if (identity.credential.provisional && !provisional.has(operation.id)) {
-    throw denied('This key works once its code is entered, with POST /v0/agent/verify.')
+    throw deniedToWaiting(operation)
   }
   if (identity.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) {
     throw new ApiError('forbidden', { fix: 'An inbox key reaches its inbox only; use a pod or organization key.' })
@@ -43,6 +43,10 @@ function demandedOf({ credential }: Identity, { permission, signedPermission }: 
 
 function denied(fix: string): ApiError {
   return new ApiError('missing_permission', { fix })
+}
+
+function deniedToWaiting({ permission }: OperationDefinition): ApiError {
+  return denied(`${nameOf(permission)} is denied to this key until its code is entered, with POST /v0/agent/verify.`)
 }
 
 function deniedByTier({ permission, tiers }: OperationDefinition): ApiError {
