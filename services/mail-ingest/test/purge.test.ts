@@ -4,10 +4,10 @@ import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { deliverShuffled } from '@restante/messaging'
 import { sql } from '@restante/service'
-import { inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
+import { callerOf, inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
 import { rawMails } from '../src/raw/store.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
-import { receiveMail, sentCopy } from './mailbox-fixture.ts'
+import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
@@ -151,6 +151,28 @@ describe('the purge of an inbox', () => {
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
     expect((await waiting()).oldest).toBe(0)
   }, 30_000)
+
+  it('hides everything from the moment it is told of, whatever is still there', async () => {
+    const id = await receiveMail(stage, inbox, { subject: 'hidden' })
+    const { organization_id, inbox_uid: inboxUid } = inbox
+    const organization = callerOf({ organization_id })
+    const threads = () => stage.call(organization, 'threads.list', 'GET', '/threads')
+    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const link = raw.body.download_url.replace('http://public.test/v0', stage.url)
+    const found = (await threads()).body.threads.find(({ subject }) => subject === 'hidden')
+    const thread = () => stage.call(organization, 'threads.get', 'GET', `/threads/${found?.thread_id}`)
+    expect([(await thread()).status, (await fetch(link)).status]).toEqual([200, 200])
+
+    const anHour = 3_600_000
+    await stage.db.orm.deletedInbox.create({
+      data: { ...scopeOf(inbox), deletedAt: new Date(), dueAt: new Date(Date.now() + anHour) },
+    })
+    expect([(await thread()).status, (await fetch(link)).status]).toEqual([404, 404])
+    expect((await threads()).body.threads.map(({ subject }) => subject)).not.toContain('hidden')
+    expect(await stage.db.orm.message.count({ where: { inboxUid } })).toBe(1)
+    await stage.db.orm.deletedInbox.update({ where: { inboxUid }, data: { dueAt: new Date() } })
+    await purged(inbox)
+  })
 
   it('is asked about by the gateway, and begins with the question when no event told of it', async () => {
     await receiveMail(stage, inbox)
