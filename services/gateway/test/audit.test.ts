@@ -115,6 +115,18 @@ describe('the audit log', () => {
     })
   })
 
+  it('tells that an organization has a human, another one, or none any more', async () => {
+    const { id } = await gateway.organization()
+    for (const human of ['first@audited.test', 'second@audited.test', null]) await gateway.operator.setHuman(id, human)
+    const changes = (await entriesOf(id)).filter(({ action }) => action === 'organization.changed')
+    expect(changes.map(({ details }) => details)).toEqual([
+      { before: { human: false }, after: { human: true } },
+      { before: {}, after: {}, because: 'human replaced' },
+      { before: { human: true }, after: { human: false } },
+    ])
+    expect(JSON.stringify(changes.map(({ position: _, ...change }) => change))).not.toContain('audited.test')
+  })
+
   it('holds no secret, hash or address of a human', async () => {
     const { key } = await gateway.organization()
     const log = (await gateway.db.query(everything)).map(({ text }) => text).join('\n')

@@ -96,7 +96,15 @@ export async function changeOrganization(
   await recordAudit(tx, actor, changed.updatedAt, {
     action: 'organization.changed',
     organizationId: changed.id,
-    details: difference(organizationFacts(before), organizationFacts(changed)),
+    details: {
+      ...difference(organizationFacts(before), organizationFacts(changed)),
+      ...(isAnotherHuman(before, changed) ? { because: 'human replaced' } : {}),
+    },
   })
   return changed
+}
+
+/** The facts do not tell, because they do not tell who it is. */
+function isAnotherHuman({ humanEmail: before }: Organization, { humanEmail: after }: Organization): boolean {
+  return before !== null && after !== null && before !== after
 }
