@@ -1,5 +1,5 @@
 /**
- * What consumers could not handle: `node libs/messaging/src/dead-letters-cli.ts list | show | replay`, with the
+ * What consumers could not handle: `npm run dead-letters -- list | show | replay`, with the
  * variables that the services have (KAFKA_BROKERS, TOPIC_PREFIX, ...).
  */
 import { parseArgs } from 'node:util'
@@ -7,13 +7,14 @@ import { fail, kafkaFromEnvironment, print, table } from './cli.ts'
 import {
   type DeadLetter,
   deadLetterGroups,
+  knownGroups,
   readDeadLetters,
   removeDeadLetters,
   replayDeadLetters,
 } from './dead-letters/reader.ts'
 import type { Kafka } from './kafka.ts'
 
-const USAGE = `usage: dead-letters-cli <command>
+const USAGE = `usage: npm run dead-letters -- <command>
   list                                      groups that have dead letters
   list   --group <group>                    the dead letters of one group
   show   --group <group> --offset <n>       one of them: why it failed, its headers; --payload prints its content too
@@ -21,33 +22,48 @@ const USAGE = `usage: dead-letters-cli <command>
   replay --group <group> --all              publishes all of them again, and removes them here
          --dry-run                          only says what would be published`
 
+const COMMANDS = new Set(['list', 'show', 'replay'])
+
 const options = {
   group: { type: 'string' },
   offset: { type: 'string' },
   all: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
   payload: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  const { values, positionals } = wordsGiven()
+  const [command, ...more] = positionals
+  if (values.help || command === 'help') return print(USAGE)
+  if (command === undefined || !COMMANDS.has(command) || more.length > 0) fail(USAGE)
+  const { group, offset, all } = values
+  const chooses = command !== 'list'
+  if (chooses && (group === undefined || (offset === undefined && !(all && command === 'replay')))) fail(USAGE)
   const kafka = kafkaFromEnvironment('dead-letters-cli')
-  const [command] = positionals
-  if (command === 'list' && values.group === undefined) return listGroups(kafka)
-  if (values.group === undefined) fail(USAGE)
-  const letters = await readDeadLetters(kafka, values.group)
-  switch (command) {
-    case 'list':
-      return list(values.group, letters)
-    case 'show':
-      return show(find(letters, values.offset), values.payload)
-    case 'replay': {
-      const chosen = values.all ? letters : [find(letters, values.offset)]
-      return replay(kafka, values.group, chosen, { all: values.all, dryRun: values['dry-run'] })
-    }
-    default:
-      fail(USAGE)
+  if (group === undefined) return listGroups(kafka)
+  await demandGroup(kafka, group)
+  const letters = await readDeadLetters(kafka, group)
+  if (command === 'list') return list(group, letters)
+  if (command === 'show') return show(find(letters, offset), values.payload)
+  const chosen = all ? letters : [find(letters, offset)]
+  return replay(kafka, group, chosen, { all, dryRun: values['dry-run'] })
+}
+
+function wordsGiven() {
+  try {
+    return parseArgs({ options, allowPositionals: true })
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
   }
+}
+
+async function demandGroup(kafka: Kafka, group: string): Promise<void> {
+  const known = await knownGroups(kafka)
+  if (known.includes(group)) return
+  if (known.length === 0) fail('There is no group yet: run `npm run topics -- ensure`, or start the services.')
+  fail(`There is no group ${group}. There are:\n${known.map((name) => `  ${name}`).join('\n')}`)
 }
 
 async function listGroups(kafka: Kafka): Promise<void> {
@@ -111,7 +127,7 @@ async function replay(
 
 function find(letters: readonly DeadLetter[], offset: string | undefined): DeadLetter {
   const letter = letters.find((it) => String(it.offset) === offset)
-  return letter ?? fail(offset === undefined ? USAGE : `There is no dead letter at offset ${offset}.`)
+  return letter ?? fail(`There is no dead letter at offset ${offset}.`)
 }
 
 await main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { encodeHeaders } from '../src/envelope.ts'
 import { deadLetterGroups, readDeadLetters } from '../src/index.ts'
 import { ADD_EFFECT, BROKERS, posted, Stage, until } from './stage.ts'
@@ -33,16 +35,31 @@ describe('dead letters', () => {
   afterEach(() => stage.close())
 
   /** Runs the command as a person would. */
-  async function command(...args: string[]): Promise<string> {
+  async function run(...args: string[]): Promise<{ code: number | null; output: string; refusal: string }> {
     const script = path.join(import.meta.dirname, '../src/dead-letters-cli.ts')
-    const child = spawn(process.execPath, [script, ...args], {
-      env: { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let output = ''
-    for await (const chunk of child.stdout) output += String(chunk)
-    return output
+    const env = { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix }
+    const child = spawn(process.execPath, [script, ...args], { env })
+    const [output, refusal, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    return { code, output, refusal }
   }
+
+  const command = async (...args: string[]): Promise<string> => (await run(...args)).output
+
+  it('are shown by a command that explains itself, and says which groups there are', async () => {
+    const [help, nothing, noOffset, wrongOption, wrongGroup] = await Promise.all([
+      run('--help'),
+      run(),
+      run('show', '--group', GROUP),
+      run('list', '--grop', GROUP),
+      run('list', '--group', 'mail-ingest.leters'),
+    ])
+    const usage = expect.stringMatching(/^usage: /)
+    expect(help).toEqual({ code: 0, output: usage, refusal: '' })
+    expect([nothing, noOffset]).toEqual(Array(2).fill({ code: 2, output: '', refusal: usage }))
+    expect(wrongOption).toEqual({ code: 2, output: '', refusal: expect.stringMatching(/'--grop'.*\n\nusage: /s) })
+    const groups = `There is no group mail-ingest.leters. There are:\n  ${GROUP}\n`
+    expect(wrongGroup).toEqual({ code: 2, output: '', refusal: groups })
+  }, 30_000)
 
   it('hold what a handler cannot do, with the reason, while the rest of its key flows on', async () => {
     await stage.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))

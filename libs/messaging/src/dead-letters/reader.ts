@@ -22,18 +22,27 @@ export interface DeadLetter {
 
 /** Groups that have dead letters, with their number. */
 export async function deadLetterGroups(kafka: Kafka): Promise<{ group: string; letters: number }[]> {
-  const suffix = deadLetterTopic('')
   return kafka.administrate(async (admin) => {
-    const names = (await admin.listTopics()).map((name) => kafka.logical(name)).filter((name) => name?.endsWith(suffix))
-    const counted = names
-      .filter((name) => name !== undefined)
-      .sort()
-      .map(async (name) => {
-        const { high, low } = await bounds(kafka, admin, name)
-        return { group: name.slice(0, -suffix.length), letters: high - low }
-      })
+    const counted = (await groupsOf(kafka, admin)).map(async (group) => {
+      const { high, low } = await bounds(kafka, admin, deadLetterTopic(group))
+      return { group, letters: high - low }
+    })
     return (await Promise.all(counted)).filter(({ letters }) => letters > 0)
   })
+}
+
+/** Every group of this installation that could have dead letters, in the order of the alphabet. */
+export async function knownGroups(kafka: Kafka): Promise<string[]> {
+  return kafka.administrate((admin) => groupsOf(kafka, admin))
+}
+
+async function groupsOf(kafka: Kafka, admin: Admin): Promise<string[]> {
+  const suffix = deadLetterTopic('')
+  const names = (await admin.listTopics()).map((name) => kafka.logical(name)).filter((name) => name !== undefined)
+  return names
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+    .sort()
 }
 
 /** Reads all dead letters of a group, oldest first. */
