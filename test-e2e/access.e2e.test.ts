@@ -4,10 +4,12 @@ import {
   accessOf,
   CREDENTIALS,
   type Credential,
+  demandedPermission,
   isPermission,
   type OperationDefinition,
   operations,
   PERMISSIONS,
+  type Permission,
   type PermissionGrant,
   pathsOf,
   type Tier,
@@ -53,6 +55,8 @@ const questions: readonly Question[] = Object.keys(CREDENTIALS)
     return [{ credential, permitted: true }, ...(whole ? [] : [{ credential, permitted: false }])]
   })
 
+/** What no public key can be given (identity 3.3). */
+const BEARER_ONLY: Permission = 'account_update'
 /** No JSON: whoever reads it answers 400. */
 const BROKEN_BODY = '{"half": '
 /** What the edge looks up; everything else is looked up after the body was read. */
@@ -135,12 +139,11 @@ describe('the running system answers as the route table says', () => {
     named: Names,
     broken?: string,
   ): Promise<Observed> {
-    const key = await estate.keyOf(credential, grantFor(operation, permitted))
-    if (operation.response === UPGRADE) return { status: await handshake(key), wrong: [] }
+    const asking = await asker(estate, credential, grantFor(operation, credential, permitted))
+    if (operation.response === UPGRADE) return { status: await handshake(await asking.handshake()), wrong: [] }
     const { body, query = '' } = rightCall(operation)
     const path = `${pathTo(operation, prefix, named)}${query}`
-    const options = body === undefined ? {} : { body: broken ?? (await body(estate)) }
-    const answer = await new Api(system.place.gatewayUrl, key).request(operation.method, path, options)
+    const answer = await asking.request(operation.method, path, body && (broken ?? (await body(estate))))
     const { code, message } = answer.body
     return {
       status: answer.status,
@@ -150,9 +153,22 @@ describe('the running system answers as the route table says', () => {
     }
   }
 
+  /** Requests of a credential, and the headers with which it asks for a stream. */
+  async function asker(estate: Estate, credential: Credential, grant: PermissionGrant | undefined) {
+    if (credential === 'public key') {
+      const { request, headers } = await estate.signerOf(grant)
+      return { request, handshake: () => headers('GET', new URL(system.place.streamUrl).pathname) }
+    }
+    const key = await estate.keyOf(credential, grant)
+    const api = new Api(system.place.gatewayUrl, key)
+    return {
+      request: (method: string, path: string, body?: unknown) => api.request(method, path, { body }),
+      handshake: async (): Promise<Readonly<Record<string, string>>> => (key ? { authorization: `Bearer ${key}` } : {}),
+    }
+  }
+
   /** The status of a request for a stream. */
-  async function handshake(key: string | undefined): Promise<number> {
-    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  async function handshake(headers: Readonly<Record<string, string>>): Promise<number> {
     try {
       const stream = await StreamClient.open(system.place.streamUrl, { headers })
       await stream.close()
@@ -178,9 +194,15 @@ function agentOf(credential: Credential): AgentCredential | undefined {
 }
 
 /** With the permission means with no other, without it means with all others. */
-function grantFor({ permission }: OperationDefinition, permitted: boolean): PermissionGrant | undefined {
+function grantFor(
+  operation: OperationDefinition,
+  credential: Credential,
+  permitted: boolean,
+): PermissionGrant | undefined {
+  const permission = demandedPermission(operation, credential)
   if (!isPermission(permission)) return permitted ? undefined : {}
-  return Object.fromEntries(PERMISSIONS.map((name) => [name, (name === permission) === permitted]))
+  const grantable = PERMISSIONS.filter((name) => credential !== 'public key' || name !== BEARER_ONLY)
+  return Object.fromEntries(grantable.map((name) => [name, (name === permission) === permitted]))
 }
 
 /** Names of the estate in an answer to somebody whom they do not concern; a pod is no secret from its inboxes. */
@@ -191,8 +213,9 @@ function leaks({ body }: Answer, credential: Credential, named: Names): string[]
 }
 
 /** A refusal for lack of a right says which one; to a key that has to be verified first, how. */
-function withoutAdvice({ body }: Answer, { permission }: OperationDefinition, credential: Credential): string[] {
+function withoutAdvice({ body }: Answer, operation: OperationDefinition, credential: Credential): string[] {
   if (body['code'] !== 'missing_permission') return []
-  const expected = [permission, ...(credential === 'provisional key' ? ['/v0/agent/verify'] : [])]
+  const demanded = demandedPermission(operation, credential)
+  const expected = [demanded, ...(credential === 'provisional key' ? ['/v0/agent/verify'] : [])]
   return expected.every((part) => String(body['fix']).includes(part)) ? [] : [`fix: ${body['fix']}`]
 }

@@ -49,10 +49,14 @@ export class Api {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    return { status: response.status, headers: response.headers, body: isJson && text !== '' ? document(text) : {} }
+    return answerIn(response)
   }
+}
+
+export async function answerIn(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+  return { status: response.status, headers: response.headers, body: isJson && text !== '' ? document(text) : {} }
 }
 
 function document(text: string): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { type Credential, type OperationDefinition, type PermissionGrant, PREFIX
 import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { mailTo } from './mail.ts'
+import { registerKey, type SignedApi } from './signed.ts'
 import type { Suite } from './suite.ts'
 import { clientOf, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
 
@@ -25,6 +26,8 @@ export interface Estate {
   readonly isAgent: boolean
   /** A key of that kind; without `grant` it is unrestricted. The same question has the same key. */
   keyOf(credential: Credential, grant?: PermissionGrant): Promise<string | undefined>
+  /** A registered public key of the organization; without `grant` it holds what its owner does. */
+  signerOf(grant?: PermissionGrant): Promise<SignedApi>
 }
 
 /** An estate in an organization of the operator's making: a pod that is not the default one, an inbox in it. */
@@ -40,6 +43,7 @@ export async function buildEstate(suite: Suite): Promise<Estate> {
     tenant.client.pods.inboxes.create(podId, {}),
   ])
   const { apiKeyId } = await tenant.client.inboxes.apiKeys.create(inboxId, {})
+  const remember = remembering<SignedApi>()
   return {
     owner: tenant.api,
     client: tenant.client,
@@ -55,6 +59,10 @@ export async function buildEstate(suite: Suite): Promise<Estate> {
       'foreign pod': [tenant.api, `/v0/pods/${otherPod}`],
       'foreign inbox': [tenant.api, `/v0/inboxes/${encodeURIComponent(neighbour.inboxId)}`],
     }),
+    signerOf: (grant) => {
+      const rights = grant ? { permissions: grant } : {}
+      return remember(rights, () => registerKey(place.gatewayUrl, tenant.key, rights))
+    },
   }
 }
 
@@ -80,6 +88,9 @@ export async function buildAgentEstate(suite: Suite, credential: AgentCredential
     isAgent: true,
     named: { ...named, pod_id: organizationId, api_key_id: apiKeyId },
     keyOf: async (asked) => (asked === credential ? key : undefined),
+    signerOf: async () => {
+      throw new Error('an agent registers no public keys before it is verified')
+    },
   }
 }
 
@@ -128,15 +139,23 @@ async function contentOf(
 
 /** Makes keys by the API itself: `makers` says by whom and under which path a kind is made. */
 function keyMaker(makers: Readonly<Partial<Record<Credential, readonly [maker: Api, path: string]>>>): Estate['keyOf'] {
-  const made = new Map<string, Promise<string>>()
+  const remember = remembering<string>()
   return async (credential, grant) => {
     const by = makers[credential]
     if (by === undefined) return undefined
     const [maker, path] = by
-    const question = JSON.stringify([credential, grant ?? null])
-    const known = made.get(question) ?? mint(maker, path, grant)
-    made.set(question, known)
-    return known
+    return remember([credential, grant ?? null], () => mint(maker, path, grant))
+  }
+}
+
+/** The same question is answered once. */
+function remembering<Answer>(): (question: unknown, find: () => Promise<Answer>) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>()
+  return (question, find) => {
+    const name = JSON.stringify(question)
+    const answer = answers.get(name) ?? find()
+    answers.set(name, answer)
+    return answer
   }
 }
 

@@ -1,11 +1,14 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { createSignature } from 'http-message-sig'
-import { type Answer, Api } from './api.ts'
+import { type Answer, Api, answerIn } from './api.ts'
 
 /** A registered public key, and requests that are signed with it. */
 export interface SignedApi {
   readonly keyId: string
-  request(method: string, path: string, document?: object): Promise<Answer>
+  /** @param document a string as body is sent as it is. */
+  request(method: string, path: string, document?: unknown): Promise<Answer>
+  /** The headers of a signed request without a body. */
+  headers(method: string, path: string): Promise<Readonly<Record<string, string>>>
 }
 
 /** Makes a key pair and registers its public half with a bearer key. @param body what else the registration says. */
@@ -24,27 +27,29 @@ export async function registerKey(
     algorithm: 'ecdsa-p256-sha256',
     sign: (text: Uint8Array) => sign('sha256', text, { key: privateKey, dsaEncoding: 'ieee-p1363' }),
   }
+  const signed = async (method: string, target: string, text?: string): Promise<Request> => {
+    const request = new Request(`${gatewayUrl}${target}`, { method, ...(text && { body: text }) })
+    if (text) request.headers.set('content-digest', `sha-256=:${createHash('sha256').update(text).digest('base64')}:`)
+    const { signature, signatureInput } = await createSignature(request, {
+      label: 'sig1',
+      components: ['@method', '@target-uri', ...(text ? ['content-digest'] : [])],
+      parameters: {
+        created: Math.floor(Date.now() / 1000),
+        keyid: keyId,
+        nonce: randomBytes(16).toString('base64url'),
+      },
+      signer,
+    })
+    request.headers.set('signature', signature)
+    request.headers.set('signature-input', signatureInput)
+    return request
+  }
   return {
     keyId,
     async request(method, target, document) {
-      const text = document && JSON.stringify(document)
-      const request = new Request(`${gatewayUrl}${target}`, { method, ...(text && { body: text }) })
-      if (text) request.headers.set('content-digest', `sha-256=:${createHash('sha256').update(text).digest('base64')}:`)
-      const { signature, signatureInput } = await createSignature(request, {
-        label: 'sig1',
-        components: ['@method', '@target-uri', ...(text ? ['content-digest'] : [])],
-        parameters: {
-          created: Math.floor(Date.now() / 1000),
-          keyid: keyId,
-          nonce: randomBytes(16).toString('base64url'),
-        },
-        signer,
-      })
-      request.headers.set('signature', signature)
-      request.headers.set('signature-input', signatureInput)
-      const answer = await fetch(request)
-      const answered = await answer.text()
-      return { status: answer.status, headers: answer.headers, body: answered === '' ? {} : JSON.parse(answered) }
+      const text = document === undefined || typeof document === 'string' ? document : JSON.stringify(document)
+      return answerIn(await fetch(await signed(method, target, text)))
     },
+    headers: async (method, target) => Object.fromEntries((await signed(method, target)).headers),
   }
 }

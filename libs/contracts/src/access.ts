@@ -11,6 +11,8 @@ interface Holder {
   readonly own: boolean
   /** `unverified`: of an agent organization that is not verified. `provisional`: a sign-up key that waits for its code. */
   readonly state?: 'unverified' | 'provisional'
+  /** A registered public key: its requests are signed. */
+  readonly signs?: true
 }
 
 /** The kinds of credential that the route table tells apart, and no credential at all. */
@@ -23,6 +25,7 @@ export const CREDENTIALS = {
   'foreign pod': { tier: 'pod', own: false },
   'foreign inbox': { tier: 'inbox', own: false },
   'unverified organization': { tier: 'organization', own: true, state: 'unverified' },
+  'public key': { tier: 'organization', own: true, signs: true },
   'provisional key': { tier: 'organization', own: true, state: 'provisional' },
 } as const satisfies Record<string, Holder | undefined>
 
@@ -57,7 +60,7 @@ const EXHAUSTED_WHILE_UNVERIFIED = 'inbox_create'
  * The route table as a function (identity 4.2, 4.3, 5.4): how a request with right values is answered under a prefix.
  * It says what is promised, by the columns of the table of operations, and not how the gateway decides: the test that
  * asks a running system for every combination compares two answers that were found independently.
- * @param permitted whether the credential holds the operation's permission.
+ * @param permitted whether the credential holds the operation's permission: see `demandedPermission`.
  */
 export function accessOf(
   operation: OperationDefinition,
@@ -70,6 +73,15 @@ export function accessOf(
   if (operation.response === UPGRADE) return { status: 403 }
   const { status } = ERRORS[code]
   return code === 'not_found' ? { status, code, missing: resourcesOf(operation, prefix)[0] ?? '' } : { status, code }
+}
+
+/** What an operation demands of a credential (identity 4.1); of a public key it may be something else. */
+export function demandedPermission(
+  operation: OperationDefinition,
+  credential: Credential,
+): OperationDefinition['permission'] {
+  const holder: Holder | undefined = CREDENTIALS[credential]
+  return (holder?.signs && operation.signedPermission) || operation.permission
 }
 
 /**
@@ -91,6 +103,8 @@ function refusalOf(
 ): ErrorCode | undefined {
   const holder: Holder | undefined = CREDENTIALS[credential]
   if (holder === undefined) return 'missing_authorization'
+  // A handshake carries a bearer key or nothing that counts.
+  if (holder.signs && operation.response === UPGRADE) return 'missing_authorization'
   if (holder.state === 'provisional') return provisional.has(operation.id) ? undefined : 'missing_permission'
   if (holder.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) return 'forbidden'
   if (!operation.tiers.includes(holder.tier) || !holds(operation, holder, permitted)) return 'missing_permission'

@@ -4,6 +4,7 @@ import {
   accessOf,
   CREDENTIALS,
   type Credential,
+  demandedPermission,
   type OperationDefinition,
   type OperationId,
   operations,
@@ -50,6 +51,9 @@ const ROWS: readonly Row[] = [
   ['messages.reply', 'inbox', 'foreign pod', true, missing('Inbox')],
   ['messages.reply', 'inbox', 'pod', true, { status: 200 }],
   ['threads.get', 'organization', 'foreign inbox', true, missing('Thread')],
+  ['messages.reply', 'inbox', 'public key', true, { status: 200 }],
+  ['pods.create', 'organization', 'public key', false, DENIED],
+  ['stream.connect', 'organization', 'public key', true, { status: 403 }],
   ['stream.connect', 'organization', 'inbox', false, { status: 101 }],
   ['stream.connect', 'organization', 'none', false, { status: 403 }],
   ['stream.connect', 'organization', 'provisional key', true, { status: 403 }],
@@ -62,6 +66,12 @@ const agents: readonly Credential[] = ['unverified organization', 'provisional k
 describe('the route table', () => {
   it.each(ROWS)('answers %s at %s to %s (permitted: %s)', (id, prefix, credential, permitted, expected) => {
     expect(accessOf(operations[id], prefix, credential, permitted)).toEqual(expected)
+  })
+
+  it('demands message_reply of whoever signs a reply, and message_send of a bearer key', () => {
+    expect(demandedPermission(operations['messages.reply'], 'public key')).toBe('message_reply')
+    expect(demandedPermission(operations['messages.reply'], 'organization')).toBe('message_send')
+    expect(demandedPermission(operations['messages.send'], 'public key')).toBe('message_send')
   })
 
   it('lets nobody do without a permission what needs one', () => {

@@ -14,12 +14,12 @@ const COLUMNS: readonly { readonly head: string; readonly own: Credential; reado
 /** How every operation answers every kind of key under each of its prefixes: the table that is also tested. */
 export function accessTable(all: readonly OperationDefinition[]): string {
   return table(
-    ['Request', ...COLUMNS.map(({ head }) => head), 'Unverified organization'],
+    ['Request', ...COLUMNS.map(({ head }) => head), 'Unverified organization', 'Organization-wide public key'],
     all.flatMap((operation) =>
       pathsOf(operation).map(({ tier, path }) => [
         `${operation.method} \`${path}\``,
         ...COLUMNS.map(({ own, foreign }) => cell(operation, tier, own, foreign)),
-        unverifiedCell(operation, tier),
+        ...(['unverified organization', 'public key'] as const).map((kind) => differing(operation, tier, kind)),
       ]),
     ),
   )
@@ -30,12 +30,12 @@ function cell(operation: OperationDefinition, prefix: Tier, own: Credential, for
   return mine === other ? `${mine}` : `${mine} / ${other}`
 }
 
-/** Empty where an unverified organization is answered as any other. */
-function unverifiedCell(operation: OperationDefinition, prefix: Tier): string {
-  const [usual, unverified] = (['organization', 'unverified organization'] as const).map((each) =>
+/** Empty where such a credential is answered as the bearer key of an organization. */
+function differing(operation: OperationDefinition, prefix: Tier, credential: Credential): string {
+  const [usual, answered] = (['organization', credential] as const).map((each) =>
     text(accessOf(operation, prefix, each, true)),
   )
-  return unverified === usual ? '' : `${unverified}`
+  return answered === usual ? '' : `${answered}`
 }
 
 function text({ status, code, missing }: Access): string {
@@ -47,5 +47,5 @@ function text({ status, code, missing }: Access): string {
 export const ACCESS_NOTES = [
   'What a right request is answered; behind the slash, where what the path names is not in the scope of the key. Without the permission it is 403 `missing_permission`, whatever the path names, so that such a key learns nothing of what exists. 404 says what is not found: the first segment of the path that the key does not reach. What exists below another parent than the path names is not found either.',
   'No operation is offered below more than one prefix at once: `/v0/pods/{pod_id}/inboxes/{inbox_id}/messages` is no route. On `/v0` a pod key acts on its pod and an inbox key on its inbox: lists hold what is theirs, and what they create lands there.',
-  'Without a key the answer is 401 `missing_authorization`, except where the operation needs none. A provisional key, of a sign-up whose human was known already, is answered 403 `missing_permission` by everything but `auth.me` and `agent.verify`. A stream is refused with a bare 403, for want of a key too.',
+  'Without a key the answer is 401 `missing_authorization`, except where the operation needs none. A provisional key, of a sign-up whose human was known already, is answered 403 `missing_permission` by everything but `auth.me` and `agent.verify`. A stream is refused with a bare 403, for want of a key too. The last two columns are empty where the answer is that of an organization key; of a public key, whose requests are signed, some operations demand another permission, which their row above names.',
 ].join('\n\n')
