@@ -4,6 +4,7 @@ import type { Db, Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import type { ListPage } from '../lists.ts'
 import type { GatewayTimers } from '../timers.ts'
+import type { ShownInbox } from './document.ts'
 import type { Metadata } from './metadata.ts'
 import { awaitPurge } from './purge.ts'
 import { indexInbox, searchColumn } from './search-index.ts'
@@ -114,17 +115,17 @@ export async function lockInbox(tx: Tx, scope: InboxScope, reference: string): P
   return isWithin(scope, row) ? row : undefined
 }
 
-/** The live inbox that a path segment names, if the scope reaches it. */
-export async function findInbox(db: Db, scope: InboxScope, reference: string): Promise<Inbox | undefined> {
-  const { address, clientId } = parseReference(reference)
-  const row = await db.orm.inbox.findFirst({
-    where: {
-      organizationId: scope.organizationId,
-      deletedAt: null,
-      ...(address === null ? { clientId } : { address }),
-    },
-  })
-  return row !== null && isWithin(scope, row) ? row : undefined
+// Asked more often than anything else here; through the ORM it costs several times as much.
+const FIND = sql<ShownInbox, [organizationId: string, uid: string]>(`
+select pod_id as "podId", address, display_name as "displayName", client_id as "clientId", status, metadata,
+       created_at as "createdAt", updated_at as "updatedAt"
+  from inboxes
+ where organization_id = $1 and uid = $2 and deleted_at is null`)
+
+/** What is shown of a live inbox. */
+export async function findInbox(db: Queryable, organizationId: string, uid: string): Promise<ShownInbox | undefined> {
+  const [row] = await db.query(FIND, organizationId, uid)
+  return row
 }
 
 /** An inbox id always holds `@`; a segment without it is a client_id (identity 1.1). */
