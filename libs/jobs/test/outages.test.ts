@@ -9,6 +9,8 @@ const CLOCK = sql<{ ms: number }>('select extract(epoch from clock_timestamp()):
 const EXPIRED = sql<{ count: number }>('select count(*)::int as count from timers where leased_until < now()')
 const FIXTURE = path.join(import.meta.dirname, 'fixtures', 'hanging-worker.ts')
 
+const STOPPED = path.join(import.meta.dirname, 'fixtures', 'stopped-worker.ts')
+
 /** A log, and the warnings that are written to it. */
 function warnings(): { log: Logger; lines: string[] } {
   const lines: string[] = []
@@ -114,6 +116,17 @@ describe('timers', () => {
     await at(stack.db, timers, 'waiting')
     await timers.stop()
     expect(await stack.rows()).toMatchObject([{ key: 'waiting', lease: null }])
+  })
+
+  it('keep no process alive that has stopped them, where Redis was never reached', async () => {
+    const worker = spawn(process.execPath, [STOPPED, stack.url, stack.prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const stopped = once(worker.stdout, 'data').then(() => performance.now())
+    const [[code], ended] = await Promise.all([
+      once(worker, 'exit'),
+      once(worker, 'exit').then(() => performance.now()),
+    ])
+    expect(code).toBe(0)
+    expect(ended - (await stopped)).toBeLessThan(1_000)
   })
 
   it('go on when Redis is killed and starts empty, however often, with one effect each', async () => {

@@ -5,6 +5,8 @@ import { Redis } from 'ioredis'
 /** A lease that nobody renews belonged to an instance that died. */
 const LEASE_MS = 90_000
 const RENEW_MS = 30_000
+/** ioredis waits so long for a connection that it ends, even for one that is closed already: by default 2 s. */
+const DISCONNECT_MS = 100
 
 /** Takes a place unless all are taken; leases that ran out are places that are free again. */
 const ACQUIRE = `
@@ -34,6 +36,7 @@ export class StreamQuota implements Part {
       maxRetriesPerRequest: 1,
       enableOfflineQueue: false,
       commandTimeout: 500,
+      disconnectTimeout: DISCONNECT_MS,
     })
     this.#redis.on('error', (error) => this.#log.debug({ reason: error.message }, 'redis'))
   }
