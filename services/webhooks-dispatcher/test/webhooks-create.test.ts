@@ -123,6 +123,21 @@ describe('200 to a known client_id', () => {
     expect(second.webhook_id).not.toBe(first.webhook_id)
   })
 
+  it.each([
+    ['inbox', () => ({ ...tenant.inInbox(), inbox: { ...tenant.inbox, uid: randomUUID() } })],
+    ['pod', () => tenant.pod(randomUUID())],
+  ])('makes a new one when the %s of the first is gone, before that is told of here', async (_what, home) => {
+    const client_id = randomUUID()
+    const body = { url: URL, event_types: TYPES, client_id }
+    for (const caller of [tenant.organization(), tenant.pod(), tenant.inInbox()]) {
+      const first = await dispatcher.webhook(home(), body)
+      const second = await dispatcher.webhook(caller, body)
+      expect(second.webhook_id).not.toBe(first.webhook_id)
+      expect(await dispatcher.webhook(caller, body)).toEqual(second)
+      await dispatcher.clear()
+    }
+  })
+
   it('shows a pod the webhooks of its inboxes', async () => {
     const client_id = randomUUID()
     const first = await dispatcher.webhook(tenant.inInbox(), { url: URL, event_types: TYPES, client_id })

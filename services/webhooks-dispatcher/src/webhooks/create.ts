@@ -12,7 +12,15 @@ import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
 import { demandEventTypes, demandFreeFilters, type Home, homeOf, visibleLabels } from './scope.ts'
 import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
-import { countWebhooksOf, findByClientId, findWebhook, goneAmong, lockWebhooksOf, type WebhookRow } from './store.ts'
+import {
+  countWebhooksOf,
+  dropAlias,
+  findByClientId,
+  findWebhook,
+  goneAmong,
+  lockWebhooksOf,
+  type WebhookRow,
+} from './store.ts'
 
 type Body = RequestOf<'webhooks.create'>['body']
 
@@ -36,6 +44,7 @@ interface Filters {
 export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
   demandFreeFilters(caller, body)
+  await freeAlias(deps, caller, body.client_id)
   const existing = await replay(deps.db, caller, body.client_id)
   if (existing) return existing
   demandEventTypes(caller, body.event_types)
@@ -52,6 +61,28 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
       return insert(deps, tx, caller, body, home, filters)
     }),
   )
+}
+
+/**
+ * Takes an alias from a webhook whose inbox or pod is gone. It goes with them when that is told of here, but its alias is
+ * free as soon as their deletion is answered (identity 10.2): whoever got it as the webhook of a repeated create would
+ * lose it a moment later.
+ */
+async function freeAlias({ db, gateway }: CreateDeps, caller: Caller, clientId: string | undefined): Promise<void> {
+  const known = clientId === undefined ? undefined : await findByClientId(db, caller.organization_id, clientId)
+  if (!known || isHome(caller, known)) return
+  const { inbox_uid: inbox, pod_id: pod } = known
+  const { inboxes, pods } = await gateway.call('gateway.lookupInboxes', {
+    organization_id: caller.organization_id,
+    inboxes: inbox === null ? [] : [inbox],
+    pods: inbox !== null || pod === null ? [] : [pod],
+  })
+  if (inboxes.length === 0 && pods.length === 0) await dropAlias(db, known.id)
+}
+
+/** Whether a webhook belongs to what the gateway has just found, or to the organization itself. */
+function isHome(caller: Caller, { inbox_uid: inbox, pod_id: pod }: WebhookRow): boolean {
+  return inbox === null ? pod === null || pod === caller.pod_id : inbox === caller.inbox?.uid
 }
 
 /** @throws ApiError 409 when the alias is held outside the scope of the request; nothing of that webhook is shown. */

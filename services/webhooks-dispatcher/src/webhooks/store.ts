@@ -90,6 +90,13 @@ export async function findByClientId(
   return row
 }
 
+const forgetAlias = sql<unknown, [id: string]>('update webhooks set client_id = null where id = $1')
+
+/** Frees the alias of a webhook that is about to go. */
+export async function dropAlias(on: Queryable, id: string): Promise<void> {
+  await on.query(forgetAlias, id)
+}
+
 const lockOrganization = sql<unknown, [organizationId: string]>(
   `select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1, 0))`,
 )
