@@ -99,7 +99,7 @@ describe('a reader that is too slow', () => {
     // Kernel buffers on both sides take several megabytes before anything waits.
     const events = Array.from({ length: 30 }, () => receivedEvent(tenant.inbox, { text: 'x'.repeat(850_000) }))
     for (const event of events) await fanout.publish(event)
-    await waitFor(() => quick.events.length === events.length, { what: 'the quick one to have all', timeout: 20_000 })
+    await waitFor(() => quick.events.length === events.length, { what: 'the quick one to have all', timeout: 40_000 })
     const closed = once(slow, 'close')
     slow.resume()
     expect((await closed)[0]).toBe(1013)
