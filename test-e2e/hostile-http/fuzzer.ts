@@ -73,6 +73,7 @@ export async function fuzz(options: FuzzOptions): Promise<Findings> {
 
 /** Members of an answer that name what the request has made, and as what. */
 const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'pods.create': { pod_id: 'pod_id' },
   'inboxes.create': { inbox_id: 'inbox_id' },
   'webhooks.create': { webhook_id: 'webhook_id' },
   'apiKeys.create': { api_key_id: 'api_key_id' },
