@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { LIMITS } from '@restante/contracts'
+import { promisify } from 'node:util'
+import { LIMITS, SERVICES, type ServiceName } from '@restante/contracts'
+import { root } from '@restante/local/settings.ts'
+import { serviceCommand } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { usageOfAll } from './bench/load/processes.ts'
 import { START_TIMEOUT } from './stack/connect.ts'
@@ -28,11 +33,19 @@ const largestMail = Buffer.from(
   `Subject: large\r\nContent-Type: application/octet-stream; name=large\r\nContent-Transfer-Encoding: base64\r\n\r\n${LINE.repeat(FILE_LINES)}`,
 )
 
+/** Loads a service without running it, as its image does: the compiler is in the memory of a first start only. */
+async function compile(service: ServiceName): Promise<void> {
+  const load = ['--input-type=module', '--eval', 'await import(process.argv[1])']
+  const [program, ...args] = serviceCommand(path.join(root, 'services', service, 'src/main.ts'), load)
+  await promisify(execFile)(program, args)
+}
+
 describe('the memory of each service', () => {
   let system: System
   let tenant: Tenant
   let peer: OutsidePeer
   beforeAll(async () => {
+    await Promise.all(SERVICES.map(compile))
     system = await System.start(state)
     ;[tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
   }, START_TIMEOUT)
