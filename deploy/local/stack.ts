@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serviceCommand } from '@restante/service'
+import { captureCommand } from './captured-mail.ts'
 import { prepareDatabases } from './databases.ts'
 import { leaveEngines, useEngines } from './engines/engines.ts'
 import { serviceEnvironment } from './environment.ts'
@@ -54,17 +55,12 @@ export class Stack {
     await leaveEngines(this.#settings)
   }
 
-  /** Mail that leaves the stack ends in MailDev, where a person can read it. */
   #capture(): Program {
     const { port, state } = this.#settings
     const web = port('captured-web')
-    const smtp = ['--ip', '127.0.0.1', '--smtp', String(port('captured-smtp'))]
-    const page = ['--web-ip', '127.0.0.1', '--web', String(web)]
-    const store = ['--mail-directory', join(state, 'captured-mail')]
-    const program = join(import.meta.dirname, 'node_modules/maildev/bin/maildev')
     return {
       ...this.#place('captured-mail'),
-      command: [process.execPath, program, ...smtp, ...page, ...store],
+      command: captureCommand({ smtp: port('captured-smtp'), web, folder: join(state, 'captured-mail') }),
       env: process.env,
       readyUrl: `http://127.0.0.1:${web}/healthz`,
     }

@@ -1,11 +1,14 @@
 import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
 
+/** Of mail that it found on its disk when it started MailDev knows the text of the header, if any, and no recipients. */
+const recipients = z.union([z.array(z.object({ address: z.string() })), z.string().transform(() => [])]).default([])
+
 const capturedMail = z.object({
   subject: z.string().default(''),
   text: z.string().default(''),
   headers: z.record(z.string(), z.unknown()),
-  envelope: z.object({ to: z.array(z.object({ address: z.string() })) }),
+  envelope: z.object({ to: recipients }),
 })
 export type CapturedMail = z.infer<typeof capturedMail>
 
@@ -17,7 +20,7 @@ export class CapturedMails {
     this.url = url
   }
 
-  /** Resolves to the first mail to an address that matches, as soon as it is there. */
+  /** Resolves to the first mail since the last start to an address that matches, as soon as it is there. */
   next(address: string, matches: (mail: CapturedMail) => boolean): Promise<CapturedMail> {
     return waitFor(
       async () => {
