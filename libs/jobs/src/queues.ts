@@ -1,4 +1,4 @@
-import type { Logger } from '@restante/service'
+import { type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
 import { Queue, Worker } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { LeasedTimer } from './statements.ts'
@@ -27,9 +27,6 @@ export class QueueUnavailable extends Error {
 
 /** A healthy Redis answers within a millisecond; waiting longer than this would hold up the timers of other kinds. */
 const ANSWER_WITHIN_MS = 5_000
-
-/** ioredis waits so long for a connection that it ends, even for one that is closed already: by default 2 s. */
-const DISCONNECT_MS = 100
 
 /** Finished jobs are of no use: the timer's row tells what became of it. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true }
@@ -73,7 +70,7 @@ export class Queues {
       maxRetriesPerRequest: null,
       enableReadyCheck: true,
       keepAlive: 10_000,
-      disconnectTimeout: DISCONNECT_MS,
+      disconnectTimeout: REDIS_DISCONNECT_MS,
     })
     this.#redis.on('ready', () => this.#up())
     this.#redis.on('error', (error) => this.#down(error))

@@ -6,6 +6,7 @@ export {
 } from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
 export { networkOf, PeerLimit } from './connections/peer-limit.ts'
+export { REDIS_DISCONNECT_MS } from './connections/redis.ts'
 export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {

@@ -1,4 +1,4 @@
-import type { Logger } from '@restante/service'
+import { type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
 import { Redis } from 'ioredis'
 import { Gauge } from 'prom-client'
 import type { Answer, Demand, Demands } from './buckets.ts'
@@ -19,8 +19,6 @@ const ANSWER_WITHIN_MS = 100
 /** How long a Redis that did not answer, or failed, is left alone. */
 const PAUSE_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
-/** ioredis waits so long for a connection that it ends, even for one that is closed already: by default 2 s. */
-const DISCONNECT_TIMEOUT_MS = 100
 
 /** The token buckets that all gateways share, in Redis. After a failure nobody waits for it until it answers again. */
 export class SharedBuckets {
@@ -34,7 +32,7 @@ export class SharedBuckets {
     this.#redis = new Redis(url, {
       lazyConnect: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+      disconnectTimeout: REDIS_DISCONNECT_MS,
       keepAlive: 10_000,
       // What could not be counted is counted elsewhere: nothing may wait for a connection, or be counted by the next.
       enableOfflineQueue: false,

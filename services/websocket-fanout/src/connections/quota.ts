@@ -1,12 +1,10 @@
 import { LIMITS } from '@restante/contracts'
-import type { Logger, Part } from '@restante/service'
+import { type Logger, type Part, REDIS_DISCONNECT_MS } from '@restante/service'
 import { Redis } from 'ioredis'
 
 /** A lease that nobody renews belonged to an instance that died. */
 const LEASE_MS = 90_000
 const RENEW_MS = 30_000
-/** ioredis waits so long for a connection that it ends, even for one that is closed already: by default 2 s. */
-const DISCONNECT_MS = 100
 
 /** Takes a place unless all are taken; leases that ran out are places that are free again. */
 const ACQUIRE = `
@@ -36,7 +34,7 @@ export class StreamQuota implements Part {
       maxRetriesPerRequest: 1,
       enableOfflineQueue: false,
       commandTimeout: 500,
-      disconnectTimeout: DISCONNECT_MS,
+      disconnectTimeout: REDIS_DISCONNECT_MS,
     })
     this.#redis.on('error', (error) => this.#log.debug({ reason: error.message }, 'redis'))
   }
