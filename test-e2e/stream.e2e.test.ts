@@ -101,11 +101,14 @@ describe('the stream', () => {
       }
       expect(await stream.ask({ type: 'hello' })).toEqual({ message: 'Forbidden' })
       expect(await stream.ask('no json')).toEqual({ message: 'Forbidden' })
-      await send(inboxId)
+      // Told to one who has subscribed: 250 alone does not say that it was told before the next subscription.
+      const witness = await connectStream(system.place, system.tenant.key)
+      await witness.ask({ type: 'subscribe', inbox_ids: [inboxId] })
+      await eventOf(witness, await send(inboxId))
       await stream.ask({ type: 'subscribe', inbox_ids: [inboxId] })
       await eventOf(stream, await send(inboxId))
       expect(stream.events).toHaveLength(1)
-      await stream.close()
+      await Promise.all([stream.close(), witness.close()])
     })
   })
 
