@@ -8,6 +8,13 @@ export function makeMessageId(domain: string): string {
   return `<${randomUUID()}@${domain}>`
 }
 
+const MADE_ID = /^<[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}@(.+)>$/i
+
+/** Whether an id has the form of those that `makeMessageId` makes for a domain: no other names a message of ours. */
+export function isMadeMessageId(id: string, domain: string): boolean {
+  return MADE_ID.exec(id)?.[1]?.toLowerCase() === domain.toLowerCase()
+}
+
 /**
  * The Message-ID of a mail that has none: derived from its raw bytes, so that a repeated copy gets the same one
  * (mail 2). The domain is reserved (RFC 2606), so no sender can own such an id.

@@ -4,6 +4,7 @@ import { simpleParser } from 'mailparser'
 import {
   compose,
   headerProblem,
+  isMadeMessageId,
   isServiceOwnedHeader,
   makeMessageId,
   messageIdFromBytes,
@@ -239,6 +240,9 @@ describe('made ids', () => {
   it('are unique, or the same for the same bytes', () => {
     expect(makeMessageId('example.test')).toMatch(/^<[0-9a-f-]{36}@example\.test>$/)
     expect(makeMessageId('example.test')).not.toBe(makeMessageId('example.test'))
+    expect(isMadeMessageId(makeMessageId('example.test'), 'Example.test')).toBe(true)
+    expect(isMadeMessageId(makeMessageId('other.test'), 'example.test')).toBe(false)
+    expect(isMadeMessageId('<order-1@example.test>', 'example.test')).toBe(false)
     expect(messageIdFromBytes(Buffer.from('x'))).toBe(messageIdFromBytes(Buffer.from('x')))
     expect(messageIdFromBytes(Buffer.from('x'))).toMatch(/^<[0-9a-f]{64}@[a-z0-9.]+>$/)
   })

@@ -1,6 +1,6 @@
 import type { Message, ThreadItem } from '@restante/contracts'
 import { DownloadLinks } from '../src/files/links.ts'
-import { isDuplicate, type KnownMessage, threadOf } from '../src/mailbox/known-ids.ts'
+import { isDuplicate, mailDigest, type StoredMail } from '../src/mailbox/duplicates.ts'
 import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'
 import { extendTotals, type ThreadMember, totalsOf } from '../src/mailbox/thread-totals.ts'
@@ -71,41 +71,53 @@ describe('a thread', () => {
   it('of nothing is none', () => expect(totalsOf([])).toBeUndefined())
 })
 
-describe('known ids', () => {
-  const known = (id: string, more: Partial<KnownMessage> = {}): KnownMessage => ({
+describe('a mail that is there already', () => {
+  const stored = (arrival_labels: string[] | null, more: Partial<StoredMail> = {}): StoredMail => ({
     inbox_uid: 'inbox',
-    message_id: id,
-    header_id: id,
-    thread_id: `thread of ${id}`,
-    sender_address: 'a@x',
     digest: 'd',
-    labels: ['received'],
-    created_at: new Date(1),
+    direction: 'received',
+    arrival_labels,
+    labels: arrival_labels ?? [],
     ...more,
   })
+  const mail = (...labels: string[]) => ({ inbox_uid: 'inbox', digest: 'd', labels })
 
-  it('make a duplicate only together with sender and digest', () => {
-    const mail = { header_id: '<1>', sender_address: 'a@x', digest: 'd' }
-    expect(isDuplicate(mail, [known('<1>')])).toBe(true)
-    expect(isDuplicate(mail, [known('<1>', { digest: 'e' })])).toBe(false)
-    expect(isDuplicate(mail, [known('<1>', { sender_address: 'b@x' })])).toBe(false)
-    expect(isDuplicate(mail, [known('<2>', { header_id: '<1>' })])).toBe(true)
+  it.each<[string, StoredMail, string[], boolean]>([
+    ['the same mail again', stored([]), [], true],
+    ['a forged copy of a genuine mail', stored([]), ['unauthenticated', 'spam'], true],
+    ['the genuine mail of a forged copy', stored(['unauthenticated']), [], false],
+    ['the genuine mail of a copy that was spam', stored(['received', 'spam']), ['received'], false],
+    ['a spam copy of an unauthenticated one', stored(['unauthenticated']), ['spam'], false],
+    ['the same spam again', stored(['spam']), ['spam'], true],
+    ['a copy of what its reader called spam later', stored([], { labels: ['spam', 'trash'] }), [], true],
+    ['a copy of what its reader freed of spam later', stored(['spam'], { labels: [] }), [], false],
+    [
+      'a copy of what was in the trash when labels at arrival were not recorded',
+      stored(null, { labels: ['trash'] }),
+      [],
+      true,
+    ],
+    ['our own sent message, whatever its labels', stored(['spam'], { direction: 'sent' }), [], true],
+    ['a mail of another inbox', stored([], { inbox_uid: 'other' }), [], false],
+    ['another mail', stored([], { digest: 'e' }), [], false],
+  ])('is recognised in %s as it should be', (_which, there, labels, duplicate) => {
+    expect(isDuplicate(mail(...labels), [there])).toBe(duplicate)
   })
 
-  it('name the newest holder without a restricted label', () => {
-    const genuine = known('<1>', { thread_id: 'genuine' })
-    const forged = known('<2>', {
-      header_id: '<1>',
-      thread_id: 'forged',
-      labels: ['unauthenticated'],
-      created_at: new Date(2),
-    })
-    const later = known('<3>', { header_id: '<1>', thread_id: 'later', created_at: new Date(3) })
-    expect(threadOf(['<1>'], [genuine, forged])).toBe('genuine')
-    expect(threadOf(['<1>'], [genuine, forged, later])).toBe('later')
-    expect(threadOf(['<1>'], [forged])).toBe('forged')
-    expect(threadOf(['<9>', '<1>'], [genuine])).toBe('genuine')
-    expect(threadOf(['<9>'], [genuine])).toBeUndefined()
+  it('is told by Message-ID, author and content; without an author by the text that is shown for one', () => {
+    const given = { headerId: '<1>', sender: 'Ada <a@x>', senderAddress: 'a@x', content: 'c' }
+    const anonymous = { ...given, sender: 'a@x, b@x', senderAddress: '' }
+    expect(mailDigest({ ...given, sender: 'Ada L. <a@x>' })).toBe(mailDigest(given))
+    expect(mailDigest(anonymous)).toBe(mailDigest(anonymous))
+    const others = [
+      { ...given, headerId: '<2>' },
+      { ...given, senderAddress: 'b@x' },
+      { ...given, content: 'd' },
+      anonymous,
+      { ...anonymous, sender: 'b@x, c@x' },
+      { ...anonymous, sender: 'a@x' },
+    ]
+    expect(new Set([given, ...others].map(mailDigest)).size).toBe(7)
   })
 })
 

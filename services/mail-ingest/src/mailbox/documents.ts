@@ -6,6 +6,7 @@ export type MessageItemRow = Omit<
   MessageRow,
   | 'header_id'
   | 'direction'
+  | 'arrival_labels'
   | 'sender_address'
   | 'recipients'
   | 'blob'

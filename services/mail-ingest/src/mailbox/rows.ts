@@ -30,6 +30,8 @@ export interface MessageRow extends ScopeColumns {
   readonly header_id: string
   readonly direction: 'received' | 'sent'
   readonly labels: readonly string[]
+  /** Null: stored before this was recorded. */
+  readonly arrival_labels: readonly string[] | null
   readonly timestamp: Date
   readonly sender: string
   readonly sender_address: string

@@ -27,6 +27,8 @@ export interface StorableMail {
   readonly content: MailContent
   readonly sender: SenderVerdict
   readonly spam: SpamVerdict
+  /** Its Message-ID may be that of a message which the inbox sent and which is not in the mailbox yet. */
+  readonly idInDoubt: boolean
 }
 
 /** What is to become of a mail. */
@@ -81,8 +83,8 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const authenticated = sender.authentication === 'pass' || sender.authentication === 'internal'
   const spam = await scoreSpam(mail, raw, content, authenticated, tools)
   if (spam.virus) return { action: 'discard', inbox, reason: 'virus', sender }
-  await findAnswered(mail, content, inbox, tools.answered)
-  return { action: 'store', inbox, content, sender, spam }
+  const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answered)
+  return { action: 'store', inbox, content, sender, spam, idInDoubt }
 }
 
 /** Bytes that cannot be read now say nothing about the mail: it waits for them, and no attempt is counted. */

@@ -1,9 +1,9 @@
-import { candidateIds } from '@restante/mime'
+import { candidateIds, isMadeMessageId } from '@restante/mime'
 import type { Logger, ServiceClient } from '@restante/service'
 import type { MailContent } from '../content/mail-content.ts'
 import type { Db } from '../database.ts'
 import type { InboxScope } from '../inbound/store.ts'
-import { messagesWithIds } from '../mailbox/known-ids.ts'
+import { storedIds } from '../mailbox/threading.ts'
 import type { SentPlacement } from '../sent/placement.ts'
 import type { LeasedMail } from './queue.ts'
 
@@ -20,31 +20,42 @@ const ASKED = 100
 /**
  * Makes sure that the messages of this inbox which a mail answers, or is itself, are in the mailbox: an answer from
  * nearby may overtake the copy of what it answers, and would start a thread of its own; what a list or an alias sends
- * back may overtake the original, and would take its id. Only ids that this inbox may have made are asked about.
+ * back may overtake the original, and would take its id. Only ids of the form that this inbox makes are asked about.
+ * @returns whether the mail's own id may still be that of a sent message which is not in the mailbox: then it must not
+ * take the id, or the copy of the sent message could never be stored.
  */
 export async function findAnswered(
   mail: LeasedMail,
   content: MailContent,
   inbox: InboxScope,
   options: FindAnsweredOptions,
-): Promise<void> {
+): Promise<{ readonly idInDoubt: boolean }> {
   // What is handed over inside never goes to the inbox that sent it.
-  if (mail.envelope.via !== 'internal') await findSent([content.messageId], inbox, options)
+  const isKnown = mail.envelope.via === 'internal' || (await findSent([content.messageId], inbox, options))
   await findSent(candidateIds(content.inReplyTo ?? undefined, content.references), inbox, options)
+  return { idInDoubt: !isKnown }
 }
 
-/** Places the sent message that one of these ids names, best first, unless one is in the mailbox already. */
-async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<void> {
+/**
+ * Places the sent message that one of these ids names, best first, unless a better one names a message that is there.
+ * @returns false when it could not be found out whether there is one.
+ */
+async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<boolean> {
   const { db, mailSend, placement, log } = options
-  const domain = inbox.address.slice(inbox.address.lastIndexOf('@'))
-  const ours = ids.filter((id) => id.toLowerCase().endsWith(`${domain}>`)).slice(0, ASKED)
-  if (ours.length === 0) return
-  if ((await messagesWithIds(db, [{ inbox_uid: inbox.inbox_uid, ids }])).length > 0) return
+  const domain = inbox.address.slice(inbox.address.lastIndexOf('@') + 1)
+  const isOurs = (id: string): boolean => isMadeMessageId(id, domain)
+  if (!ids.some(isOurs)) return true
+  const stored = await storedIds(db, inbox.inbox_uid, ids)
+  const best = ids.findIndex((id) => stored.has(id))
+  const ours = (best < 0 ? ids : ids.slice(0, best)).filter(isOurs).slice(0, ASKED)
+  if (ours.length === 0) return true
   try {
     const { copy } = await mailSend.call('mail-send.getSentCopy', { inbox_uid: inbox.inbox_uid, message_ids: ours })
     if (copy) await placement.place(copy)
+    return true
   } catch (error) {
     // The mail is not held up for its thread.
-    log.warn({ err: error, inbox_uid: inbox.inbox_uid }, 'the message that a mail answers could not be looked up')
+    log.warn({ err: error, inbox_uid: inbox.inbox_uid }, 'sent message that a mail answers could not be looked up')
+    return false
   }
 }

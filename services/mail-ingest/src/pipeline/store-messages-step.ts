@@ -4,12 +4,13 @@ import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { bareAddress, candidateIds, makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { MailContent } from '../content/mail-content.ts'
 import type { Tx } from '../database.ts'
-import { isDuplicate, type KnownMessage, messagesWithIds, threadOf } from '../mailbox/known-ids.ts'
+import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../mailbox/duplicates.ts'
 import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
 import { firstLabels, insertIntoThreads } from '../mailbox/placement.ts'
 import { receivedEvent } from '../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../mailbox/rows.ts'
+import { Carriers } from '../mailbox/threading.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import type { SenderVerdict } from './authenticate-sender-step.ts'
 import type { ExaminedMail, StorableMail } from './examine-mail.ts'
@@ -18,7 +19,7 @@ import type { LeasedMail } from './queue.ts'
 import type { SpamVerdict } from './score-spam-step.ts'
 import { traceLines } from './trace.ts'
 
-type StoredMail = ExaminedMail<StorableMail>
+type MailToStore = ExaminedMail<StorableMail>
 
 /** How a mail for a mailbox ended, and the events that tell of its message. */
 export type Outcome =
@@ -42,7 +43,7 @@ interface StoreOptions {
  */
 export async function storeMessages(
   tx: Tx,
-  mails: readonly StoredMail[],
+  mails: readonly MailToStore[],
   options: StoreOptions,
 ): Promise<Map<LeasedMail, Outcome>> {
   const outcomes = new Map<LeasedMail, Outcome>()
@@ -50,24 +51,28 @@ export async function storeMessages(
   const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
   await lockMailboxes(tx, inboxes)
   const deleted = await deletedInboxes(tx, inboxes)
+  const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
   // What is stored on the way is known to those that follow.
-  const known: KnownMessage[] = await messagesWithIds(
+  const stored: StoredMail[] = await messagesWithDigests(
+    tx,
+    rows.map(({ message }) => message),
+  )
+  const carriers = await Carriers.of(
     tx,
     mails.map(({ verdict: { inbox, content } }) => ({
       inbox_uid: inbox.inbox_uid,
       ids: [content.messageId, ...answeredBy(content)],
     })),
   )
-  const added: (MessageWithBody & { readonly of: StoredMail })[] = []
-  for (const of of mails) {
-    const { inbox, content } = of.verdict
-    const there = known.filter(({ inbox_uid }) => inbox_uid === inbox.inbox_uid)
-    const message = messageRow(of, options.hostname, there, threadOf(answeredBy(content), there) ?? randomUUID())
-    if (deleted.has(inbox.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
-    else if (isDuplicate(message, there)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
+  const added: (MessageWithBody & { readonly of: MailToStore })[] = []
+  for (const { of, message: arrived } of rows) {
+    if (deleted.has(arrived.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
+    else if (isDuplicate(arrived, stored)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
     else {
-      known.push(message)
-      added.push({ of, message, body: bodyColumns(content, message.trace, options.hostname) })
+      const message = await placed(arrived, of, carriers)
+      stored.push(message)
+      carriers.add(message)
+      added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace, options.hostname) })
     }
   }
   if (added.length === 0) return outcomes
@@ -91,7 +96,7 @@ function answeredBy({ inReplyTo, references }: MailContent): string[] {
 }
 
 function encodeEvents(
-  of: StoredMail,
+  of: MailToStore,
   { message, body, thread }: MessageWithBody & { readonly thread: ThreadRow },
   labels: readonly LabelRecord[],
   outbox: Outbox,
@@ -103,7 +108,7 @@ function encodeEvents(
 }
 
 /** The fact for operators that a mail is in its mailbox. */
-function processedEvent({ mail, verdict: { sender, spam, content } }: StoredMail, message: MessageRow) {
+function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStore, message: MessageRow) {
   const { organization_id, pod_id, inbox_uid, created_at: time } = message
   return {
     id: randomUUID(),
@@ -130,30 +135,41 @@ function processedEvent({ mail, verdict: { sender, spam, content } }: StoredMail
   }
 }
 
-/** A mail whose id is taken by a different mail is stored under an id of ours; its own header stays as it is (mail 2). */
-function messageRow(
-  { mail, verdict: { inbox, content, sender, spam } }: StoredMail,
-  hostname: string,
-  known: readonly KnownMessage[],
-  threadId: string,
-): MessageRow {
+/**
+ * Gives a mail its id and its thread. One whose id is taken, by a different mail or perhaps by a message of the inbox's own,
+ * is stored under an id of ours; its own header stays as it is (mail 2).
+ */
+async function placed(message: MessageRow, { verdict }: MailToStore, carriers: Carriers): Promise<MessageRow> {
+  const { inbox_uid, inbox_address, header_id } = message
+  const isTaken = carriers.isTaken(inbox_uid, header_id)
+  const ids = [...answeredBy(verdict.content), ...(isTaken ? [header_id] : [])]
+  const thread_id = (await carriers.threadOf(message, ids)) ?? message.thread_id
+  if (!isTaken && !verdict.idInDoubt) return { ...message, thread_id }
+  const domain = inbox_address.slice(inbox_address.lastIndexOf('@') + 1)
+  return { ...message, thread_id, message_id: makeMessageId(domain) }
+}
+
+/** A mail as a message with the id that its header has, in a thread of its own. */
+function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToStore, hostname: string): MessageRow {
   const { address: inbox_address, ...scope } = inbox
   const now = new Date()
   const trace = traceLines(mail, hostname, sender.trace)
-  const taken = known.some(({ message_id }) => message_id === content.messageId)
-  const { date } = content
+  const labels = labelsOf(sender, spam)
+  const senderAddress = bareAddress(content.from).toLowerCase()
+  const { date, messageId: headerId } = content
   return {
     id: uuidV7(),
     ...scope,
     inbox_address,
-    thread_id: threadId,
-    message_id: taken ? makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) : content.messageId,
-    header_id: content.messageId,
+    thread_id: randomUUID(),
+    message_id: headerId,
+    header_id: headerId,
     direction: 'received',
-    labels: labelsOf(sender, spam),
+    labels,
+    arrival_labels: labels,
     timestamp: date !== undefined && date <= mail.receivedAt ? date : mail.receivedAt,
     sender: content.from,
-    sender_address: bareAddress(content.from).toLowerCase(),
+    sender_address: senderAddress,
     to: content.to,
     cc: content.cc,
     bcc: content.bcc,
@@ -167,7 +183,7 @@ function messageRow(
     size: Buffer.byteLength(trace) + mail.size,
     blob: mail.blob,
     trace,
-    digest: content.digest,
+    digest: mailDigest({ headerId, sender: content.from, senderAddress, content: content.digest }),
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,

@@ -6,6 +6,7 @@ import { ByteBudget } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { readMailWith } from '../content/read-mail.ts'
 import type { Db, Tx } from '../database.ts'
+import { mailDigest } from '../mailbox/duplicates.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
 import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
@@ -109,21 +110,24 @@ async function readContent(raw: Buffer, sender: string, parser: ParserPool): Pro
 
 function messageRow(copy: SentCopy, content: MailContent, id: string, blob: string): MessageRow {
   const now = new Date()
-  const { to, cc = [], bcc = [] } = copy
+  const { to, cc = [], bcc = [], message_id: headerId, from: sender } = copy
+  const senderAddress = bareAddress(sender).toLowerCase()
+  const labels = ['sent', ...copy.labels.filter((label) => label !== 'sent')]
   return {
     id,
     organization_id: copy.organization_id,
     pod_id: copy.pod_id,
     inbox_uid: copy.inbox_uid,
-    inbox_address: bareAddress(copy.from).toLowerCase(),
+    inbox_address: senderAddress,
     thread_id: copy.thread_id,
-    message_id: copy.message_id,
-    header_id: copy.message_id,
+    message_id: headerId,
+    header_id: headerId,
     direction: 'sent',
-    labels: ['sent', ...copy.labels.filter((label) => label !== 'sent')],
+    labels,
+    arrival_labels: labels,
     timestamp: new Date(copy.timestamp),
-    sender: copy.from,
-    sender_address: bareAddress(copy.from).toLowerCase(),
+    sender,
+    sender_address: senderAddress,
     to,
     cc,
     bcc,
@@ -137,7 +141,7 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
     size: copy.blob.size,
     blob,
     trace: '',
-    digest: content.digest,
+    digest: mailDigest({ headerId, sender, senderAddress, content: content.digest }),
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,
