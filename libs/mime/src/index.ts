@@ -9,8 +9,9 @@ export {
   parseAddresses,
   sameAddress,
 } from './addresses/address.ts'
+export type { Author } from './addresses/author.ts'
 export { formatAddress } from './addresses/format.ts'
-export { bareAddress } from './addresses/mailboxes.ts'
+export { addressIn, bareAddress } from './addresses/mailboxes.ts'
 export {
   type ComposedMail,
   compose,
@@ -30,7 +31,7 @@ export type { ParseLimits } from './parse/limits.ts'
 export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
 export { decodeTransferStream, type TransferEncoding } from './parse/transfer.ts'
 export { preview } from './preview.ts'
-export { parse, parseHeadersOnly, readMail, readReport } from './read.ts'
+export { parse, parseHeadersOnly, readAuthor, readMail, readReport } from './read.ts'
 export {
   attribution,
   forwardSubject,

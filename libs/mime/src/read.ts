@@ -1,3 +1,4 @@
+import { type Author, authorOf } from './addresses/author.ts'
 import { withDefaults } from './parse/default-limits.ts'
 import { newBudget, type ParseLimits } from './parse/limits.ts'
 import { describeHeader, type MailHeader, type ParsedMail, parseStructure } from './parse/mail.ts'
@@ -14,7 +15,16 @@ export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {
 /** Reads the header alone, for mail that is stored unparsed. Never throws. */
 export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): MailHeader {
   const budget = newBudget(withDefaults(limits))
-  return describeHeader(readRootFields(raw, budget), budget)
+  return describeHeader(raw, readRootFields(raw, budget), budget)
+}
+
+/**
+ * The author of a mail: what the mailbox shows as `from`, and the one address that a judge of the sender has to judge.
+ * Both have to come from here, on the same bytes. Takes any bytes, in time linear to the header; never throws.
+ * @param raw the mail as it arrived, or its header
+ */
+export function readAuthor(raw: Buffer, limits?: Partial<ParseLimits>): Author {
+  return authorOf(raw, withDefaults(limits))
 }
 
 /** The report that a mail is, or undefined when it is none. Recognised by its parts, not by its subject. Never throws. */

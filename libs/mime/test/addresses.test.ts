@@ -1,5 +1,6 @@
 import { readMailboxes } from '../src/addresses/mailboxes.ts'
 import {
+  addressIn,
   bareAddress,
   formatAddress,
   isValidAddress,
@@ -71,12 +72,24 @@ describe('formatAddress', () => {
     ['Ada Ray', 'Ada Ray <a@b.co>'],
     ['Zoë Müller', 'Zoë Müller <a@b.co>'],
     ['Ray, Ada', '"Ray, Ada" <a@b.co>'],
-    ['Acme Inc.', '"Acme Inc." <a@b.co>'],
+    ['Acme Inc.', 'Acme Inc. <a@b.co>'],
+    ["Ada's \u202eksed\u202c [x]", '"Ada\'s ksed [x]" <a@b.co>'],
     ['Ada "A" \\ Ray', '"Ada \\"A\\" \\\\ Ray" <a@b.co>'],
     ['a@b.co', '"a@b.co" <a@b.co>'],
     ['Ada\r\nBcc: x', '"Ada Bcc: x" <a@b.co>'],
   ])('%j', (name, display) => {
     expect(formatAddress(name, 'a@b.co')).toBe(display)
+  })
+
+  it('cuts a name, never its address, its quotes or an escape', () => {
+    for (const unit of ['x', '"', '\\', ',', '😀']) {
+      const display = formatAddress(unit.repeat(600), 'a@b.co')
+      expect(display.length).toBeLessThanOrEqual(500)
+      expect(display.isWellFormed()).toBe(true)
+      expect(parseAddress(display)).toMatchObject({ ok: true, address: { address: 'a@b.co' } })
+    }
+    const long = `${'l'.repeat(494)}@b.co`
+    expect(formatAddress('Ada, Ray', long)).toBe(long)
   })
 
   it('writes what parseAddress reads', () => {
@@ -112,6 +125,11 @@ describe('comparison', () => {
     expect(bareAddress(display)).toBe(bare)
   })
 
+  it('finds an address in a display string only where there is exactly one', () => {
+    expect(addressIn('"Ray, Ada" <a@b.co>')).toBe('a@b.co')
+    for (const display of ['', 'Ada', '"Ada"', 'a@b.co, c@d.co']) expect(addressIn(display)).toBeUndefined()
+  })
+
   it('refuses addresses that are too long in octets', () => {
     expect(isValidAddress(`${'ü'.repeat(32)}@b.co`)).toBe(true)
     expect(isValidAddress(`${'ü'.repeat(33)}@b.co`)).toBe(false)
@@ -122,18 +140,46 @@ describe('readMailboxes', () => {
   it.each([
     ['a@b.co, c@d.co', ['a@b.co', 'c@d.co']],
     ['"Ray, Ada" <a@b.co>', ['"Ray, Ada" <a@b.co>']],
+    ['"Jane Owner" <a@b.co>', ['Jane Owner <a@b.co>']],
+    ['"Jane" "Q." Owner <a@b.co>', ['Jane Q. Owner <a@b.co>']],
+    ['Ada (Sales) <a@b.co>', ['"Ada (Sales)" <a@b.co>']],
+    ['Ada [x] <a@b.co>', ['"Ada [x]" <a@b.co>']],
+    ['"back\\\\slash" <a@b.co>', ['"back\\\\slash" <a@b.co>']],
     ['Ada\t  Ray <a@b.co>', ['Ada Ray <a@b.co>']],
+    ['=?utf-8?q?a=E2=80=AEb?= <a@b.co>', ['ab <a@b.co>']],
+    ['<@a,@b:c@d.co>, Ada <@x:a@b.co>', ['c@d.co', 'Ada <a@b.co>']],
+    ['a @ b.co, a@b.co(x)', ['a@b.co', 'x <a@b.co>']],
+    ['"a b"@c.co, a@[192.0.2.1]', ['"a b"@c.co', 'a@[192.0.2.1]']],
     ['=?utf-8?q?Ray=2C_Ada?= <a@b.co>', ['"Ray, Ada" <a@b.co>']],
     ['"=?utf-8?q?Zo=C3=AB?=" <a@b.co>', ['Zoë <a@b.co>']],
     ['=?utf-8?q?x=0D=0ABcc=3A_y?= <a@b.co>', ['"x Bcc: y" <a@b.co>']],
-    ['a@b.co (Ada, of Sales), <c@d.co>', ['a@b.co (Ada, of Sales)', 'c@d.co']],
+    ['a@b.co (Ada, of Sales), <c@d.co>', ['"Ada, of Sales" <a@b.co>', 'c@d.co']],
     ['Team: a@b.co, B <c@d.co>;, e@f.co', ['a@b.co', 'B <c@d.co>', 'e@f.co']],
     ['undisclosed-recipients:;', []],
     [',, ,', []],
-    ['"never closed, a@b.co', ['"never closed, a@b.co']],
     ['Mailer Daemon', ['Mailer Daemon']],
+    [',"", <>', ['"<>"']],
   ])('%s', (value, displays) => {
     expect(readMailboxes(value, 100).displays).toEqual(displays)
+  })
+
+  it.each([
+    ['"never closed, a@b.co', '"\\"never closed, a at b.co"'],
+    ['(never closed, a@b.co', '"(never closed, a at b.co"'],
+    ['"a@b.co"', 'a at b.co'],
+    ['(a@b.co)', '"(a at b.co)"'],
+    ['=?utf-8?q?a=40b.co?=', 'a at b.co'],
+    ['=?utf-8?q?Ada_=3Ca=40b.co=3E?=', '"Ada <a at b.co>"'],
+    ['=?utf-8?q?a?=@b.co', 'a at b.co'],
+    ['<a@b.co> <c@d.co>', '"<a at b.co> <c at d.co>"'],
+    ['<a@b.co>: c@d.co', '"<a at b.co>: c at d.co"'],
+    ['Ada a@b.co', 'Ada a at b.co'],
+    ['Ada <a@b.co', '"Ada <a at b.co"'],
+    ['a@b@c.co', 'a at b at c.co'],
+    [`a@${'b'.repeat(400)}.co`, `a at ${'b'.repeat(400)}.co`],
+  ])('shows %j, which names no mailbox, as text that no parser takes for an address', (value, display) => {
+    expect(readMailboxes(value, 100).displays).toEqual([display])
+    expect(addressIn(display)).toBeUndefined()
   })
 
   it('stops at the limit and says so', () => {

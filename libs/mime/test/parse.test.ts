@@ -41,7 +41,7 @@ describe('parse', () => {
   it('decodes addresses, group members and encoded words', () => {
     expect(parse(fixture('alternative'))).toMatchObject({
       from: '"Ray, Ada" <ada@customer.test>',
-      to: ['Jürgen <j@example.test>', 'a@example.test', '"B" <b@example.test>'],
+      to: ['Jürgen <j@example.test>', 'a@example.test', 'B <b@example.test>'],
       cc: [],
       replyTo: ['Sales <sales@customer.test>'],
       subject: 'Grüße aus Köln',

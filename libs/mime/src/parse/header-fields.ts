@@ -9,14 +9,15 @@ export interface HeaderField {
   readonly value: string
 }
 
-const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+$/
+/** Only spaces and tabs may stand ahead of the colon (RFC 5322 4.5): `From\x0b:` is no field. */
+const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/
 
 /** The fields of a header that was read. Lines that are no field (an mbox `From ` line, garbage) are passed over. */
 export function fieldsOf(headers: Headers | false): HeaderField[] {
   if (headers === false) return []
   return headers.getList().flatMap(({ line }) => {
-    const name = line.slice(0, Math.max(0, line.indexOf(':'))).trimEnd()
-    if (!FIELD_NAME.test(name)) return []
+    const name = FIELD_NAME.exec(line)?.[1]
+    if (name === undefined) return []
     // The lines are bytes as characters: which 8-bit charset a sender used is only seen here.
     const value = decodeCharset(Buffer.from(libmime.decodeHeader(line).value, 'latin1'))
     return [{ name, value: oneLine(value) }]

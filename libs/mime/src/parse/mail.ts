@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
+import { authorOf } from '../addresses/author.ts'
 import { readMailboxes } from '../addresses/mailboxes.ts'
 import { messageIdsIn } from '../ids.ts'
 import { chooseBodies } from './bodies.ts'
 import { decodeLines } from './charset.ts'
 import { parseDate } from './date.ts'
+import { withoutDirections } from './directions.ts'
 import { decodeWords } from './encoded-words.ts'
 import { unflow } from './flowed.ts'
 import { allValues, firstValue, type HeaderField, oneLine } from './header-fields.ts'
@@ -25,7 +27,10 @@ export interface Automation {
 export interface MailHeader {
   /** Field name as written to decoded value; repeated fields joined with a newline (mail 5.1). */
   readonly headers: Record<string, string>
-  readonly from?: string
+  /** The address of the one author, letters kept; absent where `From` does not name exactly one mailbox. */
+  readonly author?: string
+  /** The author as a display string, or the text of `From`, which cannot be taken for an address; never empty. */
+  readonly from: string
   readonly to: string[]
   readonly cc: string[]
   readonly bcc: string[]
@@ -83,7 +88,7 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
     digest.update(`\0${size}`)
     attachments.push(describeAttachment(leaf, size))
   }
-  const header = describeHeader(root.fields, budget)
+  const header = describeHeader(raw, root.fields, budget)
   return {
     ...header,
     ...(text !== undefined && { text }),
@@ -95,14 +100,14 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
 }
 
 /** What a mail's own header says. */
-export function describeHeader(fields: readonly HeaderField[], budget: Budget): MailHeader {
+export function describeHeader(raw: Buffer, fields: readonly HeaderField[], budget: Budget): MailHeader {
   const addresses = (name: string): string[] => {
     const list = readMailboxes(allValues(fields, name).join(', '), budget.limits.addresses)
     if (list.truncated) budget.truncated = true
     return list.displays
   }
-  const [from] = addresses('from')
-  const subject = oneLine(decodeWords(firstValue(fields, 'subject') ?? ''))
+  const author = authorOf(raw, budget.limits)
+  const subject = oneLine(withoutDirections(decodeWords(firstValue(fields, 'subject') ?? '')))
   const [messageId] = messageIdsIn(firstValue(fields, 'message-id') ?? '')
   const [inReplyTo] = messageIdsIn(firstValue(fields, 'in-reply-to') ?? '')
   const references = messageIdsIn(allValues(fields, 'references').join(' '))
@@ -110,7 +115,8 @@ export function describeHeader(fields: readonly HeaderField[], budget: Budget): 
   const date = parseDate(firstValue(fields, 'date') ?? '')
   return {
     headers: headerMap(fields),
-    ...(from !== undefined && { from }),
+    ...(author.address !== undefined && { author: author.address }),
+    from: author.display,
     to: addresses('to'),
     cc: addresses('cc'),
     bcc: addresses('bcc'),
@@ -180,5 +186,5 @@ function describeAttachment(leaf: Part, size: number): AttachmentInfo {
 /** The last path segment of the given name: a sender does not choose directories. */
 function fileName(leaf: Part): string {
   const given = leaf.disposition?.parameters.get('filename') ?? leaf.parameters.get('name') ?? ''
-  return oneLine(given).split(/[/\\]/).at(-1)?.slice(0, 255).toWellFormed().trim() ?? ''
+  return oneLine(withoutDirections(given)).split(/[/\\]/).at(-1)?.slice(0, 255).toWellFormed().trim() ?? ''
 }

@@ -1,6 +1,8 @@
 const LF = 0x0a
 const CR = 0x0d
 const DASH = 0x2d
+const SPACE = 0x20
+const TAB = 0x09
 
 /** Offset after the line that begins at `at`. */
 export function nextLine(raw: Buffer, at: number): number {
@@ -16,6 +18,11 @@ export function nextDashes(raw: Buffer, lineStart: number): number {
 
 export function isEmptyLine(raw: Buffer, at: number): boolean {
   return raw[at] === LF || (raw[at] === CR && raw[at + 1] === LF)
+}
+
+/** Whether the line at `at` continues the field above it (RFC 5322 2.2.3). */
+export function isFolded(raw: Buffer, at: number): boolean {
+  return raw[at] === SPACE || raw[at] === TAB
 }
 
 /** Offset of the line break that ends just before `at`: it belongs to the delimiter there (RFC 2046 5.1.1). */

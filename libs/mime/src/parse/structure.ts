@@ -3,7 +3,7 @@ import { fieldsOf, firstValue, type HeaderField } from './header-fields.ts'
 import type { Budget } from './limits.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { type Parameterized, parseParameterized } from './parameters.ts'
-import { beforeLineBreak, isAt, isDashed, isEmptyLine, nextDashes, nextLine } from './raw-lines.ts'
+import { beforeLineBreak, isAt, isDashed, isEmptyLine, isFolded, nextDashes, nextLine } from './raw-lines.ts'
 import { decodeTransfer, type TransferEncoding, transferEncoding } from './transfer.ts'
 
 /** One MIME entity as offsets into the raw mail: nothing is copied or decoded until someone asks. */
@@ -159,10 +159,10 @@ class StructureReader {
   #fitsHead(at: number, next: number, head: number): boolean {
     if (isEmptyLine(this.#raw, at)) return true
     const { headerBytes, headerFields } = this.#budget.limits
-    const isFolded = this.#raw[at] === 0x20 || this.#raw[at] === 0x09
-    this.#headIsFull ||= next - head > headerBytes || (!isFolded && this.#headFields >= headerFields)
+    const continues = isFolded(this.#raw, at)
+    this.#headIsFull ||= next - head > headerBytes || (!continues && this.#headFields >= headerFields)
     if (this.#headIsFull) this.#budget.truncated = true
-    else if (!isFolded) this.#headFields++
+    else if (!continues) this.#headFields++
     return !this.#headIsFull
   }
 

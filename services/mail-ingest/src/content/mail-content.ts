@@ -61,7 +61,7 @@ export function unparsedContent(raw: Buffer, sender: string): MailContent {
 
 /** The content of a mail that could not be stored with its headers either: what the envelope says. */
 export function bareContent(raw: Buffer, sender: string): MailContent {
-  const header = { headers: {}, to: [], cc: [], bcc: [], replyTo: [], references: [] }
+  const header = { headers: {}, from: '', to: [], cc: [], bcc: [], replyTo: [], references: [] }
   return withoutBodies(headerContent(header, raw, sender), raw)
 }
 
@@ -91,7 +91,7 @@ function headerContent(
 ): HeaderContent {
   const messageId = header.messageId === undefined ? undefined : storable(header.messageId)
   return {
-    from: name(header.from ?? sender) || 'unknown sender',
+    from: name(header.from) || name(sender) || '(no sender)',
     to: header.to.map(name),
     cc: header.cc.map(name),
     bcc: header.bcc.map(name),
