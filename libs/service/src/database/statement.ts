@@ -16,16 +16,28 @@ export interface Queryable {
 }
 
 /**
+ * Texts that one process prepares, several times those that a service declares. Every connection keeps each of them, some
+ * 10 KB, until it ends: without a bound, texts that are built from what callers ask would fill the database's memory.
+ */
+const MOST_PREPARED = 500
+const prepared = new Set<string>()
+
+/**
  * Declares a prepared statement. `Row` names its columns as `pg` returns them, `Values` its `$1, $2, ...` in order.
- * The name is derived from the text, so the same text is the same prepared statement on every connection.
+ * The name is derived from the text, so the same text is the same prepared statement on every connection. A process
+ * prepares its first 500 texts; a statement beyond them works as well, and is planned each time.
  */
 export function sql<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
-  return { name: createHash('sha1').update(text).digest('base64url').slice(0, 24), text }
+  const name = createHash('sha1').update(text).digest('base64url').slice(0, 24)
+  if (!prepared.has(name) && prepared.size >= MOST_PREPARED) return { text }
+  prepared.add(name)
+  return { name, text }
 }
 
 /**
- * Declares a statement that is planned each time, for tables that are empty now and long in a minute, such as queues: the
- * plan that was kept from the empty table would read all of the long one at each step.
+ * Declares a statement that is planned each time: one whose text is built from what a caller asks, of which there may be
+ * any number; and one for tables that are empty now and long in a minute, such as queues, for which the plan that was
+ * kept from the empty table would read all of the long one at each step.
  */
 export function sqlPlannedAnew<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
   return { text }

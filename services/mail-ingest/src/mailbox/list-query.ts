@@ -1,5 +1,5 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, sqlPlannedAnew } from '@restante/service'
 
 /** The same text as the partial indexes of the default view, so that they serve it. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
@@ -11,12 +11,19 @@ export type Position = readonly [timestamp: string, id: string]
 export class ListConditions {
   readonly #clauses: string[] = []
   readonly #values: unknown[] = []
+  /** With filters of the caller's choice there are too many texts for a connection to keep a plan of each. */
+  #isFiltered = false
 
   /** @param condition makes the clause from the parameter's name: `$3`. */
   add(condition: (parameter: string) => string, value: unknown): this {
     this.#values.push(value)
     this.#clauses.push(condition(`$${this.#values.length}`))
     return this
+  }
+
+  #filterBy(condition: (parameter: string) => string, value: unknown): this {
+    this.#isFiltered = true
+    return this.add(condition, value)
   }
 
   /** Leaves out what carries one of these labels. */
@@ -36,9 +43,9 @@ export class ListConditions {
   /** All labels, and strict bounds of time (mail 1, 4.3). */
   filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
     const { labels, before, after } = query
-    if (labels !== undefined && labels.length > 0) this.add((list) => `labels @> ${list}::text[]`, labels)
-    if (before) this.add((time) => `"timestamp" < ${time}::timestamptz`, before.toISOString())
-    if (after) this.add((time) => `"timestamp" > ${time}::timestamptz`, after.toISOString())
+    if (labels !== undefined && labels.length > 0) this.#filterBy((list) => `labels @> ${list}::text[]`, labels)
+    if (before) this.#filterBy((time) => `"timestamp" < ${time}::timestamptz`, before.toISOString())
+    if (after) this.#filterBy((time) => `"timestamp" > ${time}::timestamptz`, after.toISOString())
     return this
   }
 
@@ -46,8 +53,8 @@ export class ListConditions {
   contains(column: string, values: readonly string[] = []): this {
     const [first, ...others] = values.map(pattern)
     if (first === undefined) return this
-    this.add((text) => `${column} ilike ${text}`, first)
-    return others.length > 0 ? this.add((list) => `${column} ilike all(${list}::text[])`, others) : this
+    this.#filterBy((text) => `${column} ilike ${text}`, first)
+    return others.length > 0 ? this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others) : this
   }
 
   /** One row more than `limit`, in keyset order from a position on. */
@@ -67,7 +74,8 @@ export class ListConditions {
     this.#values.push(limit + 1)
     const text = `${select} where ${this.#clauses.join(' and ')}
  order by "timestamp" ${direction}, id ${direction} limit $${this.#values.length}`
-    return db.query(sql<Row, unknown[]>(text), ...this.#values)
+    const statement = this.#isFiltered ? sqlPlannedAnew<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
+    return db.query(statement, ...this.#values)
   }
 }
 

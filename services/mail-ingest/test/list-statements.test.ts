@@ -1,0 +1,62 @@
+import { RESTRICTED_LABELS } from '@restante/contracts'
+import { Cursors, sqlPlannedAnew } from '@restante/service'
+import { callerOf } from '@restante/testkit'
+import { openDatabase } from '../src/database.ts'
+import { listMessages } from '../src/mailbox/message-list.ts'
+import { listThreads } from '../src/mailbox/thread-list.ts'
+import { configOf, openStage, type Stage, type TestInbox } from './stage.ts'
+
+let stage: Stage
+let inbox: TestInbox
+
+beforeAll(async () => {
+  stage = await openStage()
+  inbox = await stage.inbox()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+
+/** Every combination of one value of each list. */
+function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
+  return lists.reduce<T[][]>((all, list) => all.flatMap((chosen) => list.map((value) => [...chosen, value])), [[]])
+}
+
+const includes = RESTRICTED_LABELS.map((label) => [{}, { [`include_${label}`]: true }])
+const bounds = [
+  [{}, { before: new Date() }],
+  [{}, { after: new Date(0) }],
+  [{}, { ascending: true }],
+]
+const texts = (...names: string[]) => names.map((name) => [{}, { [name]: ['a'] }, { [name]: ['a', 'b'] }])
+const queriesOf = (...names: string[]) =>
+  combinations<object>([...includes, ...bounds, [{}, { labels: ['vip'] }], ...texts(...names)]).map((chosen) =>
+    Object.assign({}, ...chosen),
+  )
+
+describe('a connection to the database', () => {
+  it('keeps a bounded number of plans, whatever combinations of filters the lists are asked for', async () => {
+    const db = openDatabase(
+      configOf({
+        DATABASE_URL: stage.databaseUrl,
+        DATABASE_POOL_SIZE: '1',
+        GATEWAY_URL: stage.gatewayUrl,
+        BLOB_STORE: `directory:${stage.blobs}`,
+      }),
+    )
+    const deps = { db, cursors: new Cursors('secret') }
+    const callers = [inbox.caller, callerOf({ organization_id: inbox.organization_id })]
+    try {
+      const ofMessages = queriesOf('from')
+      const ofThreads = queriesOf('senders')
+      for (const query of ofMessages) await listMessages(deps, inbox.caller, query)
+      for (const caller of callers) for (const query of ofThreads) await listThreads(deps, caller, query)
+      expect(ofMessages.length + 2 * ofThreads.length).toBeGreaterThan(2_000)
+      const [kept] = await db.query(
+        sqlPlannedAnew<{ plans: number }>('select count(*)::int as plans from pg_prepared_statements'),
+      )
+      expect(kept?.plans).toBeGreaterThan(0)
+      expect(kept?.plans).toBeLessThan(30)
+    } finally {
+      await db.stop()
+    }
+  })
+})
