@@ -108,6 +108,8 @@ export const LIMITS = {
     subject: 4000,
     customHeaders: 100,
     customHeaderName: 76,
+    /** How long after its acceptance a message that is not in the mailbox yet is looked for at mail-send (mail 6.3). */
+    copyAwaited: 10 * MINUTE,
     customHeaderBytes: 64 * KB,
     attachments: 256,
     attachmentName: 255,

@@ -31,6 +31,7 @@ import { Pipeline } from './pipeline/pipeline.ts'
 import { ReservedNames } from './raw/reserved-names.ts'
 import { RawMailSweeper } from './raw/sweeper.ts'
 import { deliveriesConsumer } from './sent/consumers.ts'
+import { JustSent } from './sent/just-sent.ts'
 import { LocalHandOver } from './sent/local-hand-over.ts'
 import { SentPlacement } from './sent/placement.ts'
 import { sentRoutes } from './sent/routes.ts'
@@ -55,6 +56,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const outbox = new Outbox({ db, service: name })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
+  const mailSend = service.use(new ServiceClient({ from: name, to: 'mail-send', ...config.mailSend }))
   const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
   const announcer = new Announcer(db, INBOUND)
@@ -71,7 +73,6 @@ export async function create(config: Config, log: Logger): Promise<Service> {
 
   const purge = new InboxPurge({ db, blobs, outbox, log })
   if (config.roles.has('pipeline')) {
-    const mailSend = service.use(new ServiceClient({ from: name, to: 'mail-send', ...config.mailSend }))
     const bell = new Bell()
     const { hostname, pipeline } = config
     announcer.attach(bell.ring)
@@ -106,8 +107,9 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     ...purgeRoutes({ db, announce: purge.ring }),
     ...sentRoutes({ db, placement, handOver }),
   }
+  const justSent = new JustSent({ db, mailSend, placement, log })
   const handlers = {
-    ...mailboxRoutes({ db, outbox, cursors, links, sweep: sweeper.ring }),
+    ...mailboxRoutes({ db, outbox, cursors, links, justSent, sweep: sweeper.ring }),
     ...fileRoutes({ db, blobs, links }),
   }
   const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }

@@ -116,6 +116,58 @@ describe('mail-send.getSentCopy', () => {
   })
 })
 
+describe('mail-send.findRecentSends', () => {
+  const find = (request: { messages?: object[]; threads?: object[] }) =>
+    world.internal('mail-send.findRecentSends', 'mail-ingest', { messages: [], threads: [], ...request })
+
+  it('200: names what was accepted in the last ten minutes, by message and by thread, of that scope alone', async () => {
+    const caller = inboxCaller()
+    const send = async () => {
+      const body = { to: someone(), subject: 'recent' }
+      const answer = await world.call('messages.send', caller, { path: '/messages/send', body })
+      return { message_id: String(answer.body['message_id']), thread_id: String(answer.body['thread_id']) }
+    }
+    const [first, second] = [await send(), await send()]
+    const { organization_id } = caller
+    const inbox_uid = caller.inbox.uid
+    const found = await find({
+      messages: [
+        { inbox_uid, message_id: first.message_id },
+        { inbox_uid: randomUUID(), message_id: second.message_id },
+        { inbox_uid, message_id: '<unknown@x>' },
+      ],
+      threads: [
+        { organization_id, thread_id: second.thread_id },
+        { organization_id: randomUUID(), thread_id: first.thread_id },
+      ],
+    })
+    const scope = { organization_id, pod_id: caller.inbox.pod_id, inbox_uid }
+    expect(found).toMatchObject({
+      status: 200,
+      body: {
+        sends: [
+          { ...scope, ...first },
+          { ...scope, ...second },
+        ],
+      },
+    })
+    await world.db.orm.send.updateMany({
+      where: { inboxUid: inbox_uid },
+      data: { acceptedAt: new Date(Date.now() - 601_000) },
+    })
+    const later = await find({
+      messages: [{ inbox_uid, message_id: first.message_id }],
+      threads: [{ organization_id, thread_id: second.thread_id }],
+    })
+    expect(later.body).toEqual({ sends: [] })
+  })
+
+  it('401: is not for other services', async () => {
+    const body = { messages: [], threads: [] }
+    expect((await world.internal('mail-send.findRecentSends', 'gateway', body)).status).toBe(401)
+  })
+})
+
 describe('a message of an inbox', () => {
   it('is signed for the domain', async () => {
     const to = someone()

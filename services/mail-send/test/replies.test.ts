@@ -12,8 +12,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
 
-function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source {
-  const source = {
+function sourceOf(caller: SendingCaller, changes: Partial<Source> = {}): Source {
+  return {
     message_id: `<${randomUUID()}@outside.example>`,
     thread_id: randomUUID(),
     sent: false,
@@ -27,6 +27,10 @@ function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source
     html: '<p>Shall we?</p>',
     ...changes,
   }
+}
+
+function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source {
+  const source = sourceOf(caller, changes)
   world.peers.answers = {
     'mail-ingest.placeSent': async () => ({}),
     'mail-ingest.getReplySource': async ({ inbox_uid, message_id }) =>
@@ -51,6 +55,29 @@ const bare = (display: string | undefined): string => /<(.+)>/.exec(display ?? '
 
 describe('messages.reply', () => {
   describe('200', () => {
+    it('answers a message that the inbox has just sent, whose copy is not in the mailbox yet', async () => {
+      const caller = inboxCaller()
+      const placed: string[] = []
+      world.peers.answers = { 'mail-ingest.placeSent': async () => 503, 'mail-ingest.getReplySource': async () => ({}) }
+      const body = { to: 'bo@outside.example', text: 'first' }
+      const first = await world.call('messages.send', caller, { path: '/messages/send', body })
+      const [message_id, thread_id] = [String(first.body['message_id']), String(first.body['thread_id'])]
+      world.peers.answers = {
+        'mail-ingest.placeSent': async (copy) => {
+          placed.push(copy.message_id)
+          return {}
+        },
+        'mail-ingest.getReplySource': async (asked) =>
+          placed.includes(asked.message_id)
+            ? { source: { ...sourceOf(caller), message_id, thread_id, sent: true, to: ['bo@outside.example'] } }
+            : {},
+      }
+      const path = `/messages/${encodeURIComponent(message_id)}/reply`
+      const answer = await world.call('messages.reply', caller, { path, body: { text: 'and another thing' } })
+      expect(answer).toMatchObject({ status: 200, body: { thread_id } })
+      expect(placed.slice(0, 1)).toEqual([message_id])
+    })
+
     it('answers the sender in the thread, with threading headers and the quote', async () => {
       const caller = inboxCaller()
       const source = sourceFor(caller)

@@ -92,6 +92,10 @@ export const mailIngestInternalOperations = internalGroup({
   }),
 })
 
+/** Names a message that was accepted moments ago. */
+export const recentSend = z.object({ ...mailScope, message_id: z.string(), thread_id: z.guid() })
+export type RecentSend = z.infer<typeof recentSend>
+
 /** What the mailbox asks the owner of sending. */
 export const mailSendInternalOperations = internalGroup({
   /** An answer may overtake the event of the mail it answers: then threading needs the sent copy now. */
@@ -104,6 +108,23 @@ export const mailSendInternalOperations = internalGroup({
     summary: 'Find the first of these messages that the inbox sent; without `copy` there is none',
     body: z.object({ inbox_uid: z.guid(), message_ids: z.array(z.string()).min(1).max(100) }),
     response: z.object({ copy: sentCopy.optional() }),
+  }),
+  /**
+   * A message or thread that its mailbox does not know may have been accepted moments ago (mail 6.3). Many questions in one
+   * call, and an answer without content: what is found is read with `mail-send.getSentCopy`.
+   */
+  'mail-send.findRecentSends': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.findRecentSends',
+    path: '/internal/sent-copies/find-recent',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: `Tell which of these messages and threads were sent in the last ${LIMITS.send.copyAwaited / 60_000} minutes`,
+    body: z.object({
+      messages: z.array(z.object({ inbox_uid: z.guid(), message_id: z.string() })).max(100),
+      threads: z.array(z.object({ organization_id: z.guid(), thread_id: z.guid() })).max(100),
+    }),
+    response: z.object({ sends: z.array(recentSend) }),
   }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
   'mail-send.sendSystemMail': defineInternal({

@@ -1,19 +1,19 @@
-import { sentCopy } from '@restante/contracts'
-import { type InternalHandlers, type Queryable, sql } from '@restante/service'
+import type { InternalHandlers, Queryable } from '@restante/service'
+import { copies } from './store.ts'
 
-const FIND = sql<{ copy: unknown }, [inboxUid: string, messageIds: readonly string[]]>(`
-select copy
-  from sends
- where inbox_uid = $1 and message_id = any($2::text[]) and copy is not null
- order by array_position($2::text[], message_id)
- limit 1`)
+type CopyOperations = 'mail-send.getSentCopy' | 'mail-send.findRecentSends'
 
 /** Copies of sent messages for a mailbox that does not hold them yet. */
-export function copyRoutes(db: Queryable): Pick<InternalHandlers<'mail-send'>, 'mail-send.getSentCopy'> {
+export function copyRoutes(db: Queryable): Pick<InternalHandlers<'mail-send'>, CopyOperations> {
   return {
     'mail-send.getSentCopy': async ({ body }) => {
-      const [found] = await db.query(FIND, body.inbox_uid, body.message_ids)
-      return found ? { copy: sentCopy.parse(found.copy) } : {}
+      const copy = await copies.first(db, body.inbox_uid, body.message_ids)
+      return copy ? { copy } : {}
+    },
+    'mail-send.findRecentSends': async ({ body }) => {
+      const messages = body.messages.length > 0 ? await copies.recent(db, body.messages) : []
+      const ofThreads = body.threads.length > 0 ? await copies.recentOfThreads(db, body.threads) : []
+      return { sends: [...messages, ...ofThreads] }
     },
   }
 }

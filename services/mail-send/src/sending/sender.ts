@@ -155,7 +155,7 @@ export class Sender {
 
   async #answered(command: SendCommand, { caller, inbox }: SendRequest): Promise<AnsweredMessage | undefined> {
     if (command.kind === 'send') return undefined
-    return readSource(this.#options.mailIngest, caller, inbox, command.messageId)
+    return readSource(this.#options, caller, inbox, command.messageId)
   }
 
   #checkDomain({ address }: CallerInbox): void {

@@ -1,5 +1,7 @@
 import { type Caller, type CallerInbox, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { notFound, type ServiceClient } from '@restante/service'
+import { isMadeMessageId } from '@restante/mime'
+import { notFound, type Queryable, type ServiceClient } from '@restante/service'
+import { copies } from '../copies/store.ts'
 import type { AnsweredMessage } from './message.ts'
 
 /** A large source has to travel; the mailbox answers small ones within milliseconds. */
@@ -13,17 +15,19 @@ export function visibleLabels(caller: Caller): RestrictedLabel[] {
 }
 
 /**
- * Reads the message that is answered from its owner.
+ * Reads the message that is answered from its owner. One that the inbox sent moments ago may not be there yet: then its
+ * copy is brought there first, which has no effect when the mailbox has it or remembers that it was deleted (mail 6.3).
  * @throws ApiError 404 when it is not in this inbox, or hidden from the caller's key.
  */
 export async function readSource(
-  mailIngest: ServiceClient<'mail-send'>,
+  { db, mailIngest }: { readonly db: Queryable; readonly mailIngest: ServiceClient<'mail-send'> },
   caller: Caller,
   inbox: CallerInbox,
   messageId: string,
 ): Promise<AnsweredMessage> {
   const request = { inbox_uid: inbox.uid, message_id: messageId, visible_labels: visibleLabels(caller) }
-  const { source } = await mailIngest.call('mail-ingest.getReplySource', request, TIMEOUT_MS)
+  const read = async () => (await mailIngest.call('mail-ingest.getReplySource', request, TIMEOUT_MS)).source
+  const source = (await read()) ?? ((await bringCopy(db, mailIngest, inbox, messageId)) ? await read() : undefined)
   if (!source) throw notFound('Message')
   const { thread_id: threadId, subject, text, html } = source
   return {
@@ -42,4 +46,18 @@ export async function readSource(
       ...(html !== undefined && { html }),
     },
   }
+}
+
+/** @returns whether the inbox sent this message so recently that it may have been missing. */
+async function bringCopy(
+  db: Queryable,
+  mailIngest: ServiceClient<'mail-send'>,
+  { uid, address }: CallerInbox,
+  messageId: string,
+): Promise<boolean> {
+  if (!isMadeMessageId(messageId, address.slice(address.lastIndexOf('@') + 1))) return false
+  const recent = await copies.recent(db, [{ inbox_uid: uid, message_id: messageId }])
+  const copy = recent.length > 0 ? await copies.first(db, uid, [messageId]) : undefined
+  if (copy) await mailIngest.call('mail-ingest.placeSent', copy, TIMEOUT_MS)
+  return copy !== undefined
 }

@@ -55,6 +55,7 @@ export interface World {
       | 'mail-send.sendSystemMail'
       | 'mail-send.hasSystemMailFailed'
       | 'mail-send.getSentCopy'
+      | 'mail-send.findRecentSends'
       | 'mail-send.purgeInbox',
     from: 'gateway' | 'mail-ingest',
     body: unknown,

@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "sends_thread_id_idx" ON "sends"("thread_id");
