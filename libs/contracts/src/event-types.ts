@@ -1,4 +1,5 @@
-import type { Permission } from './permissions.ts'
+import type { CallerCredential } from './caller.ts'
+import { holdsPermission, type Permission } from './permissions.ts'
 
 /** Received mail; exactly one of these fires per stored mail (events 1.1). */
 export const RECEIVED_EVENT_TYPES = [
@@ -33,9 +34,6 @@ export function isEventType(name: string): name is EventType {
   return known.has(name)
 }
 
-/** Types of a subscriber that names none: calendar events come only when named (events 5). */
-export const DEFAULT_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter((type) => !type.startsWith('calendar.'))
-
 /** The type of a mail stored with several restricted labels: the first of these that it carries (events 1.2 rule 2). */
 export const RECEIVED_TYPE_PRECEDENCE = ['blocked', 'spam', 'unauthenticated'] as const
 
@@ -63,6 +61,18 @@ const OWN_PERMISSION: { readonly [T in EventType]?: Permission } = {
   'message.received.unauthenticated': 'label_unauthenticated_read',
 }
 
+/**
+ * The permission that a credential lacks for naming these types on a webhook or stream; undefined when it may name them
+ * all. Of several the first in the fixed order (events 4).
+ */
+export function missingForEventTypes(
+  credential: Pick<CallerCredential, 'permissions' | 'app_connect'>,
+  types: readonly EventType[],
+  channel: Channel,
+): Permission | undefined {
+  return permissionsForEventTypes(types, channel).find((permission) => !holdsPermission(credential, permission))
+}
+
 /** Permissions that naming these types demands, in the order in which they are checked (events 4). */
 export function permissionsForEventTypes(types: readonly EventType[], channel: Channel): Permission[] {
   const needed = new Set(types.flatMap((type) => permissionsOf(type, channel)))
@@ -74,4 +84,20 @@ function permissionsOf(type: EventType, channel: Channel): Permission[] {
   if (!type.startsWith('message.')) return []
   const own = OWN_PERMISSION[type]
   return [...(channel === 'stream' ? (['message_read'] as const) : []), ...(own === undefined ? [] : [own])]
+}
+
+/**
+ * Types of a subscriber that names none (events 5). Restricted variants are left out, because clients show them in the
+ * class of ordinary mail: a program that answers whatever arrives must have asked for spam by name.
+ */
+export const DEFAULT_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter(
+  (type) => type === 'domain.verified' || (type.startsWith('message.') && OWN_PERMISSION[type] === undefined),
+)
+
+/**
+ * The types that a subscriber gets: those it named, or the default set. Webhooks and streams share this rule.
+ * @param named absent or empty when the subscriber named none.
+ */
+export function subscribedEventTypes(named: readonly string[] | undefined): readonly string[] {
+  return named !== undefined && named.length > 0 ? named : DEFAULT_EVENT_TYPES
 }

@@ -1,3 +1,5 @@
+import type { CallerCredential } from './caller.ts'
+import { RESTRICTED_LABELS, type RestrictedLabel } from './schemas/labels.ts'
 import type { Tier } from './tiers.ts'
 
 /** Grantable permissions by subject (identity 4.1). Complete: any other name in a `permissions` object is dropped. */
@@ -63,7 +65,21 @@ export const LABEL_PERMISSIONS = {
   blocked: 'label_blocked_read',
   unauthenticated: 'label_unauthenticated_read',
   trash: 'label_trash_read',
-} as const satisfies Record<string, Permission>
+} as const satisfies Record<RestrictedLabel, Permission>
+
+/** Whether a credential holds a permission. Without a list it holds every one but `app_connect` (identity 3.4). */
+export function holdsPermission(
+  { permissions, app_connect }: Pick<CallerCredential, 'permissions' | 'app_connect'>,
+  permission: Permission,
+): boolean {
+  if (permission === 'app_connect') return app_connect
+  return permissions === undefined || permissions.includes(permission)
+}
+
+/** Restricted labels whose items a credential can see (mail 4.4), in the order of event headers. */
+export function visibleLabels(credential: Pick<CallerCredential, 'permissions' | 'app_connect'>): RestrictedLabel[] {
+  return RESTRICTED_LABELS.filter((label) => holdsPermission(credential, LABEL_PERMISSIONS[label]))
+}
 
 /** Denied to every key of an agent organization whose human is not verified (identity 5.4). */
 export const DENIED_WHILE_UNVERIFIED = [

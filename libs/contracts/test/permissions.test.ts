@@ -1,14 +1,17 @@
 import {
-  DEFAULT_EVENT_TYPES,
   DENIED_WHILE_UNVERIFIED,
   EVENT_TYPES,
+  holdsPermission,
   isPermission,
   LABEL_PERMISSIONS,
+  missingForEventTypes,
   PERMISSIONS,
   permissionsForEventTypes,
   RESTRICTED_LABELS,
   receivedEventType,
+  subscribedEventTypes,
   tiersOfPermission,
+  visibleLabels,
 } from '../src/index.ts'
 
 describe('permissions', () => {
@@ -25,6 +28,20 @@ describe('permissions', () => {
   it('are not known by an inherited or renamed name', () => {
     for (const name of ['toString', '__proto__', 'provider_connect', 'organization_read'])
       expect(isPermission(name)).toBe(false)
+  })
+
+  it('are held by a key without a list, all but app_connect', () => {
+    const unrestricted = { permissions: undefined, app_connect: false }
+    expect(PERMISSIONS.filter((permission) => !holdsPermission(unrestricted, permission))).toEqual(['app_connect'])
+    expect(holdsPermission({ permissions: [], app_connect: true }, 'app_connect')).toBe(true)
+  })
+
+  it('make visible the restricted labels that a key holds', () => {
+    expect(visibleLabels({ permissions: undefined, app_connect: false })).toEqual([...RESTRICTED_LABELS])
+    expect(visibleLabels({ permissions: ['label_trash_read', 'label_spam_read'], app_connect: false })).toEqual([
+      'spam',
+      'trash',
+    ])
   })
 
   it.each([
@@ -46,10 +63,32 @@ describe('permissions', () => {
 })
 
 describe('event types', () => {
-  it('are complete, and calendar events come only when named', () => {
+  it('are complete; restricted mail and calendar events come only when named', () => {
     expect(EVENT_TYPES).toHaveLength(17)
-    expect(DEFAULT_EVENT_TYPES).toHaveLength(11)
-    expect(DEFAULT_EVENT_TYPES).toContain('domain.verified')
+    const unnamed = [
+      'message.received',
+      'message.sent',
+      'message.delivered',
+      'message.bounced',
+      'message.complained',
+      'message.rejected',
+      'message.opened',
+      'domain.verified',
+    ]
+    for (const named of [undefined, []]) expect(subscribedEventTypes(named)).toEqual(unnamed)
+    expect(subscribedEventTypes(['message.received.spam'])).toEqual(['message.received.spam'])
+  })
+
+  it.each([
+    ['message_read', [], ['message.received.spam', 'calendar.event.created']],
+    ['label_spam_read', ['message_read'], ['message.received.blocked', 'message.received.spam']],
+    ['label_unauthenticated_read', ['message_read', 'label_spam_read'], ['message.received.unauthenticated']],
+    ['calendar_event_read', ['message_read'], ['calendar.event.created']],
+    [undefined, [], ['domain.verified']],
+  ] as const)('lack %s first on a stream of a key with %j that names %j', (missing, permissions, types) => {
+    const credential = { permissions: [...permissions], app_connect: false }
+    expect(missingForEventTypes(credential, types, 'stream')).toBe(missing)
+    expect(missingForEventTypes({ permissions: undefined, app_connect: false }, types, 'stream')).toBeUndefined()
   })
 
   it.each([

@@ -43,6 +43,7 @@ export { type Match, Router } from './http/router.ts'
 export { PeerRefused, ServiceClient, type ServiceClientOptions } from './http/service-client.ts'
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/service-server.ts'
 export { answerOnSocket, hangUp, type SocketAnswer } from './http/socket-answer.ts'
+export { requireEventTypes } from './identity/event-types.ts'
 export {
   CALLER_HEADER,
   SERVICE_HEADER,

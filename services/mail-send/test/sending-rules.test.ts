@@ -2,8 +2,6 @@ import type { ReplySource } from '@restante/mime'
 import { fingerprint } from '../src/sending/idempotency.ts'
 import { answerRecipients, readAddresses, uniqueAddresses } from '../src/sending/recipients.ts'
 import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../src/sending/refusals.ts'
-import { visibleLabels } from '../src/sending/source.ts'
-import { inboxCaller } from './support/world.ts'
 
 const OWN = 'desk@restante.test'
 const SOURCE: ReplySource = {
@@ -140,14 +138,5 @@ describe('fingerprint', () => {
       fingerprint('send', uid, undefined, { to: ['b', 'a'] }),
     ]
     expect(new Set(all).size).toBe(all.length)
-  })
-})
-
-describe('visibleLabels', () => {
-  it('is everything for an unrestricted key, and what is granted for any other', () => {
-    const caller = inboxCaller()
-    expect(visibleLabels(caller)).toEqual(['spam', 'blocked', 'unauthenticated', 'trash'])
-    const credential = { ...caller.credential, permissions: ['message_send', 'label_spam_read'] }
-    expect(visibleLabels({ ...caller, credential })).toEqual(['spam'])
   })
 })

@@ -36,6 +36,12 @@ describe('matches', () => {
     ['another organization', { organization_id: 'o2' }, received, false],
     ['another type', { event_types: ['message.sent'] }, received, false],
     ['no types: the default set', { event_types: [] }, received, true],
+    [
+      'no types and mail of a restricted type',
+      { event_types: [] },
+      { ...received, type: 'message.received.spam' },
+      false,
+    ],
     ['no types and a calendar event', { event_types: [] }, { ...received, type: 'calendar.event.created' }, false],
     ['the pod of a domain', { pod_ids: [POD] }, domain, true],
     ['an inbox filter and a domain event', { inbox_uids: [INBOX] }, domain, false],

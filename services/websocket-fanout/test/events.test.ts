@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EVENT_TYPES } from '@restante/contracts'
 import {
   deliveredEvent,
   type InboxScope,
@@ -38,7 +39,7 @@ async function subscribed(frames: object[], options: Parameters<TestFanout['key'
 /** What each stream has got of these events, in the order in which they were published. */
 async function gotBy(streams: StreamClient[], ...events: Parameters<TestFanout['publish']>): Promise<unknown[][]> {
   const known = new Map(events.map(({ id, type }) => [id, type]))
-  const witness = await subscribed([{}])
+  const witness = await subscribed([{ event_types: [...EVENT_TYPES] }])
   for (const event of events) await fanout.publish(event)
   for (const { id } of events) await witness.next((event) => event['event_id'] === id, { what: 'the events' })
   // What was sent on a stream before its answer has come when the answer has; streams are not read in one order.
@@ -114,18 +115,28 @@ describe('a stream', () => {
 })
 
 describe('permissions', () => {
-  it('without label_spam_read a bare subscription sees no spam, with it one event', async () => {
-    const without = await subscribed([{}], { permissions: ['message_read'] })
-    const holding = await subscribed([{}], { permissions: ['message_read', 'label_spam_read'] })
-    expect(await gotBy([without, holding], receivedEvent(tenant.inbox, { labels: ['spam'] }))).toEqual([
-      [],
+  it('bring a bare subscription no restricted mail, whatever its key holds; one that names the type gets it', async () => {
+    const restricted = [['spam'], ['blocked'], ['unauthenticated']].map((labels) =>
+      receivedEvent(tenant.inbox, { labels }),
+    )
+    const bare = await subscribed([{}])
+    const empty = await subscribed([{ event_types: [] }, { inbox_ids: [tenant.inbox.address], event_types: null }])
+    const named = await subscribed([{ event_types: ['message.received.spam'] }], {
+      permissions: ['message_read', 'label_spam_read'],
+    })
+    expect(await gotBy([bare, empty, named], ...restricted, receivedEvent(tenant.inbox))).toEqual([
+      ['message.received'],
+      ['message.received'],
       ['message.received.spam'],
     ])
   })
 
-  it('a mail with two restricted labels goes only to who may see both', async () => {
-    const one = await subscribed([{}], { permissions: ['message_read', 'label_blocked_read'] })
-    const both = await subscribed([{}], { permissions: ['message_read', 'label_blocked_read', 'label_spam_read'] })
+  it('are needed for every restricted label of a mail', async () => {
+    const event_types = ['message.received.blocked']
+    const one = await subscribed([{ event_types }], { permissions: ['message_read', 'label_blocked_read'] })
+    const both = await subscribed([{ event_types }], {
+      permissions: ['message_read', 'label_blocked_read', 'label_spam_read'],
+    })
     expect(await gotBy([one, both], receivedEvent(tenant.inbox, { labels: ['spam', 'blocked'] }))).toEqual([
       [],
       ['message.received.blocked'],

@@ -1,14 +1,12 @@
-import { type Caller, LABEL_PERMISSIONS, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
+import { type Caller, RESTRICTED_LABELS, type RestrictedLabel, visibleLabels } from '@restante/contracts'
 
 /** Query members that let restricted items into a list. */
 export type Includes = { readonly [L in RestrictedLabel as `include_${L}`]?: boolean | undefined }
 
 /** Restricted labels whose items do not exist for a credential (mail 4.4 rules 1 and 8). */
 export function invisibleLabels(caller: Caller): RestrictedLabel[] {
-  const { permissions } = caller.credential
-  if (permissions === undefined) return []
-  const held = new Set(permissions)
-  return RESTRICTED_LABELS.filter((label) => !held.has(LABEL_PERMISSIONS[label]))
+  const visible = new Set(visibleLabels(caller.credential))
+  return RESTRICTED_LABELS.filter((label) => !visible.has(label))
 }
 
 /** Restricted labels that keep an item out of a list: without the permission, or not asked for (mail 4.4 rules 2, 5, 6). */

@@ -1,4 +1,4 @@
-import { type Caller, type CallerInbox, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
+import { type Caller, type CallerInbox, visibleLabels } from '@restante/contracts'
 import { isMadeMessageId } from '@restante/mime'
 import { notFound, type Queryable, type ServiceClient } from '@restante/service'
 import { copies } from '../copies/store.ts'
@@ -6,13 +6,6 @@ import type { AnsweredMessage } from './message.ts'
 
 /** A large source has to travel; the mailbox answers small ones within milliseconds. */
 const TIMEOUT_MS = 5_000
-
-/** Restricted labels whose messages the caller's key may see (mail 4.4); a key without a list holds all permissions. */
-export function visibleLabels(caller: Caller): RestrictedLabel[] {
-  const { permissions } = caller.credential
-  if (!permissions) return [...RESTRICTED_LABELS]
-  return RESTRICTED_LABELS.filter((label) => permissions.includes(`label_${label}_read`))
-}
 
 /**
  * Reads the message that is answered from its owner. One that the inbox sent moments ago may not be there yet: then its
@@ -25,7 +18,7 @@ export async function readSource(
   inbox: CallerInbox,
   messageId: string,
 ): Promise<AnsweredMessage> {
-  const request = { inbox_uid: inbox.uid, message_id: messageId, visible_labels: visibleLabels(caller) }
+  const request = { inbox_uid: inbox.uid, message_id: messageId, visible_labels: visibleLabels(caller.credential) }
   const read = async () => (await mailIngest.call('mail-ingest.getReplySource', request, TIMEOUT_MS)).source
   const source = (await read()) ?? ((await bringCopy(db, mailIngest, inbox, messageId)) ? await read() : undefined)
   if (!source) throw notFound('Message')

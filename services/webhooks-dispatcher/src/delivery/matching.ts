@@ -1,4 +1,4 @@
-import { DEFAULT_EVENT_TYPES, type EventRouting } from '@restante/contracts'
+import { type EventRouting, subscribedEventTypes } from '@restante/contracts'
 
 /** What of a webhook decides whether it gets an event. */
 export interface Subscriber {
@@ -25,16 +25,11 @@ const CLOCK_TOLERANCE_MS = 1_000
 export function matches(webhook: Subscriber, event: RoutedEvent): boolean {
   return (
     webhook.organization_id === event.routing.organizationId &&
-    wantsType(webhook, event.type) &&
+    subscribedEventTypes(webhook.event_types).includes(event.type) &&
     withinFilters(webhook, event.routing) &&
     (event.routing.restricted ?? []).every((label) => webhook.visible_labels.includes(label)) &&
     event.time.getTime() >= webhook.active_since.getTime() - CLOCK_TOLERANCE_MS
   )
-}
-
-function wantsType(webhook: Subscriber, type: string): boolean {
-  const types: readonly string[] = webhook.event_types.length > 0 ? webhook.event_types : DEFAULT_EVENT_TYPES
-  return types.includes(type)
 }
 
 /** Filters are a union; without any, the whole organization counts: narrower webhooks always carry a filter. */

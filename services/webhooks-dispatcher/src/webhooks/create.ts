@@ -1,16 +1,17 @@
-import { type Caller, LIMITS, type RequestOf } from '@restante/contracts'
+import { type Caller, LIMITS, type RequestOf, visibleLabels } from '@restante/contracts'
 import {
   ApiError,
   invalid,
   notFound,
   type Queryable,
+  requireEventTypes,
   type SecretBox,
   type ServiceClient,
   type Turns,
 } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
-import { demandEventTypes, demandFreeFilters, type Home, homeOf, visibleLabels } from './scope.ts'
+import { demandFreeFilters, type Home, homeOf } from './scope.ts'
 import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
 import {
   countWebhooksOf,
@@ -47,7 +48,7 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
   await freeAlias(deps, caller, body.client_id)
   const existing = await replay(deps.db, caller, body.client_id)
   if (existing) return existing
-  demandEventTypes(caller, body.event_types)
+  requireEventTypes(caller.credential, body.event_types, 'webhook')
   const home = homeOf(caller)
   const filters = await resolveFilters(deps, caller, home, body)
   return deps.turns.run(caller.organization_id, () =>
@@ -150,7 +151,8 @@ async function insert(
       podIds: [...filters.podIds],
       inboxUids: filters.inboxes.map(({ uid }) => uid),
       inboxIds: filters.inboxes.map(({ address }) => address),
-      visibleLabels: visibleLabels(caller),
+      // They stay with the webhook whatever becomes of the key (events 4).
+      visibleLabels: visibleLabels(caller.credential),
       clientId: body.client_id ?? null,
     },
   })

@@ -1,10 +1,4 @@
-import {
-  type Caller,
-  LABEL_PERMISSIONS,
-  type Permission,
-  permissionsForEventTypes,
-  type RequestOf,
-} from '@restante/contracts'
+import type { Caller, RequestOf } from '@restante/contracts'
 import { ApiError, invalid } from '@restante/service'
 
 type CreateBody = RequestOf<'webhooks.create'>['body']
@@ -35,23 +29,4 @@ export function demandFreeFilters(caller: Caller, body: Pick<CreateBody, 'inbox_
   if (body.pod_ids && (caller.inbox || caller.pod_id !== undefined)) {
     throw invalid(['pod_ids'], 'This route fixes the pod; leave pod_ids out')
   }
-}
-
-function holds(caller: Caller, permission: Permission): boolean {
-  return caller.credential.permissions === undefined || caller.credential.permissions.includes(permission)
-}
-
-/** @throws ApiError 403 with the message `<permission> is forbidden` for the first type that the key may not see. */
-export function demandEventTypes(caller: Caller, types: CreateBody['event_types']): void {
-  const missing = permissionsForEventTypes(types, 'webhook').find((permission) => !holds(caller, permission))
-  if (missing === undefined) return
-  throw new ApiError('missing_permission', {
-    message: `${missing} is forbidden`,
-    fix: `Use a key that has ${missing}, or leave that event type out.`,
-  })
-}
-
-/** Restricted labels that the key can read; they stay with the webhook whatever becomes of the key (events 4). */
-export function visibleLabels(caller: Caller): string[] {
-  return Object.entries(LABEL_PERMISSIONS).flatMap(([label, permission]) => (holds(caller, permission) ? [label] : []))
 }

@@ -1,8 +1,8 @@
 import { type Caller, LIMITS } from '@restante/contracts'
-import { ApiError, type Logger } from '@restante/service'
+import { ApiError, type Logger, requireEventTypes } from '@restante/service'
 import type { WebSocket } from 'ws'
 import { readFrame } from '../subscriptions/frames.ts'
-import { demandEventTypes, type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
+import { type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** Why the server closes a stream. Never 1000: clients take it as final and do not come back (events 6.4). */
 export const CLOSE = {

@@ -1,10 +1,10 @@
 import {
-  type Caller,
+  type CallerCredential,
   type EventType,
-  LABEL_PERMISSIONS,
+  holdsPermission,
   LIMITS,
-  type Permission,
-  permissionsForEventTypes,
+  subscribedEventTypes,
+  visibleLabels,
 } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 
@@ -22,24 +22,7 @@ export interface StreamEvent {
   readonly restricted: readonly string[]
 }
 
-type Rights = Pick<Caller['credential'], 'permissions'>
-
-function holds(rights: Rights, permission: Permission): boolean {
-  return rights.permissions === undefined || rights.permissions.includes(permission)
-}
-
-/**
- * Refuses the first event type that the credential may not receive (events 4).
- * @throws ApiError `missing_permission` with the message `<permission> is forbidden`.
- */
-export function demandEventTypes(rights: Rights, types: readonly EventType[]): void {
-  const missing = permissionsForEventTypes(types, 'stream').find((permission) => !holds(rights, permission))
-  if (missing === undefined) return
-  throw new ApiError('missing_permission', {
-    message: `${missing} is forbidden`,
-    fix: `Use a key that has ${missing}.`,
-  })
-}
+type Rights = Pick<CallerCredential, 'permissions' | 'app_connect'>
 
 function keyOf(scope: Scope): string {
   switch (scope.kind) {
@@ -55,12 +38,14 @@ function keyOf(scope: Scope): string {
 /** The subscriptions of one connection: per scope the types it wants, where the last `subscribe` for a scope counts. */
 export class Subscriptions {
   readonly #rights: Rights
-  /** Scope to types; `undefined` is the default set. */
-  readonly #types = new Map<string, ReadonlySet<string> | undefined>()
+  readonly #visibleLabels: ReadonlySet<string>
+  /** Scope to types. */
+  readonly #types = new Map<string, ReadonlySet<string>>()
 
   /** @param rights the permissions that the connection was opened with; they hold until it ends. */
   constructor(rights: Rights) {
     this.#rights = rights
+    this.#visibleLabels = new Set(visibleLabels(rights))
   }
 
   /**
@@ -76,7 +61,8 @@ export class Subscriptions {
         details: { resource: 'subscription', limit: LIMITS.stream.subscriptions },
       })
     }
-    for (const key of added) this.#types.set(key, types && new Set(types))
+    const wanted = new Set(subscribedEventTypes(types))
+    for (const key of added) this.#types.set(key, wanted)
   }
 
   /** Ends scopes; those that are not there are ignored. */
@@ -95,21 +81,15 @@ export class Subscriptions {
   }
 
   #wants(key: string, event: StreamEvent): boolean {
-    if (!this.#types.has(key)) return false
-    const types = this.#types.get(key)
-    // Calendar events come only when named (events 5).
-    return types ? types.has(event.type) : !event.type.startsWith('calendar.')
+    return this.#types.get(key)?.has(event.type) ?? false
   }
 
   /** The same visibility as a read over REST (events 1.2 rule 2, events 4). */
   #visible(event: StreamEvent): boolean {
-    if (event.type.startsWith('calendar.')) return holds(this.#rights, 'calendar_event_read')
+    if (event.type.startsWith('calendar.')) return holdsPermission(this.#rights, 'calendar_event_read')
     if (!event.type.startsWith('message.')) return true
-    return holds(this.#rights, 'message_read') && event.restricted.every((label) => this.#mayRead(label))
-  }
-
-  #mayRead(label: string): boolean {
-    const known = Object.entries(LABEL_PERMISSIONS).find(([name]) => name === label)
-    return known === undefined || holds(this.#rights, known[1])
+    return (
+      holdsPermission(this.#rights, 'message_read') && event.restricted.every((label) => this.#visibleLabels.has(label))
+    )
   }
 }
