@@ -92,16 +92,25 @@ describe('200', () => {
 })
 
 describe('200 to a known client_id', () => {
-  it('gives the existing webhook unchanged and ignores the rest, whatever the key may see', async () => {
+  it('gives the existing webhook unchanged and ignores the rest', async () => {
     const client_id = randomUUID()
     const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
-    const again = await dispatcher.webhook(tenant.organization(['webhook_create']), {
+    const again = await dispatcher.webhook(tenant.organization(['webhook_create', 'webhook_read']), {
       url: 'https://other.example/',
       event_types: ['message.received.spam'],
       inbox_ids: ['nobody@restante.test'],
       client_id,
     })
     expect(again).toEqual(first)
+  })
+
+  it('leaves the secret out for a key that could not read it, except for the one that made the webhook', async () => {
+    const body = { url: URL, event_types: TYPES, client_id: randomUUID() }
+    const maker = tenant.organization(['webhook_create'])
+    const { secret, ...others } = await dispatcher.webhook(maker, body)
+    expect(secret).toMatch(WEBHOOK_SECRET)
+    expect(await dispatcher.webhook(tenant.organization(['webhook_create']), body)).toEqual(others)
+    expect(await dispatcher.webhook(maker, body)).toEqual({ ...others, secret })
   })
 
   it('makes one webhook of fifty parallel creates, and all answer with it', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
 import { PAGE } from '../resources/page.ts'
-import { webhook } from '../resources/webhook.ts'
+import { createdWebhook, webhook } from '../resources/webhook.ts'
 import { eventTypeList, filterIds } from '../schemas/event-filter.ts'
 import { headerMap } from '../schemas/header-map.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
@@ -60,7 +60,7 @@ export const webhookOperations = group({
       pod_ids: filterIds.optional(),
       headers: headers.optional(),
     }),
-    response: webhook,
+    response: createdWebhook,
   }),
   'webhooks.list': define({
     ...BASE,

@@ -21,3 +21,14 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' })
 export type Webhook = z.infer<typeof webhook>
+
+/** Answer of a create. A repeated create shows the secret only to a credential that knows it or could read it. */
+export const createdWebhook = webhook
+  .extend({
+    secret: webhook.shape.secret.optional().meta({
+      description:
+        'Key of the signatures: `whsec_` and base64. A create that finds a webhook by its `client_id` leaves it out unless the key made that webhook or holds `webhook_read`.',
+    }),
+  })
+  .meta({ id: 'CreatedWebhook' })
+export type CreatedWebhook = z.infer<typeof createdWebhook>

@@ -154,6 +154,7 @@ async function insert(
       // They stay with the webhook whatever becomes of the key (events 4).
       visibleLabels: visibleLabels(caller.credential),
       clientId: body.client_id ?? null,
+      createdBy: caller.credential.id,
     },
   })
   const row = await findWebhook(

@@ -1,4 +1,11 @@
-import { type EventType, isEventType, type Webhook } from '@restante/contracts'
+import {
+  type Caller,
+  type CreatedWebhook,
+  type EventType,
+  holdsPermission,
+  isEventType,
+  type Webhook,
+} from '@restante/contracts'
 import type { SecretBox } from '@restante/service'
 import { openSecret } from './secrets.ts'
 import type { WebhookRow } from './store.ts'
@@ -21,4 +28,14 @@ export function webhookRecord(row: WebhookRow, box: SecretBox): Webhook {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/**
+ * The answer to a create. One that found the webhook by its `client_id` shows the secret to the credential that made the
+ * webhook, whose first answer may have been lost, and to credentials that could read it with a GET; to no other.
+ */
+export function createdRecord(row: WebhookRow, box: SecretBox, { credential }: Caller): CreatedWebhook {
+  const { secret, ...others } = webhookRecord(row, box)
+  const shown = row.created_by === credential.id || holdsPermission(credential, 'webhook_read')
+  return shown ? { ...others, secret } : others
 }

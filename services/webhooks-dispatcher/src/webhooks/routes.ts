@@ -2,7 +2,7 @@ import { type Caller, pageSize } from '@restante/contracts'
 import { type Cursors, type Handlers, notFound, pageOf } from '@restante/service'
 import { dropDeliveries } from '../delivery/store.ts'
 import { type CreateDeps, createWebhook } from './create.ts'
-import { webhookRecord } from './record.ts'
+import { createdRecord, webhookRecord } from './record.ts'
 import { deleteWebhook, findWebhook, listWebhooks, lockWebhook, type ScopeFilter } from './store.ts'
 
 export interface WebhookRouteDeps extends CreateDeps {
@@ -16,7 +16,7 @@ function scopeOf(caller: Caller): ScopeFilter {
 export function webhookRoutes(deps: WebhookRouteDeps): Handlers<'webhooks-dispatcher'> {
   const { db, box, cursors } = deps
   return {
-    'webhooks.create': async ({ caller, body }) => webhookRecord(await createWebhook(deps, caller, body), box),
+    'webhooks.create': async ({ caller, body }) => createdRecord(await createWebhook(deps, caller, body), box, caller),
 
     'webhooks.list': async ({ caller, query }) => {
       const scope = scopeOf(caller)

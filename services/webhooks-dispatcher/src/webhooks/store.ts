@@ -14,6 +14,7 @@ export interface WebhookRow {
   readonly pod_ids: string[]
   readonly inbox_ids: string[]
   readonly client_id: string | null
+  readonly created_by: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -25,7 +26,7 @@ export interface ScopeFilter {
   readonly inboxUid: string | undefined
 }
 
-const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, pod_ids, inbox_ids, client_id, created_at, updated_at`
+const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, pod_ids, inbox_ids, client_id, created_by, created_at, updated_at`
 const IN_SCOPE = `organization_id = $1 and ($2::uuid is null or pod_id = $2) and ($3::uuid is null or inbox_uid = $3)`
 type Scope = [organization: string, pod: string | null, inbox: string | null]
 
