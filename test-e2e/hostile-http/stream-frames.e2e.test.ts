@@ -6,6 +6,7 @@ import { handshake, RawSocket } from './raw-socket.ts'
 
 const TEXT = 0x81
 const PING = 0x89
+const PONG = 0x8a
 /** A mask of zeroes leaves the bytes as they are. */
 const MASK = Buffer.alloc(4)
 
@@ -56,10 +57,16 @@ describe('a stream whose client sends', () => {
     ['a frame above the limit', frame(TEXT, 'x'.repeat(70_000)), 1009],
     [
       'a message above the limit, in pieces',
-      Buffer.concat([frame(0x01, 'x'), ...Array.from({ length: 70 }, () => frame(0x00, 'x'.repeat(1_000)))]),
+      Buffer.concat([frame(0x01, 'x'), ...Array.from({ length: 35 }, () => frame(0x00, 'x'.repeat(2_000)))]),
       1009,
     ],
     ['10,000 pings at once', Buffer.concat(Array.from({ length: 10_000 }, () => frame(PING, 'x'))), 1008],
+    ['100 pongs that no ping asked for', Buffer.concat(Array.from({ length: 100 }, () => frame(PONG, 'x'))), 1008],
+    [
+      '100 empty parts of a message that does not end',
+      Buffer.concat([frame(0x01, 'x'), ...Array.from({ length: 100 }, () => frame(0x00))]),
+      1008,
+    ],
     ['10,000 messages at once', Buffer.concat(Array.from({ length: 10_000 }, () => frame(TEXT, '{}'))), 1008],
   ])('%s is closed with its code', async (_what, sent, code) => {
     const raw = await open()

@@ -54,7 +54,6 @@ export class Connection {
     this.requestId = options.requestId
     this.#subscriptions = new Subscriptions(options.caller.credential)
     this.#socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : data.toString()))
-    this.#socket.on('ping', () => this.#admit())
     this.#socket.on('pong', () => {
       this.#unansweredPings = 0
     })
@@ -110,8 +109,25 @@ export class Connection {
     return true
   }
 
+  /**
+   * Counts frames that have arrived, of whatever kind: control frames and the parts of a message cost work like others.
+   * More than the allowed rate end the stream (events 6.4), and what has arrived by then is not answered.
+   */
+  count(frames: number): void {
+    if (this.#closing) return
+    const { framesPerSecond } = LIMITS.stream
+    const now = Date.now()
+    const refilled = this.#allowance.frames + ((now - this.#allowance.at) / 1000) * framesPerSecond
+    this.#allowance = { frames: Math.min(refilled, framesPerSecond) - frames, at: now }
+    if (this.#allowance.frames < 0) this.#endFlood()
+  }
+
   #receive(text: string): void {
-    if (!this.#admit()) return
+    if (this.#closing) return
+    if (this.#waitingFrames >= LIMITS.stream.framesPerSecond) {
+      this.#endFlood()
+      return
+    }
     this.#waitingFrames++
     this.#answering = this.#answering
       .then(() => this.#answer(text))
@@ -120,19 +136,11 @@ export class Connection {
       })
   }
 
-  /** Counts one frame. @returns whether it may be looked at; one too many ends the stream, and nothing counts after that. */
-  #admit(): boolean {
-    if (this.#closing) return false
-    const { framesPerSecond } = LIMITS.stream
-    const now = Date.now()
-    const refilled = this.#allowance.frames + ((now - this.#allowance.at) / 1000) * framesPerSecond
-    this.#allowance = { frames: Math.min(refilled, framesPerSecond) - 1, at: now }
-    if (this.#allowance.frames >= 0 && this.#waitingFrames < framesPerSecond) return true
+  /** Closes, and reads what the flood still brings for as long as its peer may take to see the close, and no longer. */
+  #endFlood(): void {
     this.close(CLOSE.policy, 'Too many frames')
-    // What a flood still brings is read for as long as its peer may take to see the close, and no longer.
     const cut = setTimeout(() => this.#socket.terminate(), FLOOD_GRACE_MS)
     this.#socket.once('close', () => clearTimeout(cut))
-    return false
   }
 
   async #answer(text: string): Promise<void> {
@@ -149,7 +157,7 @@ export class Connection {
         this.#send({ type: 'unsubscribed', ...echo })
         return
       }
-      if (frame.eventTypes) demandEventTypes(this.caller.credential, frame.eventTypes)
+      if (frame.eventTypes) requireEventTypes(this.caller.credential, frame.eventTypes, 'stream')
       this.#subscriptions.add(await this.#scopes(inboxIds, podIds), frame.eventTypes)
       this.#send({ type: 'subscribed', ...echo })
     } catch (error) {

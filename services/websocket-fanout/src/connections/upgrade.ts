@@ -6,6 +6,7 @@ import { type Caller, LIMITS } from '@restante/contracts'
 import { answerOnSocket, CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restante/service'
 import { WebSocketServer } from 'ws'
 import { Connection, type ResolveScopes } from './connection.ts'
+import { FrameCounter } from './frame-counter.ts'
 import type { Hub } from './hub.ts'
 import type { KeyWatch } from './key-watch.ts'
 import type { StreamQuota } from './quota.ts'
@@ -70,6 +71,9 @@ async function open(
       docsUrl: options.docsUrl,
       resolve: options.resolve,
     })
+    // Ahead of the WebSocket's own listener, so that no frame is answered that comes beyond the rate.
+    const frames = new FrameCounter()
+    socket.prependListener('data', (chunk: Buffer) => connection.count(frames.begunIn(chunk)))
     hub.add(connection)
     void options.keys.check(caller.credential.id)
     webSocket.once('close', (code) => {
