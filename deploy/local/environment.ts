@@ -67,6 +67,8 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
     case 'gateway':
       return {
         READY_INCLUDES_UPSTREAMS: 'true',
+        // Everything here listens on loopback.
+        INTERNAL_ON_PUBLIC_PORT: 'true',
         INSTALLATION_SECRET: secretOf('installation secret'),
         RATE_LIMIT_SPARES_LOOPBACK: 'true',
       }

@@ -29,6 +29,7 @@ export type { ConnectionLimits } from './http/connection-limits.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'
 export { HttpListener, type ListenerOptions } from './http/listener.ts'
+export { type MetricsAddress, MetricsListener } from './http/metrics-listener.ts'
 export {
   type AnyHandler,
   answer,
@@ -45,7 +46,9 @@ export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/s
 export { answerOnSocket, hangUp, type SocketAnswer } from './http/socket-answer.ts'
 export { requireEventTypes } from './identity/event-types.ts'
 export {
+  bodyDigest,
   CALLER_HEADER,
+  type CallerClaims,
   SERVICE_HEADER,
   TokenMint,
   TokenRefused,

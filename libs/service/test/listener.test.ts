@@ -66,7 +66,7 @@ describe('HttpListener answers', () => {
 
   it('readiness without the reasons, where it is a public edge', async () => {
     const problems = async () => ({ database: 'connect ECONNREFUSED 10.0.0.7:5432' })
-    const { origin } = await listen({ metrics: false, health: { problems, degradations: problems } })
+    const { origin } = await listen({ audience: 'public', health: { problems, degradations: problems } })
     const told = { database: 'see the log' }
     expect(await (await fetch(`${origin}/readyz`)).json()).toEqual({
       status: 'not ready',
@@ -75,12 +75,14 @@ describe('HttpListener answers', () => {
     })
   })
 
-  it('metrics, unless it is a public edge', async () => {
-    const { origin } = await listen()
+  it('metrics to operators alone: neither to the public nor to other services', async () => {
+    const { origin } = await listen({ audience: 'operators' })
     await fetch(`${origin}/x`)
     expect(await (await fetch(`${origin}/metrics`)).text()).toContain('http_requests_total')
-    const edge = await listen({ metrics: false })
-    expect(await (await fetch(`${edge.origin}/metrics`)).json()).toEqual({ hello: 'world' })
+    for (const audience of ['public', 'services'] as const) {
+      const other = await listen({ audience })
+      expect(await (await fetch(`${other.origin}/metrics`)).json()).toEqual({ hello: 'world' })
+    }
   })
 
   it('HEAD as GET without a body', async () => {

@@ -85,6 +85,22 @@ describe('the operations of a service', () => {
     expect((await request('webhooks.get', 'GET', '/webhooks')).status).toBe(401)
   })
 
+  it('take a token that is bound to a body with that body alone', async () => {
+    const body = JSON.stringify({ url: 'https://receiver.example/', event_types: ['message.received'] })
+    const token = new TokenMint('webhooks-dispatcher', CALLER_KEY).caller('webhooks.create', caller, Buffer.from(body))
+    const post = (sent: string) =>
+      fetch(`http://127.0.0.1:${listener.port}/webhooks`, {
+        method: 'POST',
+        headers: { [CALLER_HEADER]: token },
+        body: sent,
+      })
+    expect((await post(body)).status).toBe(200)
+    for (const other of [`${body} `, body.replace('receiver', 'attacker'), '']) {
+      const refused = await post(other)
+      expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'unauthorized' }])
+    }
+  })
+
   it('answer with no-store, and HEAD like GET', async () => {
     const answered = await request('webhooks.list', 'GET', '/webhooks?limit=7')
     expect(answered.headers.get('cache-control')).toBe('no-store')

@@ -12,8 +12,8 @@ const caller: Caller = {
   unverified: false,
 }
 
-function verify(token: string): Promise<Caller> {
-  return verifyCaller(token, KEY, 'webhooks-dispatcher', 'webhooks.list')
+async function verify(token: string): Promise<Caller> {
+  return (await verifyCaller(token, KEY, 'webhooks-dispatcher', 'webhooks.list')).caller
 }
 
 /** A token as `TokenMint` makes it, with one thing wrong. */

@@ -149,6 +149,7 @@ function environmentOf(
   return {
     PORT: String(port),
     HOST: '127.0.0.1',
+    INTERNAL_ON_PUBLIC_PORT: 'true',
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
     DATABASE_URL: databaseUrl,
     REDIS_URL: redis.url,

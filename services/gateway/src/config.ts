@@ -1,18 +1,18 @@
 import path from 'node:path'
 import { displayName, LIMITS } from '@restante/contracts'
-import { commonConfiguration, commonEnvironment, env } from '@restante/service'
+import { ConfigurationError, commonConfiguration, commonEnvironment, env } from '@restante/service'
 import type { z } from 'zod'
 
 export const environment = commonEnvironment.extend({
-  PORT: env.port(3000).describe('HTTP port: REST, WebSocket upgrade at /v0, documents, and calls of other services'),
+  PORT: env.port(3000).describe('HTTP port that faces the world: REST, WebSocket upgrade at /v0, documents'),
   INTERNAL_PORT: env
     .port()
     .optional()
-    .describe('Port of the calls of other services, which the public port then serves no more; default: on PORT'),
-  METRICS_PORT: env
-    .port()
-    .optional()
-    .describe('Port of /metrics, and of /readyz with its reasons; the public port never serves them'),
+    .describe('Port of the calls of other services; required unless INTERNAL_ON_PUBLIC_PORT. Keep it from the world'),
+  INTERNAL_HOST: env.string().optional().describe('Address that INTERNAL_PORT listens on; default: HOST'),
+  INTERNAL_ON_PUBLIC_PORT: env
+    .flag(false)
+    .describe('Serve the calls of other services on PORT, where only their tokens protect them; for local runs'),
   REDIS_URL: env.url().describe('Redis of the queues'),
   REDIS_CACHE_URL: env.url().optional().describe('Redis that counts requests for the rate limits; default: REDIS_URL'),
   REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
@@ -31,6 +31,11 @@ export const environment = commonEnvironment.extend({
     .describe(
       'Addresses and networks (CIDR) of the proxies in front. From them alone X-Forwarded-For is believed; without it all who come through one proxy are one peer. HTTP_PEER_CONNECTIONS does not count them',
     ),
+  HTTP_PEER_CONNECTIONS: env
+    .integer(2_000)
+    .describe(
+      'Connections at once of one peer; those of TRUSTED_PROXIES are not counted, so name every proxy there: to any other its clients are one peer',
+    ),
   RATE_LIMIT_ORGANIZATION: env.rate('100/s').describe('Requests of one organization, beyond them 429'),
   RATE_LIMIT_ORGANIZATION_BURST: env.integer(200, 1_000_000, 1).describe('How many of them may come at once'),
   RATE_LIMIT_CREDENTIAL: env.rate('50/s').describe('Requests with one API key'),
@@ -39,6 +44,7 @@ export const environment = commonEnvironment.extend({
   RATE_LIMIT_FAILED_AUTHENTICATION: env
     .rate('300/m')
     .describe('Requests without a valid API key of one peer; those with one go on'),
+  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Downloads with one link, which needs no API key'),
   RATE_LIMIT_SPARES_LOOPBACK: env.flag(false).describe('Peers on the same machine are exempt from every rate limit'),
 
   INSTALLATION_SECRET: env
@@ -113,8 +119,7 @@ export function configure(given: Environment) {
   const prefix = `${given.REDIS_PREFIX}:gateway`
   return {
     ...commonConfiguration(given),
-    internalPort: given.INTERNAL_PORT,
-    metricsPort: given.METRICS_PORT,
+    internal: internalAddress(given),
     redis: { url: given.REDIS_URL, prefix },
     trustedProxies: given.TRUSTED_PROXIES,
     rateLimits: {
@@ -124,6 +129,7 @@ export function configure(given: Environment) {
         credential: { ...given.RATE_LIMIT_CREDENTIAL, burst: given.RATE_LIMIT_CREDENTIAL_BURST },
         signUp: given.RATE_LIMIT_SIGN_UP,
         failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
+        download: given.RATE_LIMIT_DOWNLOAD,
         sparesLoopback: given.RATE_LIMIT_SPARES_LOOPBACK,
       },
     },
@@ -174,6 +180,25 @@ export function configure(given: Environment) {
   }
 }
 export type Config = ReturnType<typeof configure>
+
+/**
+ * Where other services call the gateway. A production configuration has to name the port: a public port that also serves
+ * internal operations would come about by leaving a variable out.
+ * @throws ConfigurationError
+ */
+function internalAddress({ INTERNAL_PORT: port, INTERNAL_HOST, INTERNAL_ON_PUBLIC_PORT, HOST, PORT }: Environment) {
+  if (INTERNAL_ON_PUBLIC_PORT && port !== undefined) {
+    throw new ConfigurationError(['INTERNAL_ON_PUBLIC_PORT must not be true where INTERNAL_PORT is set'])
+  }
+  if (INTERNAL_ON_PUBLIC_PORT) return 'on the public port' as const
+  if (port === undefined) {
+    throw new ConfigurationError([
+      'INTERNAL_PORT is missing: name the port on which other services call the gateway, and point their GATEWAY_URL there (in a local run, set INTERNAL_ON_PUBLIC_PORT=true instead)',
+    ])
+  }
+  if (port === PORT && port !== 0) throw new ConfigurationError(['INTERNAL_PORT must be another port than PORT'])
+  return { port, host: INTERNAL_HOST ?? HOST }
+}
 
 /** What keys are made with; the operator's command line needs no more than this and the database. */
 export function secretsConfiguration(given: Pick<Environment, 'INSTALLATION_SECRET' | 'REGION'>) {

@@ -1,7 +1,16 @@
 import { LIMITS, topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
-import { Cursors, HttpListener, type Logger, notFound, run, Service, ServiceClient, Turns } from '@restante/service'
+import {
+  Cursors,
+  HttpListener,
+  type Logger,
+  MetricsListener,
+  run,
+  Service,
+  ServiceClient,
+  Turns,
+} from '@restante/service'
 import { mailCodes } from './agents/code-mail.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { type Config, configure, environment } from './config.ts'
@@ -45,6 +54,9 @@ const DRAIN_RESERVE_MS = 8_000
 /** The public edge, and the owner of who may do what. */
 export function create(config: Config, log: Logger): Service {
   const service = new Service({ name, log })
+  service.use(
+    new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
+  )
   const db = service.use(openDatabase(config.database))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const secrets = new Secrets(config.credentials)
@@ -112,13 +124,14 @@ export function create(config: Config, log: Logger): Service {
     limits: connectionLimits,
     log,
     docsUrl,
-    metrics: false,
     health: service,
     headerBytes: LIMITS.request.headers,
   }
   const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peerKeys })
-  if (config.internalPort !== undefined) {
-    service.use(new HttpListener({ ...front, port: config.internalPort, handle: internal }))
+  if (config.internal !== 'on the public port') {
+    service.use(
+      new HttpListener({ ...config.http, ...config.internal, log, docsUrl, health: service, handle: internal }),
+    )
   }
 
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
@@ -126,6 +139,7 @@ export function create(config: Config, log: Logger): Service {
   service.use(
     new HttpListener({
       ...front,
+      audience: 'public',
       handle: edge({
         db,
         routes,
@@ -136,20 +150,13 @@ export function create(config: Config, log: Logger): Service {
         limits,
         upstreams,
         documents: new Documents(config),
-        internal: config.internalPort === undefined ? internal : undefined,
+        internal: config.internal === 'on the public port' ? internal : undefined,
       }),
       upgrade: streams.accept,
     }),
   )
   // Behind the listener, so that streams are closed before it stops: a shutdown runs in the opposite order.
   service.use(streams)
-  if (config.metricsPort !== undefined) {
-    const nothingElse = async (): Promise<void> => {
-      throw notFound('Route')
-    }
-    const { metricsPort: port } = config
-    service.use(new HttpListener({ ...config.http, port, log, docsUrl, health: service, handle: nothingElse }))
-  }
   return service
 }
 

@@ -122,6 +122,7 @@ function environmentOf(place: Place): Record<string, string> {
   return {
     PORT: String(place.port),
     HOST: '127.0.0.1',
+    INTERNAL_ON_PUBLIC_PORT: 'true',
     DATABASE_URL: place.database,
     REDIS_URL: place.redis.url,
     REDIS_PREFIX: place.redis.prefix,

@@ -86,9 +86,12 @@ describe('what other services ask', () => {
     expect([inboxes.map(({ given }) => given), pods]).toEqual([['front'], []])
   })
 
-  it('comes on a port of its own where one is set, and then on no other', async () => {
+  it('comes on a port of its own in production, and on no other', async () => {
     const internalPort = await freePort()
-    const { port } = await gateway.another({ INTERNAL_PORT: String(internalPort) })
+    const { port } = await gateway.another({
+      INTERNAL_PORT: String(internalPort),
+      INTERNAL_ON_PUBLIC_PORT: 'false',
+    })
     const ask = async (to: number) => {
       const client = new ServiceClient({
         from: 'mail-ingest',

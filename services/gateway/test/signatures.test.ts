@@ -15,7 +15,7 @@ import {
   sha256Digest,
   signedHeaders,
 } from './signing.ts'
-import { callerOf } from './stand-ins.ts'
+import { claimsOf } from './stand-ins.ts'
 
 type Organization = Awaited<ReturnType<TestGateway['organization']>>
 
@@ -116,8 +116,9 @@ describe('signed requests', () => {
       const [seen] = gateway.behind.seen
       expect(seen?.body.equals(Buffer.from(body))).toBe(true)
       for (const name of ['signature', 'signature-input']) expect(seen?.headers).not.toHaveProperty(name)
-      const caller = seen && (await callerOf(seen, 'messages.send', CALLER_KEY))
-      expect(caller?.credential).toMatchObject({ id: signer.keyId, type: 'public_key' })
+      const claims = seen && (await claimsOf(seen, 'messages.send', CALLER_KEY))
+      expect(claims?.caller.credential).toMatchObject({ id: signer.keyId, type: 'public_key' })
+      expect(claims?.body).toBe(createHash('sha256').update(body).digest('base64url'))
     })
 
     it('and note when the key was used', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Caller, isOperationId, type OperationId, operations } from '@restante/contracts'
-import { CALLER_HEADER, verifyCaller } from '@restante/service'
+import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service'
 
 /** What a service behind the gateway got to see of one request. */
 export interface SeenRequest {
@@ -116,7 +116,20 @@ export class StandIns {
 }
 
 /** The caller of a request that the gateway passed on, from a token that only the named service can read. */
-export function callerOf(request: Pick<SeenRequest, 'headers'>, id: OperationId, callerKey: string): Promise<Caller> {
+export async function callerOf(
+  request: Pick<SeenRequest, 'headers'>,
+  id: OperationId,
+  callerKey: string,
+): Promise<Caller> {
+  return (await claimsOf(request, id, callerKey)).caller
+}
+
+/** All that the token of such a request says. */
+export async function claimsOf(
+  request: Pick<SeenRequest, 'headers'>,
+  id: OperationId,
+  callerKey: string,
+): Promise<CallerClaims> {
   const token = request.headers[CALLER_HEADER]
   if (!isOperationId(id) || typeof token !== 'string') throw new Error('no caller token')
   return verifyCaller(token, callerKey, operations[id].service, id)

@@ -11,6 +11,7 @@ import {
   HttpListener,
   type InternalHandlers,
   type Logger,
+  MetricsListener,
   notFound,
   run,
   Service,
@@ -51,6 +52,9 @@ const INBOUND = 'restante_inbound'
 /** SMTP in, and the mailbox. Each role can be a process of its own; together they share what they hold. */
 export async function create(config: Config, log: Logger): Promise<Service> {
   const service = new Service({ name, log })
+  service.use(
+    new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
+  )
   const db = service.use(openDatabase(config))
   const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })

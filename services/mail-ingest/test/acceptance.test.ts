@@ -48,7 +48,7 @@ describe('mails that are refused or break off within their content', () => {
   const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
   const reserved = async () => (await stage.db.query(RESERVED))[0]?.count ?? 0
   const brokenOff = async () => {
-    const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+    const metrics = await (await fetch(stage.metricsUrl)).text()
     return Number(/^restante_smtp_mails_total\{outcome="broken_off"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
   }
 

@@ -26,7 +26,7 @@ const count = async (stage: Stage, inbox: TestInbox) =>
   (await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count
 
 async function failedAttempts(stage: Stage): Promise<number> {
-  const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+  const metrics = await (await fetch(stage.metricsUrl)).text()
   return Number(/^restante_mail_attempts_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 

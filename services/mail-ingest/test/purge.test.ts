@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 /** What the metrics tell of purges. */
 async function waiting(): Promise<{ inboxes: number; oldest: number }> {
-  const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+  const metrics = await (await fetch(stage.metricsUrl)).text()
   const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
   return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
 }

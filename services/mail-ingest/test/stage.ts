@@ -84,6 +84,7 @@ export interface Answer {
 export interface Stage {
   readonly smtpPort: number
   readonly url: string
+  readonly metricsUrl: string
   readonly db: Db
   readonly databaseUrl: string
   readonly gatewayUrl: string
@@ -108,10 +109,11 @@ export interface Stage {
 
 export async function openStage(overrides: Record<string, string> = {}): Promise<Stage> {
   const folder = path.resolve(import.meta.dirname, '..')
-  const [database, topics, blobs, port, smtpPort] = await Promise.all([
+  const [database, topics, blobs, port, smtpPort, metricsPort] = await Promise.all([
     createDatabase(folder),
     createTopics(),
     mkdtemp(path.join(tmpdir(), 'mail-ingest-')),
+    freePort(),
     freePort(),
     freePort(),
   ])
@@ -121,6 +123,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
   const config = configOf({
     PORT: String(port),
     SMTP_PORT: String(smtpPort),
+    METRICS_PORT: String(metricsPort),
     DATABASE_URL: database.url,
     TOPIC_PREFIX: topics.prefix,
     BLOB_STORE: `directory:${blobs}`,
@@ -137,6 +140,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
   return {
     smtpPort,
     url,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     db,
     databaseUrl: database.url,
     gatewayUrl: gateway.url,

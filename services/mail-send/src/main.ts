@@ -4,7 +4,16 @@ import { topics } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { type DkimKey, ReturnPath } from '@restante/mime'
-import { GuardedFetch, HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
+import {
+  GuardedFetch,
+  HttpListener,
+  type Logger,
+  MetricsListener,
+  run,
+  Service,
+  ServiceClient,
+  serviceRoutes,
+} from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { copyRoutes } from './copies/routes.ts'
 import { type Orm, openDatabase } from './database.ts'
@@ -34,6 +43,9 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const { defaultDomain, peerKeys } = config
   const dkim = await readDkimKey(config)
   const service = new Service({ name, log })
+  service.use(
+    new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
+  )
   const db = service.use(openDatabase(config))
   const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })

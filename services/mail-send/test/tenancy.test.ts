@@ -136,7 +136,7 @@ describe('when an inbox is deleted', () => {
 
 describe('the metrics', () => {
   const waiting = async () => {
-    const metrics = await (await fetch(`http://127.0.0.1:${world.config.http.port}/metrics`)).text()
+    const metrics = await (await fetch(`http://127.0.0.1:${world.config.metrics?.port}/metrics`)).text()
     const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
     return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
   }

@@ -6,6 +6,7 @@ import {
   GuardedFetch,
   HttpListener,
   type Logger,
+  MetricsListener,
   run,
   SecretBox,
   Service,
@@ -32,6 +33,9 @@ const OWN_FAILURE_MS = { first: 2_000, most: 10_000 }
 /** Webhook subscriptions, and the signed delivery of every event that one of them matches. */
 export function create(config: Config, log: Logger): Service {
   const service = new Service({ name, log })
+  service.use(
+    new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
+  )
   const db = service.use(openDatabase(config))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))

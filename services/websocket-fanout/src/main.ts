@@ -1,5 +1,13 @@
 import { Kafka, MarkSweeper } from '@restante/messaging'
-import { HttpListener, type Logger, run, Service, ServiceClient, serviceRoutes } from '@restante/service'
+import {
+  HttpListener,
+  type Logger,
+  MetricsListener,
+  run,
+  Service,
+  ServiceClient,
+  serviceRoutes,
+} from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { Hub } from './connections/hub.ts'
 import { KeyWatch } from './connections/key-watch.ts'
@@ -17,6 +25,9 @@ const name = 'websocket-fanout'
 /** Live event streams: topics into a log of a day, the log to every instance, each instance to its sockets. */
 export function create(config: Config, log: Logger): Service {
   const service = new Service({ name, log })
+  service.use(
+    new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
+  )
   const db = service.use(openDatabase(config))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))

@@ -1,10 +1,16 @@
 import { z } from 'zod'
+import type { MetricsAddress } from '../http/metrics-listener.ts'
 import { env } from './environment.ts'
 
 /** Variables that every service reads. */
 export const commonEnvironment = z.object({
   PORT: env.port().describe('HTTP port of this service'),
   HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
+  METRICS_PORT: env
+    .port()
+    .optional()
+    .describe('Port of /metrics, and of /readyz with its reasons; no other port serves metrics. Default: none does'),
+  METRICS_HOST: env.string().optional().describe('Address that METRICS_PORT listens on; default: HOST'),
   HTTP_HEADERS_TIMEOUT: env
     .duration('10s')
     .describe('How long a peer may take for the head of a request, and for the first one to begin; then 408'),
@@ -55,6 +61,7 @@ export function commonConfiguration(environment: CommonEnvironment) {
         peerConnections: environment.HTTP_PEER_CONNECTIONS,
       },
     },
+    metrics: metricsAddress(environment),
     log: { level: environment.LOG_LEVEL },
     database: {
       url: environment.DATABASE_URL,
@@ -79,6 +86,11 @@ export function commonConfiguration(environment: CommonEnvironment) {
     shutdownGraceMs: environment.SHUTDOWN_GRACE,
   }
 }
+
+function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnvironment): MetricsAddress {
+  return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
+}
+
 /** For a service behind the gateway. */
 export const callerEnvironment = z.object({
   CALLER_KEY: env.secret().describe('Key of the tokens that the gateway mints for this service'),

@@ -19,6 +19,8 @@ export interface Exchange {
   readonly bodies: BodyMemory
   /** The whole body, where it had to be read before the request was admitted; it cannot be read again. */
   received: Buffer | undefined
+  /** SHA-256 that the body must have, by the token of whoever passed the request on (`bodyDigest`). */
+  expectedBody: string | undefined
   /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
   readonly facts: Record<string, string | number | boolean>
 }
@@ -42,6 +44,7 @@ class OpenExchange implements Exchange {
   readonly bodies: BodyMemory
   readonly facts: Exchange['facts'] = {}
   received: Buffer | undefined
+  expectedBody: string | undefined
   readonly #parentLog: Logger
   #log: Logger | undefined
   #signal: AbortSignal | undefined

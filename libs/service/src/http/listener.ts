@@ -40,8 +40,11 @@ export interface ListenerOptions {
   readonly handle: (exchange: Exchange) => Promise<void>
   /** Takes over a WebSocket upgrade; without it upgrades are refused. */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
-  /** Serve `/metrics`, and reasons at `/readyz`. A public edge turns it off and serves metrics on a port of its own. */
-  readonly metrics?: boolean
+  /**
+   * Who reaches the port, and so what it shows: `/readyz` names reasons to all but the public, and only operators get
+   * `/metrics`. Default: services.
+   */
+  readonly audience?: 'public' | 'services' | 'operators'
   /** Largest header block in bytes; above it 431. Default 48 KB: what the edge takes, and the token that it adds. */
   readonly headerBytes?: number
   /** How long `stop` waits for requests that run, in milliseconds. Default 10,000. */
@@ -90,7 +93,7 @@ export class HttpListener implements Part {
     app.disable('etag')
     app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
     app.get('/readyz', (_request, response) => this.#readiness(response))
-    if (options.metrics !== false) {
+    if (options.audience === 'operators') {
       app.get(
         '/metrics',
         async (_request, response) => void response.type(register.contentType).send(await register.metrics()),
@@ -208,7 +211,7 @@ export class HttpListener implements Part {
       this.#options.health.degradations(),
     ])
     const ready = Object.keys(problems).length === 0
-    const isPublic = this.#options.metrics === false
+    const isPublic = this.#options.audience === 'public'
     const shown = (reasons: Record<string, string>) => (isPublic ? withoutReasons(reasons) : reasons)
     if (!ready && isPublic) this.#options.log.warn({ problems }, 'not ready')
     response.status(ready ? 200 : 503).json({

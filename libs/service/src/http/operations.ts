@@ -19,6 +19,7 @@ import {
   type ServiceName,
   type UpgradeOperationId,
 } from '@restante/contracts'
+import { bodyDigest } from '../identity/tokens.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ApiError } from './api-error.ts'
 import { readBody } from './body.ts'
@@ -79,16 +80,22 @@ export function answer(
   const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
   if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined, atOnce)
-  const { received } = exchange
+  const { received, expectedBody } = exchange
   if (received !== undefined) {
     const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, received, aside)
     return bodies.turn(received.length, work, exchange.signal)
   }
   return bodies.hold(ownerOf(exchange), async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
+    if (expectedBody !== undefined && bodyDigest(bytes) !== expectedBody) throw otherBody()
     const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, bytes, aside)
     await bodies.turn(bytes.length, work, exchange.signal)
   })
+}
+
+/** Between the gateway and here somebody has exchanged the body, or used the token for another one. */
+function otherBody(): ApiError {
+  return new ApiError('unauthorized', { cause: new Error('the caller token was minted for another body') })
 }
 
 /** Whose body it is: an organization's, a service's of ours, or that of somebody who has not said. */

@@ -97,9 +97,10 @@ async function callerOf(
   options: TokenKeys,
 ): Promise<Record<string, unknown>> {
   if (operation.authentication === 'none') return {}
-  const caller = await admit(() =>
+  const { caller, body } = await admit(() =>
     verifyCaller(headerOf(exchange, CALLER_HEADER), options.callerKey, options.service, operation.id),
   )
+  exchange.expectedBody = body
   exchange.facts['organization_id'] = caller.organization_id
   exchange.facts['credential_id'] = caller.credential.id
   if (caller.inbox) exchange.facts['inbox_uid'] = caller.inbox.uid

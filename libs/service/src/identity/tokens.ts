@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, webcrypto } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, type KeyObject, webcrypto } from 'node:crypto'
 import { type Caller, caller, SERVICES, type ServiceName } from '@restante/contracts'
 import { errors, jwtVerify } from 'jose'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ export const CALLER_HEADER = 'x-restante-caller'
 /** Header that carries the token of a service which calls on its own behalf. */
 export const SERVICE_HEADER = 'x-restante-service'
 
-const callerClaims = z.object({ iss: z.literal('gateway'), caller })
+const callerClaims = z.object({ iss: z.literal('gateway'), caller, body: z.string().optional() })
 const serviceClaims = z.object({ iss: z.enum(SERVICES) })
 
 /** A token that is missing, expired, altered, or made for another service or operation. */
@@ -35,9 +35,12 @@ export class TokenMint {
     this.#key = createSecretKey(secret, 'utf8')
   }
 
-  /** A token for exactly one operation of the audience, saying who is asking. */
-  caller(operation: string, claims: Caller): string {
-    return this.#sign(operation, 'gateway', { caller: claims })
+  /**
+   * A token for exactly one operation of the audience, saying who is asking.
+   * @param body the whole body, where the gateway holds it: the token is then good for a request with this body alone.
+   */
+  caller(operation: string, claims: Caller, body?: Uint8Array): string {
+    return this.#sign(operation, 'gateway', { caller: claims, ...(body && { body: bodyDigest(body) }) })
   }
 
   /** A token for one internal operation of the audience, saying which service is asking. */
@@ -84,15 +87,27 @@ async function verify(token: string, secret: string, audience: ServiceName, oper
   }
 }
 
+/** The claim that binds a caller token to the bytes of a body: their SHA-256 in base64url. */
+export function bodyDigest(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url')
+}
+
+/** What a genuine caller token says. */
+export interface CallerClaims {
+  readonly caller: Caller
+  /** Digest that the body of the request must have (`bodyDigest`); undefined where the gateway did not hold the body. */
+  readonly body?: string | undefined
+}
+
 /** @throws TokenRefused */
 export async function verifyCaller(
   token: string,
   secret: string,
   audience: ServiceName,
   operation: string,
-): Promise<Caller> {
+): Promise<CallerClaims> {
   const claims = callerClaims.safeParse(await verify(token, secret, audience, operation))
-  if (claims.success) return claims.data.caller
+  if (claims.success) return claims.data
   throw new TokenRefused('the token names no caller', { cause: claims.error })
 }
 

@@ -76,7 +76,7 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   const peer = deps.peers.of(exchange.request)
   exchange.facts['peer'] = peer
   if (operation.authentication === 'none') {
-    if (operation.id === 'agent.signUp') await deps.limits.admitSignUp(peer)
+    await admitKeyless(deps.limits, operation.id, match.params, peer)
     return passOn(deps, exchange, match, { caller: undefined, peer })
   }
   if (!isSigned(exchange.request)) {
@@ -86,6 +86,17 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   await exchange.bodies.hold(`peer ${networkOf(peer)}`, async (count) => {
     await passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer, count), peer })
   })
+}
+
+/** Limits of the operations that take no key. @throws ApiError 429 */
+async function admitKeyless(
+  limits: RateLimits,
+  operation: string,
+  params: Readonly<Record<string, string>>,
+  peer: string,
+): Promise<void> {
+  if (operation === 'agent.signUp') await limits.admitSignUp(peer)
+  if (operation === 'files.download') await limits.admitDownload(params['token'] ?? '', peer)
 }
 
 function passOn(

@@ -99,10 +99,10 @@ async function dispatch(
 }
 
 function requestHeaders(upstream: Upstream, route: Route, exchange: Exchange, { caller, peer }: Origin): string[] {
-  const { request, requestId } = exchange
+  const { request, requestId, received } = exchange
   const headers = passedOn(request)
   headers.push('x-request-id', requestId, 'x-restante-peer', peer)
-  if (caller !== undefined) headers.push(CALLER_HEADER, upstream.mint.caller(route.operation.id, caller))
+  if (caller !== undefined) headers.push(CALLER_HEADER, upstream.mint.caller(route.operation.id, caller, received))
   return headers
 }
 

@@ -1,7 +1,7 @@
 import type { Rate } from '@restante/service'
 
 /** What is limited; the name is also the label of its metric. */
-export type LimitName = 'organization' | 'credential' | 'sign-up' | 'failed-authentication'
+export type LimitName = 'organization' | 'credential' | 'sign-up' | 'failed-authentication' | 'download'
 
 /** A token bucket: it holds `burst` tokens, and gains one at each interval until it is full again. */
 export interface Bucket {

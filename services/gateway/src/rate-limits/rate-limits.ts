@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { ApiError, networkOf, type Rate } from '@restante/service'
 import { Counter } from 'prom-client'
 import type { Identity } from '../edge/identity.ts'
@@ -17,6 +18,8 @@ export interface RateLimitSettings {
   readonly signUp: Rate
   /** Of one peer; requests with a key that is good do not count. */
   readonly failedAuthentication: Rate
+  /** Of one download link, by whomever. */
+  readonly download: Rate
   /** Whether peers on this machine are exempt from all of it. */
   readonly sparesLoopback: boolean
 }
@@ -26,6 +29,7 @@ const MESSAGES: Readonly<Record<LimitName, string>> = {
   credential: 'Too many requests with this API key',
   'sign-up': 'Too many sign-ups from this address',
   'failed-authentication': 'Too many requests without a valid API key from this address',
+  download: 'Too many downloads with this link',
 }
 
 const LOOPBACK = /^(127\.|::1$)/
@@ -50,6 +54,7 @@ export class RateLimits {
       credential: settings.credential,
       'sign-up': settings.signUp,
       'failed-authentication': settings.failedAuthentication,
+      download: settings.download,
     }
   }
 
@@ -64,6 +69,19 @@ export class RateLimits {
   async admitSignUp(peer: string): Promise<void> {
     if (this.#spares(peer)) return
     const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('sign-up', peer) })
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /**
+   * A download by a link, which needs no key. The link is counted by its hash: it opens a file, so it does not lie in
+   * Redis as it is.
+   * @throws ApiError 429
+   */
+  async admitDownload(link: string, peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const hash = createHash('sha256').update(link).digest('base64url')
+    const bucket = bucketOf('download', `${this.#prefix}:download:{${hash}}`, this.#rates.download)
+    const refusal = await this.#meter.take({ shared: bucket })
     if (refusal !== undefined) throw this.#refused(refusal)
   }
 

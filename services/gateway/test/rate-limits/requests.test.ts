@@ -13,6 +13,7 @@ const TIGHT = {
   RATE_LIMIT_CREDENTIAL_BURST: '8',
   RATE_LIMIT_SIGN_UP: '3/h',
   RATE_LIMIT_FAILED_AUTHENTICATION: '5/h',
+  RATE_LIMIT_DOWNLOAD: '3/h',
 }
 
 const HANDSHAKE = {
@@ -109,6 +110,26 @@ describe('rate limits', () => {
       expect([status, body['message']]).toEqual([429, 'Too many sign-ups from this address'])
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(1_000)
       expect((await signUp('203.0.113.8')).status).toBe(200)
+    })
+
+    it('limits downloads with one link, whoever asks, at whichever gateway, however the link is written', async () => {
+      const link = (token: string) => `/v0/files/${token}`
+      const passed = [
+        await gateway.as().get(link('claims.mac'), from('203.0.113.20')),
+        await second.as().get(link('claims.mac'), from('203.0.113.21')),
+        await gateway.as().get(link('claims%2Emac/'), from('203.0.113.22')),
+      ]
+      expect(statuses(passed)).toEqual([200, 200, 200])
+      for (const target of [link('claims.mac'), link('claims%2emac'), `${link('%63laims.mac')}?again`]) {
+        const { status, headers, body } = await second.as().get(target, from('203.0.113.23'))
+        expect([status, body['code'], body['message']]).toEqual([
+          429,
+          'rate_limit_exceeded',
+          'Too many downloads with this link',
+        ])
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(1_000)
+      }
+      expect((await gateway.as().get(link('others.mac'), from('203.0.113.23'))).status).toBe(200)
     })
 
     it('limits sign-ups of the /64 of an IPv6 address, however it is written', async () => {

@@ -73,13 +73,14 @@ export interface Request {
 
 /** Starts everything. @param variables environment on top of what the tests need. */
 export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<World> {
-  const [database, topics, zone, outside, peers, blobs, port] = await Promise.all([
+  const [database, topics, zone, outside, peers, blobs, port, metricsPort] = await Promise.all([
     createDatabase(path.join(import.meta.dirname, '../..')),
     createTopics(),
     new DnsZone().start(),
     new MailPeer().start(),
     new Peers().start(),
     mkdtemp(path.join(tmpdir(), 'mail-send-')),
+    freePort(),
     freePort(),
   ])
   const redis = openRedis()
@@ -91,6 +92,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
   const config = configure(
     readEnvironment(environment, {
       PORT: String(port),
+      METRICS_PORT: String(metricsPort),
       HOST: '127.0.0.1',
       DATABASE_URL: wire.url,
       KAFKA_BROKERS: engines.kafkaBrokers.join(','),

@@ -85,7 +85,8 @@ async function open(
 
 async function admit(request: IncomingMessage, callerKey: string): Promise<Caller | undefined> {
   try {
-    return await verifyCaller(headerOf(request, CALLER_HEADER) ?? '', callerKey, 'websocket-fanout', 'stream.connect')
+    const token = headerOf(request, CALLER_HEADER) ?? ''
+    return (await verifyCaller(token, callerKey, 'websocket-fanout', 'stream.connect')).caller
   } catch (error) {
     if (error instanceof TokenRefused) return undefined
     throw error

@@ -1,0 +1,63 @@
+import { ConfigurationError, readEnvironment } from '@restante/service'
+import { configure, environment } from '../src/config.ts'
+
+const SECRET = 'a secret of at least 16 characters'
+const SERVICES = ['MAIL_INGEST', 'MAIL_SEND', 'WEBHOOKS_DISPATCHER', 'WEBSOCKET_FANOUT']
+const REQUIRED = {
+  PORT: '3000',
+  HOST: '192.0.2.1',
+  DATABASE_URL: 'postgres://gateway@127.0.0.1/gateway',
+  REDIS_URL: 'redis://127.0.0.1',
+  PUBLIC_URL: 'https://api.restante.test',
+  DOCS_URL: 'https://api.restante.test/docs',
+  INSTALLATION_SECRET: SECRET,
+  CURSOR_SECRET: SECRET,
+  DEFAULT_DOMAIN: 'restante.test',
+  ...Object.fromEntries(
+    SERVICES.flatMap((name) => [
+      [`${name}_URL`, 'http://127.0.0.1:1'],
+      [`CALLER_KEY_${name}`, SECRET],
+      [`PEER_KEY_${name}`, SECRET],
+    ]),
+  ),
+}
+
+function configured(more: Record<string, string>) {
+  return configure(readEnvironment(environment, { ...REQUIRED, ...more }))
+}
+
+describe('the internal port', () => {
+  it('must be named: without it the gateway does not start, and says what to set', () => {
+    expect(() => configured({})).toThrow(ConfigurationError)
+    expect(() => configured({})).toThrow(/INTERNAL_PORT is missing.*GATEWAY_URL.*INTERNAL_ON_PUBLIC_PORT=true/)
+  })
+
+  it('can be the public port in a local run only, which says so', () => {
+    expect(configured({ INTERNAL_ON_PUBLIC_PORT: 'true' }).internal).toBe('on the public port')
+    expect(() => configured({ INTERNAL_ON_PUBLIC_PORT: 'true', INTERNAL_PORT: '3010' })).toThrow('INTERNAL_PORT')
+    expect(() => configured({ INTERNAL_PORT: '3000' })).toThrow('another port than PORT')
+  })
+
+  it('listens at INTERNAL_HOST, or where the public port does', () => {
+    expect(configured({ INTERNAL_PORT: '3010' }).internal).toEqual({ port: 3010, host: '192.0.2.1' })
+    const inside = { INTERNAL_PORT: '3010', INTERNAL_HOST: '10.0.0.1' }
+    expect(configured(inside).internal).toEqual({ port: 3010, host: '10.0.0.1' })
+  })
+})
+
+describe('the port of metrics', () => {
+  it('is none unless it is named, and listens at METRICS_HOST', () => {
+    const local = { INTERNAL_ON_PUBLIC_PORT: 'true' }
+    expect(configured(local).metrics).toBeUndefined()
+    expect(configured({ ...local, METRICS_PORT: '9100' }).metrics).toEqual({ port: 9100, host: '192.0.2.1' })
+    const inside = { ...local, METRICS_PORT: '9100', METRICS_HOST: '10.0.0.1' }
+    expect(configured(inside).metrics).toEqual({ port: 9100, host: '10.0.0.1' })
+  })
+})
+
+describe('connections of one peer', () => {
+  it('are limited by default, so that one address cannot take all of them', () => {
+    const { limits } = configured({ INTERNAL_PORT: '3010' }).http
+    expect(limits.peerConnections).toBeLessThanOrEqual(limits.connections / 5)
+  })
+})
