@@ -59,19 +59,24 @@ describe('the socket of the public client', () => {
     socket.close()
   })
 
-  it('delivers spam and bounces as typed events', async () => {
+  it('delivers bounces as typed events, and spam to the socket that names it alone', async () => {
     const { inboxId } = await system.tenant.client.inboxes.create({})
-    const { socket, answered, event } = await open()
+    const { socket, frames, answered, event } = await open()
     socket.sendSubscribe({ type: 'subscribe', inboxIds: [inboxId] })
     await answered(1)
+    const naming = await open()
+    naming.socket.sendSubscribe({ type: 'subscribe', eventTypes: ['message.received.spam'], inboxIds: [inboxId] })
+    await naming.answered(1)
     const { messageId } = await mailTo(system, inboxId, { text: SPAM_TEXT })
-    expect(await event('message.received.spam')).toMatchObject({ message: { messageId, inboxId } })
+    expect(await naming.event('message.received.spam')).toMatchObject({ message: { messageId, inboxId } })
+    naming.socket.close()
     const to = system.peer.address(newUsername('gone'))
     system.peer.server.answerRecipient(to, '550 5.1.1 no such mailbox')
     await system.tenant.client.inboxes.messages.send(inboxId, { to, subject: 'Hello', text: 'Anybody?' })
     expect(await event('message.bounced')).toMatchObject({
       bounce: { type: 'Permanent', subType: 'NoEmail', recipients: [{ address: to, status: 'bounced' }] },
     })
+    expect(frames.map((frame) => 'eventType' in frame && frame.eventType)).not.toContain('message.received.spam')
     socket.close()
   })
 
