@@ -90,7 +90,7 @@ function permissionsOf(type: EventType, channel: Channel): Permission[] {
  * Types of a subscriber that names none (events 5). Restricted variants are left out, because clients show them in the
  * class of ordinary mail: a program that answers whatever arrives must have asked for spam by name.
  */
-export const DEFAULT_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter(
+const DEFAULT_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter(
   (type) => type === 'domain.verified' || (type.startsWith('message.') && OWN_PERMISSION[type] === undefined),
 )
 
