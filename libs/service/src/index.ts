@@ -5,8 +5,10 @@ export {
   commonEnvironment,
 } from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
+export { OptionalRedis, type OptionalRedisOptions } from './connections/optional-redis.ts'
 export { networkOf, PeerLimit } from './connections/peer-limit.ts'
 export { REDIS_DISCONNECT_MS } from './connections/redis.ts'
+export { subnetOf, withinNetworks } from './connections/subnet.ts'
 export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {
