@@ -77,6 +77,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SMTP_HOST: '127.0.0.1',
         SMTP_PORT: String(settings.port('smtp')),
         SENDER_AUTH: 'trust-loopback',
+        RATE_LIMIT_SPARES_LOOPBACK: 'true',
         // Locally every peer is loopback.
         SMTP_PEER_CONNECTIONS: '500',
         LINK_SECRET: secretOf('link secret'),

@@ -128,6 +128,11 @@ export const LIMITS = {
     /** Answer of the owner about the recipients of one session; later 451. */
     recipientLookup: 2 * SECOND,
     senderAuthentication: 2 * SECOND,
+    /** Rates per hour; beyond them 451. One network gets a quarter of an inbox's and of an organization's. */
+    networkMails: 20_000,
+    networkBytes: 20_000 * MB,
+    inboxMails: 2_000,
+    organizationMails: 20_000,
     parseMemoryMb: 256,
     parseTime: 5 * SECOND,
     attempts: 3,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { parseBlobStore } from '@restante/blobs'
+import { LIMITS } from '@restante/contracts'
 import { callerEnvironment, commonConfiguration, commonEnvironment, env } from '@restante/service'
 import { z } from 'zod'
 
@@ -26,6 +27,8 @@ function isDnsServer(text: string): boolean {
   const host = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([^:]+):\d+$/, '$1')
   return isIP(host) !== 0
 }
+
+const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER, 1)
 
 const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   PORT: env.port(3001).describe('HTTP port of this service'),
@@ -58,6 +61,31 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   SMTP_MIN_RATE: env
     .integer(500, 1_000_000)
     .describe('Bytes per second that a mail has to come with, on average and after that time'),
+
+  REDIS_URL: env.url().optional().describe('Redis of the queues'),
+  REDIS_CACHE_URL: env
+    .url()
+    .optional()
+    .describe(
+      'Redis that counts arriving mail for all replicas; default: REDIS_URL; each counts for itself without both',
+    ),
+  REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
+  INBOUND_NETWORK_MAILS: rate(LIMITS.inbound.networkMails).describe(
+    'Mails per hour from one network (IPv4 /24, IPv6 /48), beyond them 451',
+  ),
+  INBOUND_NETWORK_BYTES: rate(LIMITS.inbound.networkBytes).describe('Bytes per hour from one network'),
+  INBOUND_EXEMPT_NETWORKS: env
+    .networks()
+    .describe('Networks (CIDR) of large providers, to which these two rates do not apply'),
+  INBOUND_INBOX_MAILS: rate(LIMITS.inbound.inboxMails).describe(
+    'Mails per hour for one inbox, of which one network gets a quarter',
+  ),
+  INBOUND_ORGANIZATION_MAILS: rate(LIMITS.inbound.organizationMails).describe('The same for one organization'),
+  ORGANIZATION_STORAGE_MB: env
+    .integer(undefined, 1_000_000_000, 1)
+    .optional()
+    .describe('Mail that one organization may keep, beyond it 452; default: no limit'),
+  RATE_LIMIT_SPARES_LOOPBACK: env.flag(false).describe('Peers on the same machine are exempt from every rate limit'),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
@@ -112,6 +140,21 @@ export function configure(given: Environment) {
       crowdedTimeoutMs: given.SMTP_CROWDED_TIMEOUT,
       minRate: given.SMTP_MIN_RATE,
     },
+    rates: {
+      redis: {
+        url: given.REDIS_CACHE_URL ?? given.REDIS_URL,
+        prefix: `${given.REDIS_PREFIX}:mail-ingest:inbound`,
+      },
+      limits: {
+        networkMails: given.INBOUND_NETWORK_MAILS,
+        networkBytes: given.INBOUND_NETWORK_BYTES,
+        inboxMails: given.INBOUND_INBOX_MAILS,
+        organizationMails: given.INBOUND_ORGANIZATION_MAILS,
+      },
+      exemptNetworks: given.INBOUND_EXEMPT_NETWORKS,
+      exemptLoopback: given.RATE_LIMIT_SPARES_LOOPBACK,
+    },
+    storageLimit: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
     pipeline: {
       concurrency: given.PIPELINE_CONCURRENCY,
       parser: { threads: given.PARSE_WORKERS, memoryMb: given.PARSE_MEMORY_MB, timeoutMs: given.PARSE_TIMEOUT },

@@ -24,7 +24,10 @@ import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
 import { Forgetting } from './housekeeping/forgetting.ts'
 import { Acceptance } from './inbound/acceptance.ts'
+import { HourlyCounters } from './inbound/rates/hourly-counters.ts'
+import { InboundRates } from './inbound/rates/inbound-rates.ts'
 import { inboundRoutes } from './inbound/routes.ts'
+import { StorageQuota } from './inbound/storage-quota.ts'
 import { mailboxRoutes } from './mailbox/routes.ts'
 import { DnsCache } from './pipeline/dns-resolver.ts'
 import { Leases } from './pipeline/leases.ts'
@@ -36,6 +39,7 @@ import { JustSent } from './sent/just-sent.ts'
 import { LocalHandOver } from './sent/local-hand-over.ts'
 import { SentPlacement } from './sent/placement.ts'
 import { sentRoutes } from './sent/routes.ts'
+import { Admission } from './smtp/admission.ts'
 import { RecipientLookup } from './smtp/recipients.ts'
 import { SmtpEdge } from './smtp/server.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
@@ -66,6 +70,9 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const announcer = new Announcer(db, INBOUND)
   const names = service.use(new ReservedNames(db))
   const acceptance = new Acceptance({ db, outbox, names, announce: announcer.announce })
+  const counters = service.use(new HourlyCounters({ ...config.rates.redis, log }))
+  const rates = new InboundRates({ ...config.rates, counters, secret: config.secrets.returnPath })
+  const storage = new StorageQuota({ db, limit: config.storageLimit })
   const reads = config.roles.has('pipeline') || config.roles.has('api')
   const parser = createParserPool({ ...config.pipeline.parser, ...(!reads && { threads: 0 }) })
   const placement = new SentPlacement({ db, blobs, parser, outbox, recipients })
@@ -100,12 +107,15 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   }
 
   if (config.roles.has('smtp')) {
-    service.use(new SmtpEdge({ ...config.smtp, hostname: config.hostname, recipients, acceptance, blobs, log }))
+    const admission = new Admission({ rates, storage, log })
+    const { hostname } = config
+    service.use(new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, blobs, log }))
   }
 
   const links = new DownloadLinks({ publicUrl: config.publicUrl, secret: config.secrets.link })
   const cursors = new Cursors(config.secrets.cursor)
-  const handOver = new LocalHandOver({ db, blobs, acceptance, recipients })
+  const { hostname } = config
+  const handOver = new LocalHandOver({ db, blobs, acceptance, recipients, rates, storage, hostname, log })
   const internal: InternalHandlers<typeof name> = {
     ...inboundRoutes(db),
     ...purgeRoutes({ db, announce: purge.ring }),

@@ -64,9 +64,14 @@ export const mailIngestInternalOperations = internalGroup({
       ...mailScope,
       recipient: z.string(),
       mail_from: z.string(),
+      sender_organization_id: z.guid().optional().meta({ description: 'Absent for mail of the installation itself.' }),
       blob: blobReference.meta({ description: 'The raw message; the mailbox keeps a copy of its own.' }),
     }),
-    response: z.object({ outcome: z.enum(['accepted', 'paused', 'unknown']) }),
+    response: z.object({
+      outcome: z.enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop']).meta({
+        description: '`limited` (a rate) and `full` (the storage of the organization) pass: hand over again later.',
+      }),
+    }),
   }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
   'mail-ingest.hasReceivedMail': defineInternal({

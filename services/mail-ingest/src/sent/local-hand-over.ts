@@ -1,12 +1,17 @@
 import type { BlobStore } from '@restante/blobs'
-import type { InternalRequestOf } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { type InternalRequestOf, type InternalResponseOf, LIMITS } from '@restante/contracts'
+import { type Logger, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Acceptance } from '../inbound/acceptance.ts'
+import { LoopDetected, withoutLoops } from '../inbound/loops.ts'
+import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
+import type { StorageQuota } from '../inbound/storage-quota.ts'
+import type { InboxScope } from '../inbound/store.ts'
 import type { RecipientLookup } from '../smtp/recipients.ts'
+import { mailsDeferred } from '../smtp/telemetry.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
-type Outcome = 'accepted' | 'paused' | 'unknown'
+type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
 
 /** Marks of deliveries, by outcome, beside those of events and swept with them after 21 days. */
 const MARKED_AS = { accepted: 'hand-over accepted', paused: 'hand-over paused' } as const
@@ -23,6 +28,11 @@ export interface LocalHandOverOptions {
   readonly blobs: BlobStore
   readonly acceptance: Acceptance
   readonly recipients: RecipientLookup
+  readonly rates: InboundRates
+  readonly storage: StorageQuota
+  /** Our name in the trace fields that show a loop. */
+  readonly hostname: string
+  readonly log: Logger
 }
 
 /**
@@ -37,13 +47,34 @@ export class LocalHandOver {
   }
 
   async accept(request: HandOver): Promise<Outcome> {
-    const { acceptance, blobs, recipients } = this.#options
+    const { recipients } = this.#options
     const first = await this.#firstOutcome(request.delivery_id)
     if (first) return first
     // Whether the inbox is there and takes mail is read from its owner's row, as for SMTP.
     const answer = await recipients.ask(request.recipient)
     if (answer.status === 'unknown' || answer.inbox_uid !== request.inbox_uid) return 'unknown'
     const { status, given: _, ...inbox } = answer
+    if (await this.#isLoop(request, inbox)) return 'loop'
+    if (status === 'deliver' && !(await this.#options.storage.hasRoom(inbox.organization_id, request.blob.size))) {
+      this.#deferred('organization_storage', inbox)
+      return 'full'
+    }
+    const source = { kind: 'inside', organizationId: request.sender_organization_id } as const
+    const admission = await this.#options.rates.recipient(source, inbox)
+    if (!admission.ok) {
+      this.#deferred(admission.limit, inbox)
+      return 'limited'
+    }
+    try {
+      return await this.#take(request, status, inbox)
+    } catch (error) {
+      this.#options.rates.giveBack(admission.taken)
+      throw error
+    }
+  }
+
+  async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {
+    const { acceptance, blobs, storage } = this.#options
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
@@ -57,7 +88,27 @@ export class LocalHandOver {
     }
     const to = async () => ({ rows: [row], paused: [] })
     await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, to, copy, mark)
+    storage.add(inbox.organization_id, request.blob.size)
     return outcome
+  }
+
+  async #isLoop({ blob }: HandOver, { address }: InboxScope): Promise<boolean> {
+    const { blobs, hostname } = this.#options
+    const header = await blobs.get(blob.name, { start: 0, end: LIMITS.mime.headerBytes })
+    try {
+      for await (const _ of withoutLoops(header, { hostname, inboxes: [address] }));
+      return false
+    } catch (error) {
+      if (error instanceof LoopDetected) return true
+      throw error
+    } finally {
+      header.destroy()
+    }
+  }
+
+  #deferred(limit: string, { inbox_uid, organization_id }: InboxScope): void {
+    mailsDeferred.inc({ limit })
+    this.#options.log.info({ inbox_uid, organization_id, limit }, 'hand-over deferred by a limit')
   }
 
   async #firstOutcome(deliveryId: string): Promise<Outcome | undefined> {

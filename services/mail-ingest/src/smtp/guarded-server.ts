@@ -27,6 +27,9 @@ export interface Guard {
 const BROKEN_COMMAND = 521
 export const BROKEN_MAIL = 554
 
+/** A reply that brings its own enhanced status code (RFC 2034). */
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
+
 /** Share of the connections from which on peers have to hurry. */
 const CROWDED = 0.8
 const SWEEP_MS = 1_000
@@ -111,9 +114,10 @@ class GuardedConnection extends SMTPConnection {
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#toldAt = performance.now()
     if (context === 'DATA_OK' && code === 250) this.#commands = 0
-    super.send(code, data, context)
-    // Of whoever breaks the line rules nothing more is read: it is not sure where its mail ended.
-    if (code === BROKEN_COMMAND || code === BROKEN_MAIL) this.close()
+    const named = typeof data === 'string' && ENHANCED.test(data)
+    super.send(code, data, named ? false : context)
+    // After a violation of the line rules nothing more is read: it is not sure where the mail ended.
+    if (code === BROKEN_COMMAND || (code === BROKEN_MAIL && !named)) this.close()
   }
 
   /** Ends the connection when the peer has taken longer than `ms` for what is its turn to send. */

@@ -1,4 +1,13 @@
-/** An answer to the peer other than success; smtp-server adds the enhanced status code that goes with the number. */
+import { isInfrastructureError } from '@restante/service'
+import { LoopDetected } from '../inbound/loops.ts'
+import { MailBrokenOff, MailTooLarge } from './content.ts'
+import { BROKEN_MAIL } from './guarded-server.ts'
+import { SmugglingAttempt } from './line-guard.ts'
+
+/**
+ * An answer to the peer other than success. smtp-server adds the enhanced status code that goes with the number, unless
+ * the text begins with one.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly responseCode: number
@@ -10,4 +19,25 @@ export class Refusal extends Error {
     this.responseCode = responseCode
     this.outcome = outcome
   }
+}
+
+export function noSuchMailbox(): Refusal {
+  return new Refusal(550, 'No such mailbox here')
+}
+
+/** The answer to a mail that was not taken; a failure that is not the mail's is a 451, so that the peer keeps it. */
+export function refusalFor(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof SmugglingAttempt) {
+    return new Refusal(
+      BROKEN_MAIL,
+      `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`,
+      'smuggling',
+    )
+  }
+  if (error instanceof LoopDetected) return new Refusal(554, `5.4.6 Mail loop: ${error.message}`, 'loop')
+  if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
+  if (error instanceof MailBrokenOff) return new Refusal(451, 'Mail broke off, try again later', 'broken_off')
+  const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'
+  return new Refusal(451, 'Mail cannot be stored now, try again later', outcome)
 }

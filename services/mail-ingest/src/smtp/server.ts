@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { isInfrastructureError, type Logger, type Part, PeerLimit } from '@restante/service'
+import { type Logger, type Part, PeerLimit } from '@restante/service'
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -11,13 +11,14 @@ import type {
 } from 'smtp-server'
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Acceptance, Destinations } from '../inbound/acceptance.ts'
+import { withoutLoops } from '../inbound/loops.ts'
 import { inSpan } from '../telemetry/spans.ts'
+import type { Admission } from './admission.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './certificate.ts'
-import { checkedContent, drain, MailBrokenOff, MailTooLarge } from './content.ts'
-import { BROKEN_MAIL, GuardedServer } from './guarded-server.ts'
-import { SmugglingAttempt } from './line-guard.ts'
+import { checkedContent, drain } from './content.ts'
+import { GuardedServer } from './guarded-server.ts'
 import type { Recipient, RecipientLookup } from './recipients.ts'
-import { Refusal } from './refusal.ts'
+import { noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
 import { destinationsOf, envelopeOf, type Session } from './session.ts'
 import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
 
@@ -36,6 +37,7 @@ export interface SmtpEdgeOptions {
   readonly minRate: number
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
+  readonly admission: Admission
   readonly blobs: BlobStore
   readonly log: Logger
 }
@@ -125,10 +127,7 @@ export class SmtpEdge implements Part {
       // PTR records say nothing that the pipeline uses, and asking for them would hold up the greeting.
       disableReverseLookup: true,
       logger: false,
-      onMailFrom: (_address, session, callback) => {
-        this.#sessions.get(session.id)?.recipients.clear()
-        callback()
-      },
+      onMailFrom: (address, session, callback) => void this.#mail(address, session).then(callback, callback),
       onRcptTo: (address, session, callback) => void this.#recipient(address, session).then(callback, callback),
       onData: (stream, session, callback) =>
         void this.#data(stream, session).then((id) => callback(null, `OK: queued as ${id}`), callback),
@@ -143,7 +142,8 @@ export class SmtpEdge implements Part {
     if (!this.#peers.enter(peer)) return false
     const lifetime = setTimeout(() => this.#close(id, 'Session too long'), LIFETIME_MS)
     lifetime.unref()
-    this.#sessions.set(id, { peer, recipients: new Map(), refused: 0, lifetime })
+    const allowance = this.#options.admission.open(peer)
+    this.#sessions.set(id, { peer, recipients: new Map(), allowance, refused: 0, lifetime })
     smtpConnections.inc()
     return true
   }
@@ -152,6 +152,7 @@ export class SmtpEdge implements Part {
     const session = this.#sessions.get(id)
     if (!session) return
     this.#sessions.delete(id)
+    this.#options.admission.end(session.allowance, false, 0)
     this.#peers.leave(session.peer)
     clearTimeout(session.lifetime)
     smtpConnections.dec()
@@ -161,12 +162,27 @@ export class SmtpEdge implements Part {
     for (const connection of this.#server?.connections ?? []) if (connection.id === id) connection.send(421, reason)
   }
 
+  /** Resolves to the refusal of a mail, or to nothing when its recipients may be named. */
+  async #mail({ args }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
+    const session = this.#sessions.get(id)
+    if (!session) return new Refusal(421, 'Session closed')
+    session.recipients.clear()
+    const declared = Number(args !== false && 'SIZE' in args ? args.SIZE : 0)
+    return this.#options.admission.mail(session.allowance, Number.isFinite(declared) ? declared : 0)
+  }
+
   /** Resolves to the refusal of a recipient, or to nothing when it is taken. */
   async #recipient({ address }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
     const session = this.#sessions.get(id)
     if (!session) return new Refusal(421, 'Session closed')
     try {
       const recipient = await this.#options.recipients.find(address)
+      const limited =
+        recipient.kind === 'inbox' && (await this.#options.admission.recipient(session.allowance, recipient.answer))
+      if (limited) {
+        smtpRecipients.inc({ outcome: 'limited' })
+        return limited
+      }
       smtpRecipients.inc({ outcome: recipient.kind === 'inbox' ? recipient.answer.status : recipient.kind })
       if (recipient.kind !== 'unknown') {
         session.recipients.set(address.toLowerCase(), recipient)
@@ -185,13 +201,19 @@ export class SmtpEdge implements Part {
   /** Resolves when the mail is ours for good: the id for the 250. */
   async #data(stream: SMTPServerDataStream, smtp: SMTPServerSession): Promise<string> {
     const begun = performance.now()
-    const { recipients, peer } = this.#sessions.get(smtp.id) ?? { recipients: new Map(), peer: smtp.remoteAddress }
+    const { admission } = this.#options
+    const session = this.#sessions.get(smtp.id)
+    const { recipients, peer } = session ?? { recipients: new Map(), peer: smtp.remoteAddress }
+    // From now on it is this mail's: a peer that hangs up must not have it given back.
+    const allowance = session?.allowance ?? admission.open(peer)
+    if (session) session.allowance = admission.open(peer)
     const accepted = smtp.envelope.rcptTo.flatMap(({ address }) => recipients.get(address.toLowerCase()) ?? [])
     const to = destinationsOf(accepted)
     const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
       const id = await inSpan('smtp mail', undefined, () => this.#receive(stream, smtp, accepted, to))
+      admission.end(allowance, true, stream.byteLength)
       smtpMails.inc({ outcome: 'accepted' })
       this.#log.info({ ...fields, mail: id, size: stream.byteLength, ms: elapsed() }, 'mail accepted')
       return id
@@ -201,6 +223,7 @@ export class SmtpEdge implements Part {
       const level = refusal.outcome === 'deferred' ? 'error' : 'info'
       this.#log[level]({ ...fields, err: error, code: refusal.responseCode, ms: elapsed() }, 'mail refused')
       if (!(await drain(stream, DRAIN_BYTES).catch(() => true))) this.#close(smtp.id, 'Too much data')
+      admission.end(allowance, false, stream.byteLength)
       throw refusal
     }
   }
@@ -211,17 +234,20 @@ export class SmtpEdge implements Part {
     accepted: readonly Recipient[],
     to: Destinations,
   ): Promise<string> {
-    const { acceptance, blobs, recipients } = this.#options
-    const content = checkedContent(stream, LIMITS.inbound.bytes)
+    const { acceptance, admission, blobs, recipients, hostname } = this.#options
+    const inboxes = accepted.flatMap((recipient) => (recipient.kind === 'inbox' ? [recipient.answer.address] : []))
+    const content = withoutLoops(checkedContent(stream, LIMITS.inbound.bytes), { hostname, inboxes })
     if (to.rows.length > 0) {
       const stillThere = async () => {
         const now = destinationsOf(await recipients.renew(accepted))
         if (now.rows.length === 0 && now.paused.length === 0) throw noSuchMailbox()
         return now
       }
-      return acceptance.accept(envelopeOf(smtp), stillThere, (blob) =>
+      const id = await acceptance.accept(envelopeOf(smtp), stillThere, (blob) =>
         blobs.put(blob, Readable.from(content, { objectMode: false })),
       )
+      admission.stored(to.rows, stream.byteLength)
+      return id
     }
     for await (const _ of content);
     await acceptance.swallow(stream.byteLength, to.paused)
@@ -244,24 +270,4 @@ export class SmtpEdge implements Part {
     }, CERTIFICATE_CHECK_MS)
     this.#certificateTimer.unref()
   }
-}
-
-function noSuchMailbox(): Refusal {
-  return new Refusal(550, 'No such mailbox here')
-}
-
-/** What the peer is told; a failure that is not the mail's is a 451, so that the peer keeps it. */
-function refusalFor(error: unknown): Refusal {
-  if (error instanceof Refusal) return error
-  if (error instanceof SmugglingAttempt) {
-    return new Refusal(
-      BROKEN_MAIL,
-      `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`,
-      'smuggling',
-    )
-  }
-  if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
-  if (error instanceof MailBrokenOff) return new Refusal(451, 'Mail broke off, try again later', 'broken_off')
-  const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'
-  return new Refusal(451, 'Mail cannot be stored now, try again later', outcome)
 }

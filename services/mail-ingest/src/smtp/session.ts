@@ -3,6 +3,7 @@ import type { SMTPServerSession } from 'smtp-server'
 import type { Destinations } from '../inbound/acceptance.ts'
 import type { SmtpEnvelope } from '../inbound/envelope.ts'
 import type { InboxScope } from '../inbound/store.ts'
+import type { Allowance } from './admission.ts'
 import type { Recipient } from './recipients.ts'
 
 /** What we remember of one SMTP connection. */
@@ -10,6 +11,8 @@ export interface Session {
   readonly peer: string
   /** Answers of the current transaction by the address as given, lower case. */
   readonly recipients: Map<string, Recipient>
+  /** What the current transaction has taken of the rates. */
+  allowance: Allowance
   /** Recipients that were refused: a peer that guesses addresses is sent away. */
   refused: number
   readonly lifetime: NodeJS.Timeout

@@ -6,11 +6,16 @@ export const smtpConnections = new Gauge({
 })
 export const smtpMails = new Counter({
   name: 'restante_smtp_mails_total',
-  help: 'Mails by how DATA was answered: accepted, deferred (infrastructure), failed (defect), smuggling, too_large, broken_off',
+  help: 'Mails by how DATA was answered: accepted, deferred (infrastructure), failed (defect), smuggling, loop, too_large, broken_off',
   labelNames: ['outcome'],
 })
 export const smtpRecipients = new Counter({
   name: 'restante_smtp_recipients_total',
-  help: 'Recipients by how RCPT was answered: deliver, paused, report, unknown, deferred',
+  help: 'Recipients by how RCPT was answered: deliver, paused, report, unknown, limited, deferred',
   labelNames: ['outcome'],
+})
+export const mailsDeferred = new Counter({
+  name: 'restante_inbound_limited_total',
+  help: 'Mails at MAIL, recipients at RCPT, and hand-overs inside, that were deferred by a rate or quota, by limit',
+  labelNames: ['limit'],
 })

@@ -9,7 +9,11 @@ import { createLogger, ServiceClient, sql } from '@restante/service'
 import { createDatabase } from '@restante/testkit'
 import { openDatabase } from '../../src/database.ts'
 import { Acceptance } from '../../src/inbound/acceptance.ts'
+import { HourlyCounters } from '../../src/inbound/rates/hourly-counters.ts'
+import { InboundRates } from '../../src/inbound/rates/inbound-rates.ts'
+import { StorageQuota } from '../../src/inbound/storage-quota.ts'
 import { ReservedNames } from '../../src/raw/reserved-names.ts'
+import { Admission } from '../../src/smtp/admission.ts'
 import { RecipientLookup } from '../../src/smtp/recipients.ts'
 import { SmtpEdge } from '../../src/smtp/server.ts'
 import { BOUNCE_DOMAIN, configOf } from '../stage.ts'
@@ -53,7 +57,11 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const acceptance = new Acceptance({ db, outbox, names, announce: () => {} })
-  const edge = new SmtpEdge({ ...config.smtp, hostname: config.hostname, recipients, acceptance, blobs, log })
+  const counters = new HourlyCounters({ ...config.rates.redis, log })
+  const rates = new InboundRates({ ...config.rates, counters, secret: config.secrets.returnPath })
+  const admission = new Admission({ rates, storage: new StorageQuota({ db, limit: undefined }), log })
+  const { hostname } = config
+  const edge = new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, blobs, log })
   await edge.start()
   return {
     port: edge.port,

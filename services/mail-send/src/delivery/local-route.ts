@@ -4,7 +4,7 @@ import type { ServiceClient } from '@restante/service'
 import type { BegunDelivery } from './delivery.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
 import { type OpenDelivery, outboundBlob } from './store.ts'
-import { type Outcome, refusedBy } from './verdict.ts'
+import { deferredBy, type Outcome, refusedBy } from './verdict.ts'
 
 export interface LocalRouteOptions {
   readonly gateway: ServiceClient<'mail-send'>
@@ -77,10 +77,23 @@ export class LocalRoute implements Route {
       inbox_uid,
       recipient: delivery.recipient,
       mail_from: returnPath.addressFor(delivery.id),
+      ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
       blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
     }
     const { outcome } = await mailIngest.call('mail-ingest.acceptInbound', request, ACCEPT_MS)
-    return outcome === 'unknown' ? unknown(name) : taken(name)
+    switch (outcome) {
+      case 'accepted':
+      case 'paused':
+        return taken(name)
+      case 'unknown':
+        return unknown(name)
+      case 'limited':
+        return deferredBy('4.7.1', '451 4.7.1 Too much mail for this recipient')
+      case 'full':
+        return deferredBy('4.2.2', '452 4.2.2 The mailbox is full')
+      case 'loop':
+        return refusedBy('5.4.6', '554 5.4.6 Mail loop', name)
+    }
   }
 }
 

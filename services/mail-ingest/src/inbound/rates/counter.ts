@@ -1,0 +1,24 @@
+/** What is limited; also the label of the metric. */
+export type RateName =
+  | 'network_mails'
+  | 'network_bytes'
+  | 'inbox_from_network'
+  | 'inbox'
+  | 'organization_from_network'
+  | 'organization'
+
+/** Something that is counted for an hour. */
+export interface Counter {
+  readonly name: RateName
+  /** Counters that are counted together have the same one: in a cluster of Redis they are in one place. */
+  readonly group: string
+  /** Within its group. */
+  readonly key: string
+  readonly limit: number
+}
+
+/** An amount of one counter: mails, or bytes. */
+export interface Take {
+  readonly counter: Counter
+  readonly amount: number
+}

@@ -1,0 +1,175 @@
+import { type Logger, OptionalRedis, type Part } from '@restante/service'
+import type { Counter, Take } from './counter.ts'
+import { idOf, type Known, KnownCounts, used } from './known-counts.ts'
+import { COUNT_MAIL } from './script.ts'
+
+export interface HourlyCountersOptions {
+  /** Without it this process counts for itself. */
+  readonly url: string | undefined
+  /** In front of every key. */
+  readonly prefix: string
+  readonly log: Logger
+}
+
+type Decide = (short: Counter | undefined) => void
+
+interface Question {
+  readonly takes: readonly Take[]
+  readonly decide: Decide
+}
+
+/** What goes to Redis in one call: counters of one group. */
+interface Call {
+  readonly counters: Known[]
+  readonly questions: Question[]
+}
+
+/** How long the last answer of Redis is good for. */
+const FRESH_MS = 1_000
+/** Share of a limit below which takes are decided here. */
+const PLENTY = 0.5
+/** How soon Redis hears of what was decided here. */
+const REPORT_AFTER_MS = 50
+
+/**
+ * Limits of a sliding hour that all replicas share through Redis. A take that leaves every counter below half of its
+ * limit, as of a second ago at most, is decided here and reported to Redis within 50 ms; others are asked about, together
+ * with all that come in the same turn of the event loop. Without Redis each process applies the limits for itself: mail
+ * is accepted all the same.
+ */
+export class HourlyCounters implements Part {
+  readonly name = 'inbound rates'
+  readonly #redis: OptionalRedis | undefined
+  readonly #prefix: string
+  readonly #known = new KnownCounts()
+  #owing = new Set<Known>()
+  #questions: Question[] = []
+  #soon: NodeJS.Immediate | undefined
+  #later: NodeJS.Timeout | undefined
+
+  constructor({ url, prefix, log }: HourlyCountersOptions) {
+    this.#prefix = prefix
+    const scripts = { countMail: { lua: COUNT_MAIL } }
+    this.#redis = url === undefined ? undefined : new OptionalRedis({ url, use: 'inbound rates', scripts, log })
+  }
+
+  async start(): Promise<void> {
+    this.#redis?.connect()
+  }
+
+  async working(): Promise<void> {
+    if (this.#redis && !this.#redis.available) throw new Error('redis unavailable: inbound rates are not shared')
+  }
+
+  /** Reports what was decided here. */
+  async stop(): Promise<void> {
+    await this.#report()
+    this.#redis?.disconnect()
+  }
+
+  /**
+   * Takes all amounts, or none. The counters must be of one group.
+   * @returns the first counter that has no room; undefined when the amounts were taken.
+   */
+  async take(takes: readonly Take[]): Promise<Counter | undefined> {
+    const own = takes.map(({ counter, amount }) => ({ known: this.#known.of(counter), amount }))
+    const isPlain = own.every(({ known, amount }) => used(known) + amount <= PLENTY * known.counter.limit)
+    const oldest = performance.now() - FRESH_MS
+    if (!this.#redis?.available || (isPlain && own.every(({ known }) => known.syncedAt >= oldest))) {
+      return this.#takeHere(takes)
+    }
+    this.#soon ??= setImmediate(() => void this.#report())
+    return new Promise((decide) => this.#questions.push({ takes, decide }))
+  }
+
+  /** Adds amounts whatever the limits say; negative ones give back what was taken. */
+  add(takes: readonly Take[]): void {
+    for (const { counter, amount } of takes) {
+      const known = this.#known.of(counter)
+      const change = Math.max(-known.count, amount)
+      known.count += change
+      if (!this.#redis?.available) continue
+      known.owed += amount
+      this.#owing.add(known)
+    }
+    if (this.#owing.size > 0) this.#later ??= setTimeout(() => void this.#report(), REPORT_AFTER_MS)
+  }
+
+  #takeHere(takes: readonly Take[]): Counter | undefined {
+    const short = takes.find(({ counter, amount }) => used(this.#known.of(counter)) + amount > counter.limit)
+    if (short) return short.counter
+    this.add(takes)
+    return undefined
+  }
+
+  async #report(): Promise<void> {
+    clearTimeout(this.#later)
+    clearImmediate(this.#soon)
+    this.#later = undefined
+    this.#soon = undefined
+    const [owing, questions] = [this.#owing, this.#questions]
+    this.#owing = new Set()
+    this.#questions = []
+    const calls = this.#callsOf(owing, questions)
+    await Promise.all(calls.map((call) => this.#exchange(call)))
+  }
+
+  #callsOf(owing: ReadonlySet<Known>, questions: readonly Question[]): Call[] {
+    const byGroup = new Map<string, { counters: Map<string, Known>; questions: Question[] }>()
+    const groupOf = (group: string) => {
+      const found = byGroup.get(group) ?? { counters: new Map<string, Known>(), questions: [] }
+      byGroup.set(group, found)
+      return found
+    }
+    for (const known of owing) groupOf(known.counter.group).counters.set(idOf(known.counter), known)
+    for (const question of questions) {
+      for (const { counter } of question.takes) {
+        groupOf(counter.group).counters.set(idOf(counter), this.#known.of(counter))
+      }
+      const [first] = question.takes
+      if (first) groupOf(first.counter.group).questions.push(question)
+      else question.decide(undefined)
+    }
+    return [...byGroup.values()].map((group) => ({
+      counters: [...group.counters.values()],
+      questions: group.questions,
+    }))
+  }
+
+  /** Never rejects: what Redis does not decide is decided here. */
+  async #exchange({ counters, questions }: Call): Promise<void> {
+    const owed = counters.map((known) => known.owed)
+    for (const known of counters) known.owed = 0
+    try {
+      const numbers = await this.#ask(counters, owed, questions)
+      questions.forEach(({ decide }, index) => {
+        const short = numbers[index] ?? 0
+        decide(short === 0 ? undefined : counters[short - 1]?.counter)
+      })
+      counters.forEach((known, index) => {
+        const [hour = known.hour, count = 0, before = 0] = numbers.slice(questions.length + 3 * index)
+        // What was decided here in the meantime is owed still.
+        Object.assign(known, { hour, count: Math.max(0, count + known.owed), before, syncedAt: performance.now() })
+      })
+    } catch {
+      // The failure has been logged. What was owed stays counted here.
+      for (const { takes, decide } of questions) decide(this.#takeHere(takes))
+    }
+  }
+
+  async #ask(counters: readonly Known[], owed: readonly number[], questions: readonly Question[]): Promise<number[]> {
+    const redis = this.#redis
+    if (!redis?.available) throw new Error('redis unavailable')
+    const places = new Map(counters.map(({ counter }, index) => [idOf(counter), index + 1]))
+    const keys = counters.map(({ counter }) => `${this.#prefix}:${idOf(counter)}`)
+    const limits = counters.map(({ counter }) => counter.limit)
+    const asked = questions.flatMap(({ takes }) => [
+      takes.length,
+      ...takes.flatMap(({ counter, amount }) => [places.get(idOf(counter)) ?? 0, amount]),
+    ])
+    const reply = await redis.run((client) => client.countMail(keys.length, ...keys, ...limits, ...owed, ...asked))
+    const expected = questions.length + 3 * counters.length
+    if (!Array.isArray(reply) || reply.length !== expected) throw new TypeError('not the answer of this script')
+    return reply.map(Number)
+  }
+}

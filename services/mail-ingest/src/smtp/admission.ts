@@ -1,0 +1,93 @@
+import type { RecipientAnswer } from '@restante/contracts'
+import type { Logger } from '@restante/service'
+import type { Take } from '../inbound/rates/counter.ts'
+import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
+import type { StorageQuota } from '../inbound/storage-quota.ts'
+import type { NewInbound } from '../inbound/store.ts'
+import { Refusal } from './refusal.ts'
+import { mailsDeferred } from './telemetry.ts'
+
+/** What the transaction of a session has taken so far. */
+export interface Allowance {
+  readonly peer: string
+  /** As MAIL declared them; undefined outside of a transaction. */
+  declared: number | undefined
+  /** For its recipients. */
+  taken: Take[]
+}
+
+export interface AdmissionOptions {
+  readonly rates: InboundRates
+  readonly storage: StorageQuota
+  readonly log: Logger
+}
+
+type Inbox = Exclude<RecipientAnswer, { status: 'unknown' }>
+
+/** Applies rates and quotas to the transactions of SMTP sessions (mail 13): beyond them the peer has to come again. */
+export class Admission {
+  readonly #options: AdmissionOptions
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options
+  }
+
+  /** What a session begins with, and each mail of it. */
+  open(peer: string): Allowance {
+    return { peer, declared: undefined, taken: [] }
+  }
+
+  /** MAIL, which ends the transaction before it. @param declared SIZE, 0 without. */
+  async mail(allowance: Allowance, declared: number): Promise<Refusal | null> {
+    this.end(allowance, false, 0)
+    const { peer } = allowance
+    const admission = await this.#options.rates.mail(peer, declared)
+    if (!admission.ok) return this.#refuse(admission.limit, { peer, size: declared }, FROM_NETWORK)
+    allowance.declared = declared
+    return null
+  }
+
+  /** RCPT for an inbox. */
+  async recipient(allowance: Allowance, inbox: Inbox): Promise<Refusal | null> {
+    const { rates, storage } = this.#options
+    const { peer, declared = 0 } = allowance
+    const { inbox_uid, organization_id } = inbox
+    const about = { peer, inbox_uid, organization_id }
+    if (inbox.status === 'deliver' && !(await storage.hasRoom(organization_id, declared))) {
+      return this.#refuse('organization_storage', about, NO_ROOM)
+    }
+    const admission = await rates.recipient({ kind: 'peer', address: peer }, inbox)
+    if (!admission.ok) return this.#refuse(admission.limit, about, FOR_RECIPIENT)
+    allowance.taken.push(...admission.taken)
+    return null
+  }
+
+  /**
+   * The end of a transaction. Without an accepted mail its recipients have got nothing, and it takes nothing of theirs:
+   * what a peer only announces cannot keep others' mail away.
+   * @param bytes that came, whatever was declared.
+   */
+  end(allowance: Allowance, accepted: boolean, bytes: number): void {
+    const { peer, declared, taken } = allowance
+    if (declared === undefined) return
+    this.#options.rates.correctBytes(peer, bytes - declared)
+    if (!accepted) this.#options.rates.giveBack(taken)
+    allowance.declared = undefined
+    allowance.taken = []
+  }
+
+  /** Counts a mail in what the organizations of its recipients store. */
+  stored(rows: readonly NewInbound[], bytes: number): void {
+    for (const row of rows) if (row.kind === 'mail') this.#options.storage.add(row.inbox.organization_id, bytes)
+  }
+
+  #refuse(limit: string, about: Readonly<Record<string, unknown>>, refusal: () => Refusal): Refusal {
+    mailsDeferred.inc({ limit })
+    this.#options.log.info({ ...about, limit }, 'mail deferred by a limit')
+    return refusal()
+  }
+}
+
+const FROM_NETWORK = () => new Refusal(451, '4.7.1 Too much mail from your network, try again later', 'limited')
+const FOR_RECIPIENT = () => new Refusal(451, '4.7.1 Too much mail for this recipient, try again later', 'limited')
+const NO_ROOM = () => new Refusal(452, '4.2.2 The mailbox is full, try again later', 'limited')
