@@ -172,7 +172,7 @@ describe('of several things that are wrong with a request, the answer is about t
     expect(await waiting.post(`/v0/pods/${foreignPod}/inboxes`, '{')).toMatchObject(refused(403, 'missing_permission'))
   })
 
-  it('what exists already is answered before limits, and a client_id before both', async () => {
+  it('what already exists is answered before limits, and a client_id before both', async () => {
     const limited = await gateway.organization({ inboxes: 1 })
     const body = { username: 'only-one', client_id: 'only' }
     expect((await limited.api.post('/v0/inboxes', body)).status).toBe(200)

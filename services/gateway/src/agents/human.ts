@@ -83,7 +83,7 @@ async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
   const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
   if (owner === null) return
   throw new ApiError('already_exists', {
-    message: 'This human already has an organization',
+    message: 'An organization of this human already exists',
     fix: 'Sign up with this human_email to get a key of that organization, or attach another human.',
   })
 }

@@ -133,7 +133,7 @@ async function signUpAgain(
   const verified = organization.authenticationType === 'agent_verified'
   if (organization.authenticationType === null || (verified && deps.settings.verifiedHuman === 'refuse')) {
     throw new ApiError('already_exists', {
-      message: 'This human already has an organization',
+      message: 'An organization of this human already exists',
       fix: 'Use a key of that organization, or another human_email.',
     })
   }
@@ -167,7 +167,7 @@ async function inboxOf(
   if (first !== null) return first
   if (!provisional) return createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
   throw new ApiError('already_exists', {
-    message: 'This human already has an organization, which has no inbox left',
+    message: 'An organization of this human already exists, without an inbox',
     fix: 'Create an inbox with a key of that organization.',
   })
 }

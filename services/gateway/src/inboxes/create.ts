@@ -69,7 +69,7 @@ async function refusalOf(tx: Tx, address: string, organizationId: string): Promi
   }
   switch (holder.state) {
     case 'live':
-      return new ApiError('already_exists', { message: 'An inbox of this address exists already' })
+      return new ApiError('already_exists', { message: 'An inbox of this address already exists' })
     case 'purging':
       return new ApiError('resource_deleting', {
         message: 'The inbox that had this address is still being deleted',
