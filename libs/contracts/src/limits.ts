@@ -57,6 +57,8 @@ export const LIMITS = {
   /** API keys (identity 3). */
   apiKey: {
     perOrganization: 1000,
+    /** Members of a `permissions` object, unknown names included. */
+    permissions: 256,
     /** A positive look-up may be remembered this long: the bound within which revocation holds. */
     cache: 1 * SECOND,
     /** `used_at` is written at most this often per key. */
@@ -168,6 +170,10 @@ export const LIMITS = {
     threadList: 100,
     /** Ids in one filter of a webhook or subscription. */
     filterIds: 10,
+    /** Characters of one of them: an address or an alias. */
+    filterId: 320,
+    /** Names in one list of event types, repetitions included. */
+    filterTypes: 100,
   },
   /** Webhooks and their deliveries (events 7, 8). */
   webhook: {

@@ -1,9 +1,9 @@
-import { type OperationId, operations, validate } from '../src/index.ts'
+import { type OperationId, operations, validate, validateBody } from '../src/index.ts'
 
 function body(id: OperationId, given: unknown): unknown {
   const schema = operations[id].body
   if (schema === undefined) throw new Error(`${id} takes no body`)
-  const result = validate(schema, given)
+  const result = validateBody(schema, given)
   return result.ok
     ? result.value
     : Object.fromEntries(result.errors.map(({ path, message }) => [path.join('.'), message]))
@@ -14,9 +14,8 @@ describe('every body', () => {
     expect(body('messages.send', { to: 'a@b.example', body: 'ignored' })).toEqual({ to: ['a@b.example'] })
   })
 
-  it('refuses null and other types without turning them into something', () => {
-    expect(body('messages.send', { text: null, html: 5, track_opens: 'true' })).toEqual({
-      text: 'Must not be null',
+  it('refuses other types without turning them into something', () => {
+    expect(body('messages.send', { html: 5, track_opens: 'true' })).toEqual({
       html: 'Must be a string',
       track_opens: 'Must be a boolean',
     })
@@ -176,7 +175,6 @@ describe('an inbox', () => {
     for (const [given, message] of [
       [[], 'Must be an object'],
       ['a', 'Must be an object'],
-      [null, 'Must not be null'],
     ]) {
       expect(body('inboxes.create', { metadata: given })).toEqual({ metadata: message })
     }

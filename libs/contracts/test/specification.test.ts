@@ -1,10 +1,12 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   ERROR_VARIANTS,
   ERRORS,
   type OperationDefinition,
   operations,
   PERMISSIONS,
+  type Structure,
+  structureOf,
   type Tier,
   validate,
 } from '../src/index.ts'
@@ -162,12 +164,19 @@ function isRefused(body: z.ZodType | undefined, member: string, value: unknown):
   return !result.ok && result.errors.some(({ path }) => path[0] === member)
 }
 
-const shape = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
-const shapes = shape.extend({ anyOf: z.array(shape).optional() })
-
 /** Names of the members of a body, in each of its variants. */
 function membersOf(body: z.ZodType | undefined): string[] {
   if (body === undefined) return []
-  const { anyOf = [], ...own } = shapes.parse(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }))
-  return [...new Set([own, ...anyOf].flatMap(({ properties = {} }) => Object.keys(properties)))]
+  return [...new Set(membersIn(structureOf(body)))]
+}
+
+function membersIn(structure: Structure): string[] {
+  switch (structure.kind) {
+    case 'variants':
+      return [structure.present, structure.absent].flatMap(membersIn)
+    case 'object':
+      return [...structure.members.keys()]
+    default:
+      return []
+  }
 }

@@ -269,7 +269,7 @@ describe('API keys', () => {
       expect(open.body['code']).toBe('unrestricted_key_required')
     })
 
-    it.each([[{}], [{ expires_at: '2040-01-01T00:00:00Z' }], [{ name: 'x', expires_at: null }], [{ name: 7 }]])(
+    it.each([[{}], [{ expires_at: '2040-01-01T00:00:00Z' }], [{ expires_at: null }], [{ name: 7 }]])(
       '400 for %j',
       async (body) => {
         const { id } = await create(organization.api)

@@ -89,7 +89,6 @@ describe('changing pods', () => {
         [{ name: '   ' }, 'name'],
         [{ name: 'x'.repeat(257) }, 'name'],
         [{ name: 'two\nlines' }, 'name'],
-        [{ name: null }, 'name'],
         [{ name: 7 }, 'name'],
         [{ client_id: 'a b' }, 'client_id'],
         [{ client_id: 'a@b' }, 'client_id'],

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { structureOf } from '../schemas/structure.ts'
+import { variantsOf } from '../schemas/variants.ts'
 import { wireSchema } from '../schemas/wire.ts'
 
 /** JSON Schema, as the documents hold it. */
@@ -8,10 +10,20 @@ export type Json = { readonly [member: string]: unknown }
 export class Components {
   readonly #schemas = new Map<string, Json>()
 
-  /** The JSON Schema of a zod schema: what is sent (`input`) or what is answered (`output`). */
-  convert(schema: z.ZodType, io: 'input' | 'output'): Json {
+  /**
+   * The JSON Schema of a zod schema: what is sent (`input`), what is sent as a JSON body, where `null` stands for an absent
+   * member (`body`), or what is answered (`output`).
+   */
+  convert(schema: z.ZodType, io: 'input' | 'output' | 'body'): Json {
     // Wrapped, because only inner schemas become definitions: so a named one is a reference wherever it stands.
-    const wrapped = z.toJSONSchema(z.object({ it: schema }), { io, unrepresentable: 'any', override: adjust })
+    const wrapped = z.toJSONSchema(z.object({ it: documented(schema) }), {
+      io: io === 'output' ? 'output' : 'input',
+      unrepresentable: 'any',
+      override: (given) => {
+        adjust(given)
+        if (io === 'body') admitNulls(given)
+      },
+    })
     const { properties, $defs } = z
       .object({ properties: z.object({ it: json }), $defs: z.record(z.string(), json).optional() })
       .parse(JSON.parse(JSON.stringify(wrapped).replaceAll('#/$defs/', '#/components/schemas/')))
@@ -56,6 +68,33 @@ function adjust({ zodSchema, jsonSchema }: Adjusted): void {
   if (jsonSchema['minLength'] === 0) delete jsonSchema['minLength']
   if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
   if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
+}
+
+/** A choice by the presence of a member is described by both of its objects. */
+function documented(schema: z.ZodType): z.ZodType {
+  const variants = variantsOf(schema)
+  return variants === undefined ? schema : z.union([variants.present, variants.absent])
+}
+
+/** Optional members of a body may be `null` (identity 1.2). */
+function admitNulls({ zodSchema, jsonSchema }: Adjusted): void {
+  const structure = structureOf(zodSchema)
+  const properties = jsonSchema['properties']
+  if (structure.kind !== 'object' || typeof properties !== 'object' || properties === null) return
+  jsonSchema['properties'] = Object.fromEntries(
+    Object.entries(properties).map(([name, described]) => {
+      const member = structure.members.get(name)
+      return [name, member?.optional === true && !member.nullable ? withNull(json.parse(described)) : described]
+    }),
+  )
+}
+
+function withNull(described: Json): Json {
+  const { type, anyOf, description, ...rest } = described
+  if (described['not'] !== undefined) return described
+  if (typeof type === 'string' && described['enum'] === undefined) return { ...described, type: [type, 'null'] }
+  const alternatives = z.array(json).safeParse(anyOf).data ?? [{ ...(type === undefined ? {} : { type }), ...rest }]
+  return { ...(description === undefined ? {} : { description }), anyOf: [...alternatives, { type: 'null' }] }
 }
 
 /** A member of a JSON document that is an object, or an empty one. */

@@ -120,7 +120,7 @@ const IDEMPOTENCY_KEY: Json = {
 function requestBody(body: z.ZodType | undefined, components: Components): Json {
   if (body === undefined) return {}
   const required = !body.safeParse({}).success
-  return { requestBody: { required, content: { 'application/json': { schema: components.convert(body, 'input') } } } }
+  return { requestBody: { required, content: { 'application/json': { schema: components.convert(body, 'body') } } } }
 }
 
 function success(operation: OperationDefinition, components: Components): Json {

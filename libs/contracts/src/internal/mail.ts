@@ -36,6 +36,7 @@ export const mailIngestInternalOperations = internalGroup({
       message_id: z.string(),
       visible_labels: z
         .array(z.enum(RESTRICTED_LABELS))
+        .max(RESTRICTED_LABELS.length)
         .meta({ description: "What the caller's key may see (mail 4.4)." }),
     }),
     response: z.object({ source: replySource.optional() }),

@@ -9,8 +9,8 @@ import { username } from './inboxes.ts'
 const humanEmail = z
   .string()
   .trim()
+  .max(LIMITS.signUp.humanEmail, { abort: true })
   .toLowerCase()
-  .max(LIMITS.signUp.humanEmail)
   .refine(isMailAddress, { error: 'Must be one e-mail address' })
 
 /** An agent signs up by itself and has its human confirm it (identity 5). */

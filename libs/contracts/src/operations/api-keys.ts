@@ -3,19 +3,26 @@ import { LIMITS } from '../limits.ts'
 import { isPermission, PERMISSIONS, type PermissionGrant, RENAMED_PERMISSIONS } from '../permissions.ts'
 import { apiKey, createdApiKey } from '../resources/api-key.ts'
 import { PAGE } from '../resources/page.ts'
+import { jsonMap } from '../schemas/json-object.ts'
 import { givenPublicJwk } from '../schemas/public-jwk.ts'
 import { orderedPageQuery } from '../schemas/query.ts'
 import { clientId, instantInput, line, refused } from '../schemas/text.ts'
-import { byPresence } from '../schemas/validate.ts'
+import { byPresence } from '../schemas/variants.ts'
 import { onWire } from '../schemas/wire.ts'
 import { TIERS } from '../tiers.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
 
 const renamed: ReadonlyMap<string, string> = new Map(Object.entries(RENAMED_PERMISSIONS))
 
+const grantOnWire = {
+  type: 'object',
+  maxProperties: LIMITS.apiKey.permissions,
+  properties: Object.fromEntries(PERMISSIONS.map((name) => [name, { type: 'boolean' }])),
+}
+
 /** A `permissions` object: unknown names are dropped, the two renamed ones refused (identity 3.4 rule 6). */
 export const permissionGrant = onWire(
-  z.record(z.string(), z.unknown()).transform((given, context): PermissionGrant => {
+  jsonMap(LIMITS.apiKey.permissions).transform((given, context): PermissionGrant => {
     const grant: { -readonly [Name in keyof PermissionGrant]: PermissionGrant[Name] } = {}
     for (const [name, value] of Object.entries(given)) {
       const now = renamed.get(name)
@@ -28,11 +35,21 @@ export const permissionGrant = onWire(
     }
     return grant
   }),
-  { type: 'object', properties: Object.fromEntries(PERMISSIONS.map((name) => [name, { type: 'boolean' }])) },
+  grantOnWire,
 )
 
 export const apiKeyName = line({ min: 1, max: LIMITS.name.max })
 const params = z.object({ api_key_id: idParam })
+
+/** `null` would ask for an unrestricted key, which a public key never is (identity 3.2, 3.5). */
+const ownPermissions = onWire(
+  permissionGrant.nullable().transform((given, context): PermissionGrant => {
+    if (given !== null) return given
+    context.addIssue({ code: 'custom', message: 'Must not be null: a public key has permissions of its own' })
+    return z.NEVER
+  }),
+  grantOnWire,
+)
 const permissions = permissionGrant.nullable().optional()
 
 const newBearerKey = z.object({
@@ -46,7 +63,7 @@ const newPublicKey = z.object({
   public_key: givenPublicJwk,
   client_id: clientId.optional(),
   name: apiKeyName.optional(),
-  permissions: permissionGrant.optional(),
+  permissions: ownPermissions.optional(),
   expires_at: instantInput.optional(),
 })
 

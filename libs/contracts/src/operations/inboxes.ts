@@ -8,10 +8,14 @@ import { orderedPageQuery, searchPageQuery, searchText } from '../schemas/query.
 import { clientId, line } from '../schemas/text.ts'
 import { BASE, define, group, idParam, VOID } from './define.ts'
 
+const USERNAME_RULE = 'Must be 1 to 64 characters of a-z 0-9 . _ - without a leading, trailing or doubled dot'
+
 /** Local part of a new inbox, folded to lower case; `+` is left to plus addressing (identity 8.2). */
-export const username = z.string().toLowerCase().regex(USERNAME, {
-  error: 'Must be 1 to 64 characters of a-z 0-9 . _ - without a leading, trailing or doubled dot',
-})
+export const username = z
+  .string()
+  .max(LIMITS.inbox.username, { error: USERNAME_RULE, abort: true })
+  .toLowerCase()
+  .regex(USERNAME, { error: USERNAME_RULE })
 
 /** Sender name of an inbox (identity 8.2). */
 export const displayName = line({ max: LIMITS.inbox.displayName }).meta({ description: 'Sender name; "" means none.' })

@@ -26,7 +26,7 @@ const headers = headerMap({
 
 const url = z
   .string()
-  .max(LIMITS.webhook.url)
+  .max(LIMITS.webhook.url, { abort: true })
   .refine(isWebhookUrl, { error: 'Must be an absolute https URL without user info and fragment' })
   .meta({ description: 'https; the service refuses http unless the installation admits it.' })
 

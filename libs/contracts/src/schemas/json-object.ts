@@ -1,15 +1,30 @@
 import { z } from 'zod'
 
-/** A JSON object with each of its members as it came: `z.record` would leave out `__proto__` without a word. */
-export const jsonObject = z.unknown().transform((given, context): Readonly<Record<string, unknown>> => {
-  if (isObject(given)) return given
-  context.addIssue({ code: 'invalid_type', expected: 'object', input: given })
-  return z.NEVER
-})
+const maximums = new WeakMap<z.core.$ZodType, number>()
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/**
+ * A JSON object of at most `most` members of any name, each as it came: `z.record` would drop `__proto__` silently.
+ * `validateBody` refuses one with more members before anything looks at them.
+ */
+export function jsonMap(most: number) {
+  const schema = z.unknown().transform((given, context): Readonly<Record<string, unknown>> => {
+    if (isObject(given)) return given
+    context.addIssue({ code: 'invalid_type', expected: 'object', input: given })
+    return z.NEVER
+  })
+  maximums.set(schema, most)
+  return schema
+}
+
+/** The maximum of a schema that `jsonMap` made; undefined for any other. */
+export function mostMembersOf(schema: z.core.$ZodType): number | undefined {
+  return maximums.get(schema)
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The name by which every object's prototype is reached: whoever reads the document later could be led by it. */
+/** The name of every object's prototype; a document with this key could change how later readers see it. */
 export const PROTOTYPE = '__proto__'

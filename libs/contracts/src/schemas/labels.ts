@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
 import { queryList } from './query.ts'
-import { isSingleLine, oneOrMore } from './text.ts'
+import { isSingleLine, stringList } from './text.ts'
 import { onWire } from './wire.ts'
 
 /** Written by the service alone; a caller that names one is refused (mail 4.2). */
@@ -35,18 +35,24 @@ export function normalizeLabel(label: string): string {
 
 const label = z
   .string()
+  .trim()
+  .max(LIMITS.labels.length, { abort: true })
   .overwrite(normalizeLabel)
   .min(1, { error: 'A label must not be empty' })
-  .max(LIMITS.labels.length)
+  // Folding can lengthen a text.
+  .max(LIMITS.labels.length, { abort: true })
   .refine(isSingleLine, { error: 'Must not contain line breaks or other control characters' })
   .refine((text) => !protectedLabels.has(text), { error: ({ input }) => `Cannot use system label: ${String(input)}` })
 
 /** Labels that a caller sets: one or several, each once, in the given order. */
 export const labels = onWire(
-  oneOrMore(z.array(label).max(LIMITS.labels.perResource)).transform((given) => [
+  stringList(label, LIMITS.labels.perResource).transform((given) => [
     ...new Set(given.filter((name) => name !== DRAFT_LABEL)),
   ]),
-  { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }], description: 'One label or several.' },
+  {
+    anyOf: [{ type: 'string' }, { type: 'array', maxItems: LIMITS.labels.perResource, items: { type: 'string' } }],
+    description: 'One label or several.',
+  },
 )
 
 /** Labels of a filter: the same folding as on write; system labels may be asked for. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
-import { jsonObject, PROTOTYPE } from './json-object.ts'
+import { tooManyMessage } from './issues.ts'
+import { jsonMap, PROTOTYPE } from './json-object.ts'
 import { prose } from './text.ts'
 import { onWire } from './wire.ts'
 
@@ -8,11 +9,13 @@ export type MetadataValue = string | number | boolean
 
 const MESSAGE = 'Must be a string, a number or true or false'
 const value = z.union([prose().max(LIMITS.inbox.metadataValue), z.number(), z.boolean()])
+/** A change can set as many keys as an inbox holds while it removes as many others. */
+const CHANGED_KEYS = 2 * LIMITS.inbox.metadataKeys
 const key = prose().min(1).max(LIMITS.inbox.metadataKey)
 
 /** Metadata of a new inbox: flat, without nulls; `{}` is none (identity 8.4). */
 export const metadata = onWire(
-  jsonObject.transform((given, context): Record<string, MetadataValue> => {
+  jsonMap(LIMITS.inbox.metadataKeys).transform((given, context): Record<string, MetadataValue> => {
     const accepted: Record<string, MetadataValue> = {}
     for (const [name, candidate] of entries(given, context)) {
       const parsed = value.safeParse(candidate)
@@ -21,12 +24,16 @@ export const metadata = onWire(
     }
     return accepted
   }),
-  { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] } },
+  {
+    type: 'object',
+    maxProperties: LIMITS.inbox.metadataKeys,
+    additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+  },
 )
 
 /** Changes to the metadata of an inbox: `null` removes a key; the empty object changes nothing and is refused (identity 8.5). */
 export const metadataChange = onWire(
-  jsonObject.transform((given, context): Record<string, MetadataValue | null> => {
+  jsonMap(CHANGED_KEYS).transform((given, context): Record<string, MetadataValue | null> => {
     const accepted: Record<string, MetadataValue | null> = {}
     if (Object.keys(given).length === 0) context.addIssue({ code: 'custom', message: 'Must have at least one key' })
     for (const [name, candidate] of entries(given, context)) {
@@ -38,15 +45,16 @@ export const metadataChange = onWire(
   }),
   {
     type: 'object',
+    maxProperties: CHANGED_KEYS,
     additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }] },
   },
 )
 
 function entries(given: Readonly<Record<string, unknown>>, context: z.RefinementCtx): [string, unknown][] {
   const all = Object.entries(given)
-  // Keys that go do not count; what an update leaves is counted where it is merged.
+  // Removed keys do not count here; what an update leaves is counted where it is merged.
   if (all.filter(([, value]) => value !== null).length > LIMITS.inbox.metadataKeys) {
-    context.addIssue({ code: 'custom', message: `Must have at most ${LIMITS.inbox.metadataKeys} keys` })
+    context.addIssue({ code: 'custom', message: tooManyMessage('map', LIMITS.inbox.metadataKeys) })
     return []
   }
   return all.filter(([name]) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
 import { DISPOSITIONS } from '../resources/attachment.ts'
+import { isBase64 } from './base64.ts'
 import { headerMap } from './header-map.ts'
 import { labels } from './labels.ts'
-import { isBase64, isSingleLine, line, oneOrMore, prose } from './text.ts'
+import { isSingleLine, line, prose, stringList } from './text.ts'
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;.*)?$/
 
@@ -23,7 +24,7 @@ export const sendAttachment = z
       .optional(),
     url: z
       .string()
-      .max(LIMITS.send.attachmentUrl)
+      .max(LIMITS.send.attachmentUrl, { abort: true })
       .refine((text) => isHttpUrl(text), { error: 'Must be an http or https URL' })
       .meta({ description: 'Fetched when the message is sent.' })
       .optional(),
@@ -41,11 +42,7 @@ export function isHttpUrl(text: string): boolean {
 }
 
 /** Addresses as text; their syntax is judged by whoever reads them as mail (mail 2). */
-const addresses = oneOrMore(
-  z.array(line({ min: 1, max: LIMITS.send.address })).max(LIMITS.send.recipients, {
-    error: `At most ${LIMITS.send.recipients} recipients`,
-  }),
-)
+const addresses = stringList(line({ min: 1, max: LIMITS.send.address }), LIMITS.send.recipients)
 
 const recipients = { to: addresses.optional(), cc: addresses.optional(), bcc: addresses.optional() }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../limits.ts'
 
 /** Bytes in the object storage that services share; the digest is lower-case hex. */
 export const blobReference = z.object({ name: z.string(), size: z.int(), sha256: z.string() })
@@ -6,6 +7,11 @@ export type BlobReference = z.infer<typeof blobReference>
 
 /** Whose mail a fact is about: the immutable identities, never the address. */
 export const mailScope = { organization_id: z.guid(), pod_id: z.guid(), inbox_uid: z.guid() }
+
+/** Wider than any message has: the caps of a send hold before a copy is made. */
+const addresses = z.array(z.string()).max(LIMITS.mime.addresses)
+/** Those of the source of a reply, and its own id. */
+const REFERENCES = LIMITS.mime.headerFields
 
 /**
  * What the mailbox needs to hold a message that mail-send accepted. The bodies are in the raw blob. `bcc` is only here,
@@ -18,14 +24,17 @@ export const sentCopy = z.object({
   thread_id: z.guid(),
   timestamp: z.iso.datetime().meta({ description: 'Time of sending.' }),
   from: z.string(),
-  to: z.array(z.string()),
-  cc: z.array(z.string()).optional(),
-  bcc: z.array(z.string()).optional(),
-  reply_to: z.array(z.string()).optional(),
+  to: addresses,
+  cc: addresses.optional(),
+  bcc: addresses.optional(),
+  reply_to: addresses.optional(),
   subject: z.string().optional(),
-  labels: z.array(z.string()).meta({ description: "The caller's own labels; the mailbox adds `sent`." }),
+  labels: z
+    .array(z.string())
+    .max(LIMITS.labels.perResource)
+    .meta({ description: "The caller's own labels; the mailbox adds `sent`." }),
   in_reply_to: z.string().optional(),
-  references: z.array(z.string()).optional(),
+  references: z.array(z.string()).max(REFERENCES).optional(),
   extracted_text: z.string().optional(),
   extracted_html: z.string().optional(),
   blob: blobReference.meta({ description: 'The raw message.' }),

@@ -11,13 +11,16 @@ export function isSingleLine(text: string): boolean {
   return !CONTROL.test(text) && text.isWellFormed()
 }
 
-/** One line: trimmed, no control characters, between `min` and `max` characters. */
+/**
+ * One line: trimmed, no control characters, between `min` and `max` characters. A text that is too long is refused by its
+ * length alone.
+ */
 export function line({ min = 0, max }: { readonly min?: number; readonly max: number }) {
   return z
     .string()
     .trim()
     .min(min)
-    .max(max)
+    .max(max, { abort: true })
     .refine(isSingleLine, { error: 'Must not contain line breaks or other control characters' })
 }
 
@@ -60,21 +63,18 @@ export const instantInput = onWire(
   { type: 'string', format: 'date-time' },
 )
 
-/** Whether a text is standard base64; line breaks and absent padding are taken. */
-export function isBase64(text: string): boolean {
-  const digits = text.replace(/[\r\n]+/g, '').replace(/={1,2}$/, '')
-  return /^[A-Za-z0-9+/]*$/.test(digits) && digits.length % 4 !== 1
-}
-
 /** A member that is known and refused, so that nobody believes it had an effect. */
 export function refused(message: string) {
   return onWire(z.never({ error: message }).optional(), { not: {}, description: message })
 }
 
-/** A list that may also be given as its one element (mail 1 rule 8). */
-export function oneOrMore<S extends z.ZodType>(list: z.ZodArray<S>) {
+/**
+ * A list of at most `most` strings, which may also be given as its one element (mail 1 rule 8). Every list of strings in
+ * a body is one of these.
+ */
+export function stringList<S extends z.ZodType<string, string>>(element: S, most: number) {
   return onWire(
-    z.preprocess((given) => (typeof given === 'string' ? [given] : given), list),
-    { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    z.preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(element).max(most)),
+    { anyOf: [{ type: 'string' }, { type: 'array', maxItems: most, items: { type: 'string' } }] },
   )
 }

@@ -1,12 +1,40 @@
-import { type FieldError, validate } from '@restante/contracts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type BodyBound, bodyBound, type FieldError, type Validated } from '@restante/contracts'
 import type { z } from 'zod'
 import { ApiError } from './api-error.ts'
+import { excessOf } from './json-parts.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A JSON object out of a body; an absent body is `{}` and the schema decides whether that is enough. */
-export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
+/** Above it the steps of reading a body are separate turns of the event loop: each takes milliseconds. */
+const LARGE = 128 * 1024
+
+/**
+ * The JSON object that a body is, for an operation's schema; an absent body is `{}` and the schema decides whether that is
+ * enough. A body with more structure than the schema can take is refused before it is parsed.
+ * @throws ApiError 400
+ */
+export async function readJsonObject(bytes: Buffer, schema: z.ZodType): Promise<Record<string, unknown>> {
   if (bytes.length === 0) return {}
+  demandWithin(bytes, bodyBound(schema))
+  if (bytes.length <= LARGE) return parseJsonObject(bytes)
+  await nextTurn()
+  const document = parseJsonObject(bytes)
+  await nextTurn()
+  return document
+}
+
+function demandWithin(bytes: Buffer, bound: BodyBound): void {
+  const excess = excessOf(bytes, bound)
+  if (excess === undefined) return
+  const message =
+    excess === 'parts'
+      ? `The body must have at most ${bound.parts} members and list elements together`
+      : `The body must be nested at most ${bound.depth} levels deep`
+  throw new ApiError('validation_error', { message, errors: [{ path: [], message }] })
+}
+
+function parseJsonObject(bytes: Buffer): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -21,10 +49,9 @@ function syntaxError(message: string, cause?: unknown): ApiError {
   return new ApiError('validation_error', { name: 'SyntaxError', message, errors: [{ path: [], message }], cause })
 }
 
-/** Checks one part of a request; its problems are added to the others, so that a caller sees all of them at once. */
-export function check<S extends z.ZodType>(schema: S, value: unknown, problems: FieldError[]): z.output<S> | undefined {
-  const result = validate(schema, value)
-  if (result.ok) return result.value
-  problems.push(...result.errors)
+/** The value of a part that was checked; its problems are added to the others, so that a caller sees all at once. */
+export function accepted<T>(checked: Validated<T>, problems: FieldError[]): T | undefined {
+  if (checked.ok) return checked.value
+  problems.push(...checked.errors)
   return undefined
 }

@@ -10,6 +10,7 @@ import {
   type InternalOperationIdsOf,
   type InternalRequestOf,
   type InternalResponseOf,
+  MOST_PROBLEMS,
   type Operation,
   type OperationId,
   type OperationIdsOf,
@@ -18,13 +19,15 @@ import {
   type ResponseOf,
   type ServiceName,
   type UpgradeOperationId,
+  validate,
+  validateBody,
 } from '@restante/contracts'
 import { bodyDigest } from '../identity/tokens.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ApiError } from './api-error.ts'
 import { readBody } from './body.ts'
 import type { Aside } from './body-memory.ts'
-import { check, parseJsonObject } from './decode.ts'
+import { accepted, readJsonObject } from './decode.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
 
@@ -116,13 +119,16 @@ async function answerBody(
   aside: Aside,
 ): Promise<void> {
   const problems: FieldError[] = []
-  const parsedParams = check(operation.params, params, problems)
-  const query = check(operation.query, decodeQuery(exchange.search), problems)
+  const parsedParams = accepted(validate(operation.params, params), problems)
+  const query = accepted(validate(operation.query, decodeQuery(exchange.search)), problems)
   const idempotencyKey = operation.idempotencyKey
     ? checkIdempotencyKey(exchange.request.headers['idempotency-key'], problems)
     : undefined
-  const body = operation.body && bytes && check(operation.body, parseJsonObject(bytes), problems)
-  if (problems.length > 0) throw new ApiError('validation_error', { errors: problems })
+  const body =
+    operation.body &&
+    bytes &&
+    accepted(validateBody(operation.body, await readJsonObject(bytes, operation.body)), problems)
+  if (problems.length > 0) throw new ApiError('validation_error', { errors: problems.slice(0, MOST_PROBLEMS) })
   const result = await handler({
     peer: peerOf(exchange),
     aside,

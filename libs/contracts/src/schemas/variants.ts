@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { issueMessage, withoutEchoes } from './issues.ts'
+import { isObject } from './json-object.ts'
+
+/** Two objects of which the presence of a member selects one. */
+export interface Variants {
+  readonly member: string
+  readonly present: z.ZodObject
+  readonly absent: z.ZodObject
+}
+
+const registry = new WeakMap<z.core.$ZodType, Variants>()
+
+/**
+ * One of two objects, by whether `member` is present, be its value what it may; only the selected schema is applied, so
+ * that errors are about the object that was meant. The result has the member exactly where it was sent.
+ */
+export function byPresence<P extends z.ZodObject, A extends z.ZodObject>(member: string, present: P, absent: A) {
+  const schema = z.unknown().transform((given, context): z.output<P> | z.output<A> => {
+    const meant = isObject(given) && Object.hasOwn(given, member) ? present : absent
+    const result = meant.safeParse(given, { error: issueMessage })
+    if (result.success) return result.data
+    for (const { path, message } of withoutEchoes(result.error.issues)) {
+      context.addIssue({ code: 'custom', path, message })
+    }
+    return z.NEVER
+  })
+  registry.set(schema, { member, present, absent })
+  return schema
+}
+
+/** The variants of a schema that `byPresence` made. */
+export function variantsOf(schema: z.core.$ZodType): Variants | undefined {
+  return registry.get(schema)
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { type OperationDefinition, operations } from '@restante/contracts'
+import { Agent, type Dispatcher } from 'undici'
+import { HostileBodies, type HostileBody } from './hostile-bodies.ts'
+
+/** The longest time that one body may keep a process from everything else. */
+const BLOCKED_MS = 50
+/** The first request of a kind pays for compilation, and a collection of garbage may fall into any. */
+const TRIES = 4
+
+const all = Object.values<OperationDefinition>(operations)
+  .filter(({ body }) => body !== undefined)
+  .map((operation) => ({ operation, id: operation.id }))
+
+describe('the largest body of every kind', () => {
+  const bodies = new HostileBodies()
+  const agent = new Agent({ connections: 1 })
+  let reader: ChildProcess
+  let origin: string
+  beforeAll(async () => {
+    reader = fork(path.join(import.meta.dirname, '../fixtures/every-body.ts'), { execArgv: [] })
+    const [port] = await once(reader, 'message')
+    origin = `http://127.0.0.1:${port}`
+  })
+  afterAll(async () => {
+    reader.kill()
+    await agent.close()
+  })
+
+  it.each(all)(
+    `keeps a process of $id from others for at most ${BLOCKED_MS} ms`,
+    async ({ operation }) => {
+      const slow: string[] = []
+      for (const hostile of bodies.of(operation)) {
+        const ms = await blockedBy(operation, hostile)
+        if (ms > BLOCKED_MS) slow.push(`${hostile.what}: ${ms} ms`)
+      }
+      expect(slow).toEqual([])
+    },
+    120_000,
+  )
+
+  /** The least of some tries, in milliseconds. */
+  async function blockedBy({ id }: OperationDefinition, { what, make }: HostileBody): Promise<number> {
+    const body = make()
+    let least = Number.POSITIVE_INFINITY
+    for (let attempt = 0; attempt < TRIES && least > BLOCKED_MS; attempt++) {
+      const { statusCode, body: answer } = await send('POST', `/${id}`, body)
+      const document = json(await answer.json())
+      const errors = Array.isArray(document['errors']) ? document['errors'] : []
+      expect({ what, statusCode, few: errors.length < 100 }).toEqual({
+        what,
+        statusCode: statusCode === 200 ? 200 : 400,
+        few: true,
+      })
+      const blocked = await (await send('GET', '/blocked')).body.json()
+      least = Math.min(least, Number(json(blocked)['ms']))
+    }
+    return least
+  }
+
+  function send(method: Dispatcher.HttpMethod, target: string, body?: Buffer): Promise<Dispatcher.ResponseData> {
+    return agent.request({ origin, path: target, method, body: body ?? null })
+  }
+})
+
+function json(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
