@@ -65,12 +65,12 @@ describe('the author of a mail', () => {
     ['', '(no sender)'],
     [' \r\n\t', '(no sender)'],
     ['""', '(no sender)'],
-  ])('is nobody in %j, which is shown as text', (field, display) => {
+  ])('is absent where From is %j, which is shown as text', (field, display) => {
     expect(from(field)).toEqual({ display })
     expect(addressIn(display)).toBeUndefined()
   })
 
-  it('is nobody where bytes are no UTF-8 in an address, and somebody where they are in a name', () => {
+  it('is absent where an address is no UTF-8, and present where a name is none', () => {
     const raw = (field: string) => Buffer.from(`From: ${field}\r\n\r\n`, 'latin1')
     expect(readAuthor(raw('J\xfcrgen <a@b.co>'))).toEqual({ address: 'a@b.co', display: 'Jürgen <a@b.co>' })
     expect(readAuthor(raw('J\xfcrgen <a\xfc@b.co>')).address).toBeUndefined()
@@ -88,7 +88,7 @@ describe('the author of a mail', () => {
     [['From\x0b: ceo@bank.test'], '(no sender)'],
     [['From\x0c: ceo@bank.test'], '(no sender)'],
     [['From\xa0: ceo@bank.test'], '(no sender)'],
-  ])('is nobody where the header is %j', (lines, display) => {
+  ])('is absent where the header is %j', (lines, display) => {
     const raw = Buffer.from(`${lines.join('\r\n')}\r\n\r\nx`, 'latin1')
     expect(readAuthor(raw)).toEqual({ display })
     expect(parse(raw)).toMatchObject({ from: display })
@@ -103,7 +103,7 @@ describe('the author of a mail', () => {
     },
   )
 
-  it('is nobody where a limit cuts a field or the header', () => {
+  it('is absent where a limit cuts a field or the header', () => {
     const long = `CEO <ceo@bank.test> (${'a'.repeat(8_200)})`
     expect(from(long).address).toBeUndefined()
     expect(from(long).display.length).toBeLessThanOrEqual(500)

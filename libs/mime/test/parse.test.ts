@@ -219,35 +219,6 @@ describe('body selection', () => {
   })
 })
 
-describe('digest', () => {
-  const mail = (encoding: string, body: string, ...more: string[]): Buffer =>
-    mailOf(...more, 'Content-Type: text/plain; charset=utf-8', `Content-Transfer-Encoding: ${encoding}`, '', body)
-
-  it('is the same for copies that differ in route and transfer encoding only', () => {
-    const direct = parse(mail('8bit', 'Grüße\r\n'))
-    const relayed = parse(mail('quoted-printable', 'Gr=C3=BC=C3=9Fe', 'Received: from x', 'Message-ID: <a@b>'))
-    expect(relayed.digest).toBe(direct.digest)
-    expect(direct.digest).toMatch(/^[0-9a-f]{64}$/)
-  })
-
-  it('differs when the body or an attachment differs', () => {
-    const withFile = (bytes: string): Buffer =>
-      mailOf(
-        'Content-Type: multipart/mixed; boundary=b',
-        '',
-        '--b',
-        '',
-        'hi',
-        '--b',
-        'Content-Type: image/gif',
-        '',
-        bytes,
-      )
-    expect(parse(mail('8bit', 'a')).digest).not.toBe(parse(mail('8bit', 'b')).digest)
-    expect(parse(withFile('1')).digest).not.toBe(parse(withFile('2')).digest)
-  })
-})
-
 describe('parseHeadersOnly', () => {
   it('reads the header of mail whose body nobody can read', () => {
     const header = parseHeadersOnly(Buffer.concat([fixture('alternative').subarray(0, 900), Buffer.alloc(5_000, 0xff)]))

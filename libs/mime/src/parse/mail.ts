@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { authorOf } from '../addresses/author.ts'
 import { readMailboxes } from '../addresses/mailboxes.ts'
 import { messageIdsIn } from '../ids.ts'
 import { chooseBodies } from './bodies.ts'
 import { decodeLines } from './charset.ts'
 import { parseDate } from './date.ts'
+import { MailDigest } from './digest.ts'
 import { withoutDirections } from './directions.ts'
 import { decodeWords } from './encoded-words.ts'
 import { unflow } from './flowed.ts'
@@ -66,35 +66,31 @@ export interface ParsedMail extends MailHeader {
   readonly text?: string
   readonly html?: string
   readonly attachments: AttachmentInfo[]
-  /** SHA-256 (hex) over the decoded bodies and attachments; the same for copies that took different ways here. */
+  /** SHA-256 (hex) over subject, Reply-To and all decoded parts; the same for copies that took different ways here. */
   readonly digest: string
 }
 
 /** What the mail of this structure says. */
 export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedMail {
-  const bodies = chooseBodies(root)
-  const text = bodies.text && readBody(raw, bodies.text, budget)
-  const html = bodies.html && readBody(raw, bodies.html, budget)
-  const digest = createHash('sha256').update(`${text?.trimEnd() ?? ''}\0${html?.trimEnd() ?? ''}`)
-  const attachments: AttachmentInfo[] = []
-  for (const leaf of leavesOf(root)) {
-    if (leaf === bodies.text || leaf === bodies.html) continue
-    digest.update(`\0${leaf.type}\0`)
-    let size = 0
-    for (const piece of piecesOf(raw, leaf)) {
-      digest.update(piece)
-      size += piece.length
-    }
-    digest.update(`\0${size}`)
-    attachments.push(describeAttachment(leaf, size))
-  }
   const header = describeHeader(raw, root.fields, budget)
+  const digest = new MailDigest()
+  digest.add('subject', (header.subject ?? '').replace(/\s+/g, ' '))
+  digest.add('reply-to', header.replyTo.join('\n'))
+  const bodies = chooseBodies(root)
+  const body = (part: Part | undefined): string | undefined => part && readBody(raw, part, budget, digest)
+  const text = body(bodies.text)
+  const html = body(bodies.html)
+  const attachments = leavesOf(root).flatMap((leaf) => {
+    if (leaf === bodies.text || leaf === bodies.html) return []
+    const filename = fileName(leaf)
+    return describeAttachment(leaf, filename, digest.add(`${leaf.type}\n${filename}`, piecesOf(raw, leaf)))
+  })
   return {
     ...header,
     ...(text !== undefined && { text }),
     ...(html !== undefined && { html }),
     attachments,
-    digest: digest.digest('hex'),
+    digest: digest.end(),
     truncated: budget.truncated,
   }
 }
@@ -157,18 +153,22 @@ function automationOf(fields: readonly HeaderField[]): Automation {
   }
 }
 
-function readBody(raw: Buffer, part: Part, budget: Budget): string {
+function readBody(raw: Buffer, part: Part, budget: Budget, digest: MailDigest): string {
   const max = budget.limits.bodyBytes
   const decoded = contentOf(raw, part, max)
-  if (decoded.length > max) budget.truncated = true
   const text = decodeLines(decoded.subarray(0, max), part.parameters.get('charset'))
+  // Relays add and remove empty lines at the end.
+  digest.add(part.type, text.trimEnd())
+  if (decoded.length > max) {
+    budget.truncated = true
+    digest.add('whole', piecesOf(raw, part))
+  }
   if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return text
   return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
 }
 
 /** A leaf as an attachment of that many decoded bytes. */
-function describeAttachment(leaf: Part, size: number): AttachmentInfo {
-  const filename = fileName(leaf)
+function describeAttachment(leaf: Part, filename: string, size: number): AttachmentInfo {
   const disposition = leaf.disposition?.value === 'inline' ? 'inline' : leaf.disposition && 'attachment'
   const contentId = messageIdsIn(firstValue(leaf.fields, 'content-id') ?? '')[0]?.slice(1, -1)
   return {
