@@ -4,7 +4,7 @@ import iconv from 'iconv-lite'
 import { withLineFeeds } from './line-feeds.ts'
 
 /** Encodings in which plain ASCII bytes do not mean ASCII characters. */
-const SHIFTING = /^(?:utf-?(?:7|16|32)|iso-2022|hz-|ucs|unicode|csutf)/
+const SHIFTING = /^(?:utf-?(?:16|32)|iso-2022|hz-|ucs|unicode|csutf)/
 
 /** Encodings in which the bytes of CR and LF mean something else. */
 const WIDE = /utf-?(?:16|32)|ucs|unicode/i
@@ -30,15 +30,23 @@ export function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '') : wellFormed
 }
 
-/** Whether there is a decoder for a charset of that name. */
+/** Whether text in a charset of that name is decoded. */
 export function isKnownCharset(charset: string): boolean {
-  return iconv.encodingExists(charset) || platformDecoder(charset) !== undefined
+  return !isRefused(charset) && (iconv.encodingExists(charset) || platformDecoder(charset) !== undefined)
+}
+
+/**
+ * iconv-lite would read these, but UTF-7 takes it seconds for a few megabytes, and hides what every other program sees
+ * as plain text (RFC 9110 and browsers gave it up for that); the others are no charsets.
+ */
+function isRefused(charset: string): boolean {
+  return /^(?:unicode11)?utf7(?:imap)?$|^base64$|^hex$/.test(charset.toLowerCase().replace(/:\d{4}$|[^0-9a-z]/g, ''))
 }
 
 function decode(bytes: Uint8Array, charset = ''): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isAscii(buffer) && !SHIFTING.test(charset)) return buffer.toString('latin1')
-  if (charset === '' || charset === 'us-ascii' || charset === 'ascii') return guess(buffer)
+  if (charset === '' || charset === 'us-ascii' || charset === 'ascii' || isRefused(charset)) return guess(buffer)
   if (iconv.encodingExists(charset)) return iconv.decode(buffer, charset)
   // The platform knows the shifting Japanese encodings, which iconv-lite has not.
   return platformDecoder(charset)?.decode(buffer) ?? guess(buffer)

@@ -42,3 +42,14 @@ export function isAt(raw: Buffer, at: number, bytes: Buffer): boolean {
   }
   return true
 }
+
+/** Offset after the last byte before `end` that is neither a blank nor a line break; `at` if there is none. */
+export function endOfWords(raw: Buffer, at: number, end: number): number {
+  let last = end
+  while (last > at && isBlankOrBreak(raw[last - 1])) last--
+  return last
+}
+
+function isBlankOrBreak(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === CR || byte === LF
+}

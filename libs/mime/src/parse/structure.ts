@@ -2,8 +2,18 @@ import type { MimeNode } from '@zone-eu/mailsplit'
 import { fieldsOf, firstValue, type HeaderField } from './header-fields.ts'
 import type { Budget } from './limits.ts'
 import { LineSplitter } from './line-splitter.ts'
+import { OpenBoundaries } from './open-boundaries.ts'
 import { type Parameterized, parseParameterized } from './parameters.ts'
-import { beforeLineBreak, isAt, isDashed, isEmptyLine, isFolded, nextDashes, nextLine } from './raw-lines.ts'
+import {
+  beforeLineBreak,
+  endOfWords,
+  isAt,
+  isDashed,
+  isEmptyLine,
+  isFolded,
+  nextDashes,
+  nextLine,
+} from './raw-lines.ts'
 import { decodeTransfer, type TransferEncoding, transferEncoding } from './transfer.ts'
 
 /** One MIME entity as offsets into the raw mail: nothing is copied or decoded until someone asks. */
@@ -30,6 +40,11 @@ const NOTHING = Buffer.alloc(0)
 const MAX_BOUNDARY = 256
 /** A boundary with its dashes and some blanks. */
 const MAX_DELIMITER = MAX_BOUNDARY + 100
+/** Header bytes of all parts together, as a multiple of those of one: to take a field apart costs far more than to skip it. */
+const HEADS = 4
+/** Delimiters of a mail, as a multiple of its parts: a multipart is closed once. */
+const DELIMITERS = 4
+const LINE_FEED = Buffer.from('\n')
 const MEDIA_TYPE = /^[!#$&^_.+\w-]+\/[!#$&^_.+\w-]+$/
 
 /** The tree of MIME parts (RFC 2045, 2046). A nested `message/rfc822` is a leaf. */
@@ -78,6 +93,11 @@ class StructureReader {
   #head: number | undefined = 0
   #headFields = 0
   #headIsFull = false
+  /** Bytes of the headers that were read before. */
+  #headsRead = 0
+  #delimiters = 0
+  /** Those of the current part and the ones around it; undefined when they may have changed. */
+  #boundaries: OpenBoundaries | undefined
 
   constructor(raw: Buffer, budget: Budget) {
     this.#raw = raw
@@ -102,7 +122,10 @@ class StructureReader {
   /** @returns whether there is more to read. */
   #readLine(at: number, next: number): boolean {
     const delimiter = this.#delimiterAt(at, next)
-    if (delimiter !== undefined) return this.#closeUnclosed(delimiter, at) && this.#show(delimiter, at, next)
+    if (delimiter !== undefined) {
+      if (this.#delimiters++ >= DELIMITERS * this.#budget.limits.parts) return false
+      return this.#closeUnclosed(delimiter, at) && this.#show(delimiter, at, next)
+    }
     if (this.#head === undefined || !this.#fitsHead(at, next, this.#head)) return true
     return this.#show(this.#raw.subarray(at, next), at, next)
   }
@@ -114,15 +137,18 @@ class StructureReader {
         return true
       case 'header':
         this.#enter(meaning.node, next)
+        if (!this.#headIsFull && this.#head !== undefined) this.#headsRead += next - this.#head
         this.#head = undefined
         return true
       case 'delimiter':
         this.#leave(meaning.isNew ? meaning.node.parentNode : meaning.node, at)
         this.#current = meaning.node
+        this.#boundaries = undefined
         this.#head = meaning.isNew ? next : undefined
         this.#headFields = 0
         this.#headIsFull = false
-        return !meaning.isNew || this.#nodes++ < this.#budget.limits.parts
+        if (meaning.isNew) this.#nodes++
+        return this.#nodes <= this.#budget.limits.parts
       case 'stop':
         return false
     }
@@ -130,17 +156,11 @@ class StructureReader {
 
   /** The line as mailsplit knows delimiters: without the blanks that RFC 2046 5.1.1 lets relays add, and with an end. */
   #delimiterAt(at: number, next: number): Buffer | undefined {
-    if (!isDashed(this.#raw, at) || !this.#isOpen((boundary) => isAt(this.#raw, at + 2, boundary))) return undefined
-    const end = Math.min(next, at + MAX_DELIMITER)
-    const line = Buffer.from(`${this.#raw.toString('latin1', at, end).trimEnd()}\n`, 'latin1')
-    return this.#isOpen((boundary) => delimits(line, boundary)) ? line : undefined
-  }
-
-  #isOpen(matches: (boundary: Buffer) => boolean): boolean {
-    for (let node = this.#current; node; node = node.parentNode || undefined) {
-      if (node._boundary && matches(node._boundary)) return true
-    }
-    return false
+    if (!isDashed(this.#raw, at)) return undefined
+    this.#boundaries ??= new OpenBoundaries(this.#current)
+    const end = endOfWords(this.#raw, at, Math.min(next, at + MAX_DELIMITER))
+    if (!this.#boundaries.has(this.#raw, at + 2, end)) return undefined
+    return Buffer.concat([this.#raw.subarray(at, end), LINE_FEED])
   }
 
   /**
@@ -160,7 +180,9 @@ class StructureReader {
     if (isEmptyLine(this.#raw, at)) return true
     const { headerBytes, headerFields } = this.#budget.limits
     const continues = isFolded(this.#raw, at)
-    this.#headIsFull ||= next - head > headerBytes || (!continues && this.#headFields >= headerFields)
+    const bytes = next - head
+    this.#headIsFull ||= bytes > headerBytes || this.#headsRead + bytes > HEADS * headerBytes
+    this.#headIsFull ||= !continues && this.#headFields >= headerFields
     if (this.#headIsFull) this.#budget.truncated = true
     else if (!continues) this.#headFields++
     return !this.#headIsFull
@@ -186,6 +208,7 @@ class StructureReader {
     if (!this.#mayHaveChildren(part, node)) node._boundary = false
     this.#parts.set(node, part)
     this.#current = node
+    this.#boundaries = undefined
     this.#root ??= part
     parent?.children.push(part)
     return part

@@ -1,10 +1,9 @@
+import { base64Decoder } from './base64.ts'
 import { decodeQuotedPrintable } from './quoted-printable.ts'
 
 /** Content-Transfer-Encodings under which the bytes of a part are not what stands in the mail (RFC 2045 6). */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'none'
 
-/** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a heap that is bounded. */
-const PIECE = 64 * 1024
 /** Longer lines are decoded in several pieces; no standard allows them (RFC 5322 2.1.1). */
 const MAX_LINE = 998
 
@@ -13,7 +12,9 @@ const EQUALS = 0x3d
 const SPACE = 0x20
 const TAB = 0x09
 const NOTHING = Buffer.alloc(0)
-const NO_BASE64 = /[^A-Za-z0-9+/\-_=]+/g
+
+/** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a heap that is bounded. */
+const PIECE = 64 * 1024
 
 /** Takes the next bytes of a body, and whether they are the last, and gives what can be decoded by now. */
 type Decoder = (bytes: Buffer, last: boolean) => Iterable<Buffer>
@@ -42,34 +43,11 @@ export async function* decodeTransferStream(
 function decoderOf(encoding: TransferEncoding): Decoder {
   switch (encoding) {
     case 'base64':
-      return base64Decoder()
+      return base64Decoder(PIECE)
     case 'quoted-printable':
       return quotedPrintableDecoder()
     case 'none':
       return (bytes) => [bytes]
-  }
-}
-
-/** Padding may end a run anywhere: clients write that encode a file piece by piece, or every line on its own. */
-function base64Decoder(): Decoder {
-  /** Up to three characters of a group that is not complete. */
-  let open = ''
-  return function* (bytes, last) {
-    for (let from = 0; from < bytes.length; from += PIECE) {
-      const runs = bytes
-        .toString('latin1', from, from + PIECE)
-        .replace(NO_BASE64, '')
-        .split(/=+/)
-      const decoded = runs.map((run, index) => {
-        const ended = index > 0 ? Buffer.from(open, 'base64') : NOTHING
-        const code = index > 0 ? run : open + run
-        const whole = code.length - (code.length % 4)
-        open = code.slice(whole)
-        return [ended, Buffer.from(code.slice(0, whole), 'base64')]
-      })
-      yield Buffer.concat(decoded.flat())
-    }
-    if (last && open !== '') yield Buffer.from(open, 'base64')
   }
 }
 
