@@ -51,6 +51,11 @@ export const caller = z.object({
   sending: sendingRight,
   /** Facts about the organization that decide rights: an agent organization whose human is not verified yet. */
   unverified: z.boolean(),
+  /**
+   * How often the organization had been taken over when the credential was looked up (identity 5.1); absent: never. A
+   * service that has heard of a later take-over refuses to create anything for such a request.
+   */
+  take_overs: z.int().min(1).optional(),
 })
 export type Caller = z.infer<typeof caller>
 

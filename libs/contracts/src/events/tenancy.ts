@@ -58,11 +58,32 @@ export const credentialState = z.object({
 })
 export type CredentialState = z.infer<typeof credentialState>
 
+/** Who holds an organization since another sign-up with its human's address took it over (identity 5.1). */
+export const takeOverState = z.object({
+  organization_id: z.guid(),
+  version,
+  credential_id: z.guid().meta({ description: 'The credential that survived.' }),
+  take_overs: z
+    .int()
+    .min(1)
+    .meta({ description: 'Number of this take-over. What carries a lower one was made by earlier credentials.' }),
+  verified: z.boolean().meta({
+    description:
+      'Whether the human has confirmed it. Names, metadata, labels and the like made before `at` go only then.',
+  }),
+  at: at.meta({ description: 'When the take-over happened; the same in the event that confirms it later.' }),
+})
+export type TakeOverState = z.infer<typeof takeOverState>
+
 const gone = { organization_id: z.guid(), version, deleted_at: at }
 
 /** Events of the topic `tenancy`: full state at each change, and tombstones. */
 export const tenancyEvents = {
   'organization.changed': { schema: organizationState, summary: 'An organization was created or changed.' },
+  'organization.taken_over': {
+    schema: takeOverState,
+    summary: 'Another key took an organization over, or that key was verified; what earlier keys made ends.',
+  },
   'organization.deleted': { schema: z.object(gone), summary: 'An organization is gone, with everything in it.' },
   'pod.changed': { schema: podState, summary: 'A pod was created or changed.' },
   'pod.deleted': { schema: z.object({ ...gone, pod_id: z.guid() }), summary: 'A pod is gone.' },

@@ -4,6 +4,7 @@ import type { ServiceName } from '../services.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations, mailSendInternalOperations, websocketFanoutInternalOperations } from './mail.ts'
 import { purgeOperations } from './purge.ts'
+import { takeOverOperations } from './take-over.ts'
 
 /** Every synchronous call between services; there are few, each where a caller needs the answer now. */
 export const internalOperations = {
@@ -12,6 +13,7 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
+  ...takeOverOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -30,9 +30,9 @@ export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: Code
       id: mailId,
       to: code.humanEmail,
       subject: 'Your verification code',
-      text: textOf(secrets.code(id)),
+      text: code.credentialId === null ? firstText(secrets.code(id)) : textForKey(secrets.code(id)),
     })
-    // By itself, and not with the timer held: who ends a code or has it mailed again holds the code, then its timer.
+    // By itself, and not with the timer held: transactions that end a code or mail it again lock the code, then its timer.
     await db.orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
   })
 }
@@ -42,14 +42,29 @@ function isFinal(error: unknown): boolean {
   return error instanceof PeerRefused && error.status === 400
 }
 
-function textOf(code: string): string {
-  const hours = LIMITS.signUp.codeLifetime / 3_600_000
+const hours = LIMITS.signUp.codeLifetime / 3_600_000
+
+/** For a human in whose name an agent signed up. */
+function firstText(code: string): string {
   return [
     `Your verification code is ${code}`,
     '',
     'An AI agent signed up for an e-mail inbox and named you as its human. If you know this agent, give it the code.',
     `It is valid for ${hours} hours. If you do not know what this is about, do nothing: without the code the agent`,
     'can write to nobody but you.',
+    '',
+  ].join('\n')
+}
+
+/** For the human of an organization that is there, for which another key was asked. */
+function textForKey(code: string): string {
+  return [
+    `Your verification code is ${code}`,
+    '',
+    'An AI agent signed up in your name, and you have an e-mail inbox here already. With this code the agent gets that',
+    'inbox with all its mail, and the key of the agent that has it now ends. Give the code only to an agent that you',
+    `yourself have just told to sign up. It is valid for ${hours} hours. If you do not know what this is about, do nothing:`,
+    'without the code nothing changes.',
     '',
   ].join('\n')
 }

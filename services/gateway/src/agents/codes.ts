@@ -3,28 +3,52 @@ import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import type { Tx } from '../database.ts'
 import type { VerificationCode } from '../generated/prisma/client.ts'
+import { baseAddress } from '../inboxes/recipients.ts'
 import type { GatewaySchedule } from '../timers.ts'
 
-const HOLD_HUMAN = sql<never, [address: string]>("select pg_advisory_xact_lock(hashtextextended('human ' || $1, 0))")
-
-/** Serializes whatever concerns one human address, across all processes, until the end of the transaction. */
-export async function holdHuman(tx: Tx, address: string): Promise<void> {
-  await tx.query(HOLD_HUMAN, address)
+/**
+ * The mailbox that a human's address reaches: plus tags and letter case make no other one. Throttles count by it, because
+ * `you+1@` and `you+2@` fill the same mailbox (identity 5.1).
+ */
+export function mailboxOf(humanEmail: string): string {
+  return baseAddress(humanEmail)
 }
 
-const HOLD_CODE = sql<{ id: string }, [organizationId: string]>(
-  'select id from verification_codes where organization_id = $1 for update',
+const HOLD_HUMAN = sql<never, [mailbox: string]>("select pg_advisory_xact_lock(hashtextextended('human ' || $1, 0))")
+
+/** Serializes everything about one human mailbox, across all processes, until the end of the transaction. */
+export async function holdHuman(tx: Tx, humanEmail: string): Promise<void> {
+  await tx.query(HOLD_HUMAN, mailboxOf(humanEmail))
+}
+
+const HOLD_OWN_CODE = sql<{ id: string }, [organizationId: string]>(
+  'select id from verification_codes where organization_id = $1 and credential_id is null for update',
+)
+const HOLD_CODE_OF_KEY = sql<{ id: string }, [credentialId: string]>(
+  'select id from verification_codes where credential_id = $1 for update',
 )
 
-/** The code of an organization, live or not, held until the end of the transaction so that attempts count exactly. */
-export async function lockCode(tx: Tx, organizationId: string): Promise<VerificationCode | undefined> {
-  const [held] = await tx.query(HOLD_CODE, organizationId)
-  if (held === undefined) return undefined
-  const orm = await tx.orm()
-  return orm.verificationCode.findUniqueOrThrow({ where: { id: held.id } })
+/**
+ * The organization's own code, live or not, held until the end of the transaction so that attempts count exactly. Codes
+ * of provisional keys are others: no sign-up of a stranger touches this one.
+ */
+export async function lockOwnCode(tx: Tx, organizationId: string): Promise<VerificationCode | undefined> {
+  const [held] = await tx.query(HOLD_OWN_CODE, organizationId)
+  return held && readCode(tx, held.id)
 }
 
-export function isLive(code: VerificationCode, now: Date): boolean {
+/** The code of a provisional key, live or not, held in the same way. Without one, none was mailed. */
+export async function lockCodeOfKey(tx: Tx, credentialId: string): Promise<VerificationCode | undefined> {
+  const [held] = await tx.query(HOLD_CODE_OF_KEY, credentialId)
+  return held && readCode(tx, held.id)
+}
+
+async function readCode(tx: Tx, id: string): Promise<VerificationCode> {
+  const orm = await tx.orm()
+  return orm.verificationCode.findUniqueOrThrow({ where: { id } })
+}
+
+export function isLive(code: Pick<VerificationCode, 'expiresAt'>, now: Date): boolean {
   return code.expiresAt > now
 }
 
@@ -36,28 +60,44 @@ export interface CodeRequest {
 }
 
 /**
- * Sees to it that the human has a code. A live one is kept with its attempts, whoever asks: a fresh code for each request
- * would be a fresh set of attempts for whoever guesses. The caller holds the human (`holdHuman`).
+ * Makes sure that the organization has a code of its own. A live one is kept with its attempts: a fresh code for each
+ * request would be a fresh set of attempts for a guesser. The caller holds the human (`holdHuman`).
  */
 export async function ensureCode(tx: Tx, timers: GatewaySchedule, request: CodeRequest, now: Date): Promise<void> {
-  const orm = await tx.orm()
   const { organizationId, humanEmail } = request
-  const known = await lockCode(tx, organizationId)
+  const known = await lockOwnCode(tx, organizationId)
   const kept = known !== undefined && known.humanEmail === humanEmail && isLive(known, now) ? known : undefined
   if (kept !== undefined && kept.mailedAt !== null && !request.mailAgain) return
   if (known !== undefined && kept === undefined) await forgetCode(tx, timers, known)
-  const code =
-    kept ??
-    (await orm.verificationCode.create({
-      data: {
-        id: randomUUID(),
-        organizationId,
-        humanEmail,
-        createdAt: now,
-        expiresAt: new Date(now.getTime() + LIMITS.signUp.codeLifetime),
-      },
-    }))
-  if (await mayMail(tx, humanEmail, now)) await mail(tx, timers, code, now)
+  const code = kept ?? (await createCode(tx, { organizationId, humanEmail, credentialId: null }, now))
+  if (await mayMail(tx, code, now)) await mail(tx, timers, code, now)
+}
+
+/** A provisional key and the human who is to confirm it. */
+export interface ProvisionalKey {
+  readonly organizationId: string
+  readonly humanEmail: string
+  readonly credentialId: string
+}
+
+/**
+ * Gives a provisional key a code of its own, if one can be mailed now. A key without a mailed code has nothing that could
+ * be guessed, so a stranger gets at most three attempts for each of the three mails a day (identity 5.2). The caller
+ * holds the human.
+ */
+export async function mailCodeOfKey(tx: Tx, timers: GatewaySchedule, key: ProvisionalKey, now: Date): Promise<void> {
+  if (await mayMail(tx, key, now)) await mail(tx, timers, await createCode(tx, key, now), now)
+}
+
+type NewCode = Pick<VerificationCode, 'organizationId' | 'humanEmail' | 'credentialId'>
+
+async function createCode(tx: Tx, given: NewCode, now: Date): Promise<VerificationCode> {
+  const { organizationId, humanEmail, credentialId } = given
+  const orm = await tx.orm()
+  const expiresAt = new Date(now.getTime() + LIMITS.signUp.codeLifetime)
+  return orm.verificationCode.create({
+    data: { id: randomUUID(), organizationId, humanEmail, credentialId, createdAt: now, expiresAt },
+  })
 }
 
 /** Ends a code: it verifies nothing any more and is not mailed any more. */
@@ -67,15 +107,24 @@ export async function forgetCode(tx: Tx, timers: GatewaySchedule, code: Verifica
   await timers.cancel(tx, 'code-mail', code.id)
 }
 
-/** At most one code mail a minute and five a day to one address, over all operations: no mail bomb (identity 5.1). */
-async function mayMail(tx: Tx, humanEmail: string, now: Date): Promise<boolean> {
+/**
+ * At most one code mail a minute and five a day to one mailbox, over all operations: no mail bomb (identity 5.1). Three of
+ * the five at most are codes of provisional keys: strangers' sign-ups leave the others to the organization's own code.
+ */
+async function mayMail(
+  tx: Tx,
+  { humanEmail, credentialId }: Pick<VerificationCode, 'humanEmail' | 'credentialId'>,
+  now: Date,
+): Promise<boolean> {
   const orm = await tx.orm()
   const mails = await orm.codeMail.findMany({
-    where: { humanEmail, createdAt: { gt: new Date(now.getTime() - DAY_MS) } },
-    select: { createdAt: true },
+    where: { humanEmail: mailboxOf(humanEmail), createdAt: { gt: new Date(now.getTime() - DAY_MS) } },
+    select: { createdAt: true, provisional: true },
   })
-  const spaced = mails.every((mail) => now.getTime() - mail.createdAt.getTime() >= LIMITS.signUp.codeMailSpacing)
-  return spaced && mails.length < LIMITS.signUp.codeMailsPerDay
+  const { codeMailSpacing, codeMailsPerDay, provisionalMailsPerDay } = LIMITS.signUp
+  const spaced = mails.every((mail) => now.getTime() - mail.createdAt.getTime() >= codeMailSpacing)
+  if (!spaced || mails.length >= codeMailsPerDay) return false
+  return credentialId === null || mails.filter((mail) => mail.provisional).length < provisionalMailsPerDay
 }
 
 const DAY_MS = 86_400_000
@@ -83,6 +132,9 @@ const DAY_MS = 86_400_000
 async function mail(tx: Tx, timers: GatewaySchedule, code: VerificationCode, now: Date): Promise<void> {
   const orm = await tx.orm()
   const id = randomUUID()
-  await orm.codeMail.create({ data: { id, humanEmail: code.humanEmail, createdAt: now } })
+  const provisional = code.credentialId !== null
+  await orm.codeMail.create({
+    data: { id, humanEmail: mailboxOf(code.humanEmail), codeId: code.id, provisional, createdAt: now },
+  })
   await timers.schedule(tx, { kind: 'code-mail', key: code.id, payload: { code_id: code.id, mail_id: id } })
 }

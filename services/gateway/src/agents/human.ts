@@ -4,11 +4,11 @@ import type { Actor } from '../audit/actor.ts'
 import { revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { changeOrganization, lockOrganization } from '../organizations/store.ts'
-import { write } from '../organizations/writes.ts'
+import { changeOrganization } from '../organizations/store.ts'
+import { holdOrganization } from '../organizations/writes.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewaySchedule } from '../timers.ts'
-import { type CodeRequest, ensureCode, forgetCode, holdHuman, lockCode } from './codes.ts'
+import { type CodeRequest, ensureCode, forgetCode, holdHuman, lockOwnCode, mailboxOf } from './codes.ts'
 import { refuseDomain } from './settings.ts'
 import type { AgentDependencies } from './sign-up.ts'
 import { nothingToVerify } from './verify.ts'
@@ -16,10 +16,11 @@ import { nothingToVerify } from './verify.ts'
 /** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
 export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor, log: Logger) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
-  const id = caller.organization_id
-  await deps.humanTurns.run(human, async () => {
-    const mailAgain = await hasLastMailFailed(deps, human, log)
-    await write(deps, id, (tx) => attach(tx, deps, { organizationId: id, humanEmail: human, mailAgain }, actor))
+  const organizationId = caller.organization_id
+  await deps.humanTurns.run(mailboxOf(human), async () => {
+    const mailAgain = await hasLastMailFailed(deps, organizationId, human, log)
+    const request = { organizationId, humanEmail: human, mailAgain }
+    await deps.turns.run(organizationId, () => deps.db.transaction((tx) => attach(tx, deps, caller, request, actor)))
   })
   return {
     human_email: human,
@@ -27,13 +28,17 @@ export async function attachHuman(deps: AgentDependencies, caller: Caller, human
   }
 }
 
-/** A mail that was delivered is not sent again: whoever has a key could fill the human's mailbox (identity 5.3). */
+/** A mail that was delivered is not sent again: any holder of a key could fill the human's mailbox (identity 5.3). */
 async function hasLastMailFailed(
   { db, hasMailFailed }: AgentDependencies,
-  human: string,
+  organizationId: string,
+  humanEmail: string,
   log: Logger,
 ): Promise<boolean> {
-  const last = await db.orm.codeMail.findFirst({ where: { humanEmail: human }, orderBy: { createdAt: 'desc' } })
+  const own = { organizationId, humanEmail, credentialId: null }
+  const code = await db.orm.verificationCode.findFirst({ where: own, select: { id: true } })
+  if (code === null) return false
+  const last = await db.orm.codeMail.findFirst({ where: { codeId: code.id }, orderBy: { createdAt: 'desc' } })
   if (last === null) return false
   try {
     return await hasMailFailed(last.id)
@@ -43,12 +48,17 @@ async function hasLastMailFailed(
   }
 }
 
-async function attach(tx: Tx, deps: AgentDependencies, request: CodeRequest, actor: Actor): Promise<void> {
+async function attach(
+  tx: Tx,
+  deps: AgentDependencies,
+  caller: Caller,
+  request: CodeRequest,
+  actor: Actor,
+): Promise<void> {
   const now = new Date()
-  const { organizationId, humanEmail: human } = request
+  const { humanEmail: human } = request
   await holdHuman(tx, human)
-  const organization = await lockOrganization(tx, organizationId)
-  if (organization === undefined) throw new ApiError('unknown_api_key')
+  const organization = await holdOrganization(tx, caller)
   if (organization.authenticationType !== 'agent_unverified') throw nothingToVerify()
   if (organization.humanEmail !== human) {
     const replaces = organization.humanEmail !== null
@@ -71,7 +81,7 @@ export async function changeHuman(
   change: Pick<Organization, 'humanEmail'> & Partial<Pick<Organization, 'humanReplacements'>>,
   actor: Actor,
 ): Promise<void> {
-  const code = await lockCode(tx, organization.id)
+  const code = await lockOwnCode(tx, organization.id)
   if (code !== undefined) await forgetCode(tx, timers, code)
   const waiting = { organizationId: organization.id, provisional: true }
   await revokeCredentials(tx, events, waiting, { actor, now: new Date(), because: 'human replaced' })

@@ -4,13 +4,14 @@ import type { Actor } from '../audit/actor.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
-import type { Inbox, Organization } from '../generated/prisma/client.ts'
+import type { Credential, Inbox, Organization } from '../generated/prisma/client.ts'
 import { type AddressRules, createInbox } from '../inboxes/create.ts'
 import { createOrganization, lockOrganization } from '../organizations/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
-import { ensureCode, holdHuman } from './codes.ts'
+import { ensureCode, holdHuman, isLive, mailboxOf, mailCodeOfKey } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
+import { demandWebhookOwner, type EndWebhooks, finishTakeOver, type TakeOver, takeOver } from './take-over.ts'
 
 export interface AgentDependencies {
   readonly db: Db
@@ -19,13 +20,14 @@ export interface AgentDependencies {
   readonly addresses: AddressRules
   readonly timers: GatewayTimers
   readonly turns: Turns
-  /** Whatever concerns one human; patient, because sign-ups of a crowd all succeed, each with a key that the next ends. */
+  /** Requests about one human; patient, because sign-ups of a crowd all succeed, each with a key that the next ends. */
   readonly humanTurns: Turns
   readonly settings: SignUpSettings
   /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
   readonly hasReceivedMail: (organizationId: string) => Promise<boolean>
   /** Whether a code mail was refused, or came back; asks the owner of sending. */
   readonly hasMailFailed: (mailId: string) => Promise<boolean>
+  readonly endWebhooks: EndWebhooks
 }
 
 type SignUpBody = RequestOf<'agent.signUp'>['body']
@@ -36,8 +38,11 @@ interface SignedUp {
   readonly api_key: string
 }
 
-/** Keys that wait for their code, per organization: enough for an agent that lost one, too few to pile up. */
-const PROVISIONAL_KEYS = 5
+/** What a sign-up comes to, and whether it took an organization over. */
+interface Outcome {
+  readonly answer: SignedUp
+  readonly takeOver?: TakeOver
+}
 
 /** Signs an agent up: organization, pod, inbox, key and code exist together or not at all (identity 5.1). */
 export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: Actor, log: Logger): Promise<SignedUp> {
@@ -45,7 +50,11 @@ export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: A
   const human = body.human_email
   if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body, actor))
   refuseDomain(human, settings.refusedDomains, addresses.sharedDomains)
-  return deps.humanTurns.run(human, () => signUpWithHuman(deps, body, human, actor, log))
+  const { answer, takeOver: done } = await deps.humanTurns.run(mailboxOf(human), () =>
+    signUpWithHuman(deps, body, human, actor, log),
+  )
+  if (done !== undefined) await finishTakeOver(deps.endWebhooks, done)
+  return answer
 }
 
 async function signUpWithHuman(
@@ -54,18 +63,21 @@ async function signUpWithHuman(
   human: string,
   actor: Actor,
   log: Logger,
-): Promise<SignedUp> {
+): Promise<Outcome> {
   const { db } = deps
   for (let attempt = 0; attempt < 3; attempt++) {
     const known = await db.orm.organization.findUnique({ where: { humanEmail: human } })
     const received = known !== null && (await hasReceivedMail(deps, known, log))
+    if (known !== null && !received) {
+      await demandWebhookOwner(deps.endWebhooks, { organizationId: known.id, takeOvers: known.takeOvers })
+    }
     const done = await db.transaction(async (tx) => {
       await holdHuman(tx, human)
       const orm = await tx.orm()
       const found = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
       // What was asked about mail must be about the organization that is decided on; else look again.
       if (found?.id !== known?.id) return undefined
-      if (found === null) return signUpNew(tx, deps, body, actor)
+      if (found === null) return { answer: await signUpNew(tx, deps, body, actor) }
       return signUpAgain(tx, deps, { organizationId: found.id, human, received }, body, actor)
     })
     if (done !== undefined) return done
@@ -102,7 +114,7 @@ async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody, acto
     now,
   )
   const inbox = await createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
-  const secret = await issueSignUpKey(tx, deps, organization.id, false, actor, now)
+  const { secret } = await issueSignUpKey(tx, deps, organization.id, false, actor, now)
   if (human !== undefined) {
     const request = { organizationId: organization.id, humanEmail: human, mailAgain: false }
     await ensureCode(tx, deps.timers, request, now)
@@ -118,7 +130,8 @@ interface KnownHuman {
 }
 
 /**
- * The human is known: a new key, at once or, where mail could be opened with it, once the code is entered.
+ * The human is known: a new key, which takes the organization over at once or, where mail could be opened with it, once
+ * its code is entered.
  * @returns undefined when the organization is not this human's any more: it is deleted, or was given another.
  */
 async function signUpAgain(
@@ -127,7 +140,7 @@ async function signUpAgain(
   { organizationId, human, received }: KnownHuman,
   body: SignUpBody,
   actor: Actor,
-): Promise<SignedUp | undefined> {
+): Promise<Outcome | undefined> {
   const organization = await lockOrganization(tx, organizationId)
   if (organization?.humanEmail !== human) return undefined
   const verified = organization.authenticationType === 'agent_verified'
@@ -140,15 +153,17 @@ async function signUpAgain(
   const now = new Date()
   const provisional = verified || received
   const inbox = await inboxOf(tx, deps, organization, body, provisional)
-  if (provisional) await trimProvisional(tx, deps, organization.id, actor, now)
-  else {
-    const old = { organizationId: organization.id, signUp: true }
-    await revokeCredentials(tx, deps.events, old, { actor, now, action: 'credential.rotated' })
+  if (provisional) await makeRoom(tx, deps, organizationId, actor, now)
+  const { row, secret } = await issueSignUpKey(tx, deps, organizationId, provisional, actor, now)
+  const answer = { organization_id: organizationId, inbox_id: inbox.address, api_key: secret }
+  if (provisional) {
+    await mailCodeOfKey(tx, deps.timers, { organizationId, humanEmail: human, credentialId: row.id }, now)
+    return { answer }
   }
-  const secret = await issueSignUpKey(tx, deps, organization.id, provisional, actor, now)
-  const request = { organizationId: organization.id, humanEmail: human, mailAgain: provisional }
-  await ensureCode(tx, deps.timers, request, now)
-  return { organization_id: organization.id, inbox_id: inbox.address, api_key: secret }
+  const successor = { credentialId: row.id, verified: false }
+  const { takeOver: done } = await takeOver(tx, deps, organization, successor, actor, now)
+  await ensureCode(tx, deps.timers, { organizationId, humanEmail: human, mailAgain: false }, now)
+  return { answer, takeOver: done }
 }
 
 /** The organization's first inbox. One that was deleted is made again, but not for a key that proves nothing yet. */
@@ -172,22 +187,24 @@ async function inboxOf(
   })
 }
 
-async function issueSignUpKey(
+function issueSignUpKey(
   tx: Tx,
   deps: AgentDependencies,
   organizationId: string,
   provisional: boolean,
   actor: Actor,
   now: Date,
-): Promise<string> {
+): Promise<{ row: Credential; secret: string }> {
   const rights = { permissions: undefined, appConnect: true }
   const key = { scope: { organizationId }, name: LIMITS.name.default, rights, signUp: true, provisional }
-  const { secret } = await issueCredential(tx, deps, key, actor, now)
-  return secret
+  return issueCredential(tx, deps, key, actor, now)
 }
 
-/** Makes room for one more provisional key; the oldest go. */
-async function trimProvisional(
+/**
+ * Makes room for one more provisional key: the oldest go, except those whose code was mailed and is valid. A stranger's
+ * sign-ups can therefore not push out the key that the human is about to confirm (identity 5.2).
+ */
+async function makeRoom(
   tx: Tx,
   deps: AgentDependencies,
   organizationId: string,
@@ -195,12 +212,13 @@ async function trimProvisional(
   now: Date,
 ): Promise<void> {
   const orm = await tx.orm()
-  const beyond = await orm.credential.findMany({
+  const waiting = await orm.credential.findMany({
     where: { organizationId, provisional: true },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    skip: PROVISIONAL_KEYS - 1,
-    select: { id: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    select: { id: true, code: { select: { expiresAt: true } } },
   })
-  const ids = beyond.map((row) => row.id)
+  const beyond = Math.max(0, waiting.length + 1 - LIMITS.signUp.provisionalKeys)
+  const replaceable = waiting.filter(({ code }) => code === null || !isLive(code, now))
+  const ids = replaceable.slice(0, beyond).map(({ id }) => id)
   await revokeCredentials(tx, deps.events, { id: { in: ids } }, { actor, now, because: 'provisional key limit' })
 }

@@ -4,19 +4,22 @@ import { ApiError, invalid } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
-import type { Credential, Organization } from '../generated/prisma/client.ts'
+import type { Credential, Organization, VerificationCode } from '../generated/prisma/client.ts'
 import { changeOrganization } from '../organizations/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
-import { forgetCode, isLive, lockCode } from './codes.ts'
+import { forgetCode, isLive, lockCodeOfKey, lockOwnCode } from './codes.ts'
 import type { AgentDependencies } from './sign-up.ts'
+import { confirmTakeOver, demandWebhookOwner, finishTakeOver, type TakeOver, takeOver } from './take-over.ts'
 
 /** What became of one submission. Each ends in a commit: a wrong code must stay counted. */
 type Outcome =
-  | { readonly kind: 'verified' }
+  | { readonly kind: 'verified'; readonly takeOver: TakeOver | undefined }
   | { readonly kind: 'nothing_to_verify' }
   | { readonly kind: 'no_human' }
   | { readonly kind: 'expired' }
+  | { readonly kind: 'not_mailed' }
   | { readonly kind: 'exhausted' }
+  | { readonly kind: 'revoked' }
   | { readonly kind: 'wrong'; readonly remaining: number }
 
 /** Enters the code that was mailed to the human (identity 5.2). */
@@ -26,32 +29,48 @@ export async function verify(
   submitted: string,
   actor: Actor,
 ): Promise<{ verified: true }> {
-  const outcome = await writeHolding(deps, caller.organization_id, (tx, organization) =>
-    submit(tx, deps, caller, organization, submitted, actor),
+  // Only a provisional key takes an unverified organization over by this.
+  if (caller.credential.provisional && caller.unverified) {
+    const inForce = { organizationId: caller.organization_id, takeOvers: caller.take_overs ?? 0 }
+    await demandWebhookOwner(deps.endWebhooks, inForce)
+  }
+  const outcome = await writeHolding(deps, caller, (tx, organization) =>
+    submit(tx, deps, { caller, organization, submitted, actor }),
   )
+  if (outcome.kind !== 'verified') throw refusalOf(outcome)
+  if (outcome.takeOver !== undefined) await finishTakeOver(deps.endWebhooks, outcome.takeOver)
+  return { verified: true }
+}
+
+function refusalOf(outcome: Exclude<Outcome, { kind: 'verified' }>): ApiError {
   switch (outcome.kind) {
-    case 'verified':
-      return { verified: true }
     case 'nothing_to_verify':
-      throw nothingToVerify()
+      return nothingToVerify()
     case 'no_human':
-      throw new ApiError('unprocessable', {
+      return new ApiError('unprocessable', {
         message: 'No human is attached',
         fix: 'Attach a human first, with POST /v0/agent/human.',
       })
     case 'expired':
-      throw new ApiError('unprocessable', {
+      return new ApiError('unprocessable', {
         message: 'The code has expired',
         fix: 'Sign up again, or attach the same human again, to have a new code mailed.',
       })
+    case 'not_mailed':
+      return new ApiError('unprocessable', {
+        message: 'No code was mailed for this key',
+        fix: 'Codes are mailed at most once a minute and three times a day for keys that wait: sign up again later.',
+      })
     case 'exhausted':
-      throw new ApiError('limit_exceeded', {
+      return new ApiError('limit_exceeded', {
         message: 'Too many wrong codes',
         fix: 'Wait until the code has expired, 24 hours after it was issued, and have a new one mailed.',
         details: { resource: 'verification_attempt', limit: LIMITS.signUp.codeAttempts },
       })
+    case 'revoked':
+      return invalid(['otp_code'], 'Wrong code; attempts remaining: 0. The key has been revoked: sign up again.')
     case 'wrong':
-      throw invalid(['otp_code'], `Wrong code; attempts remaining: ${outcome.remaining}`)
+      return invalid(['otp_code'], `Wrong code; attempts remaining: ${outcome.remaining}`)
   }
 }
 
@@ -62,53 +81,108 @@ export function nothingToVerify(): ApiError {
   })
 }
 
-async function submit(
-  tx: Tx,
-  deps: AgentDependencies,
-  caller: Caller,
-  organization: Organization,
-  submitted: string,
-  actor: Actor,
-): Promise<Outcome> {
-  const now = new Date()
+interface Submission {
+  readonly caller: Caller
+  readonly organization: Organization
+  readonly submitted: string
+  readonly actor: Actor
+}
+
+async function submit(tx: Tx, deps: AgentDependencies, submission: Submission): Promise<Outcome> {
+  const { caller, organization } = submission
   const scope = { organizationId: caller.organization_id }
   const credential = await lockCredential(tx, scope, caller.credential.id)
   if (credential === undefined) throw new ApiError('unknown_api_key')
-  const waiting = organization.authenticationType === 'agent_unverified' || credential.provisional
-  if (!waiting) return { kind: 'nothing_to_verify' }
-  if (organization.humanEmail === null) return { kind: 'no_human' }
-  const code = await lockCode(tx, organization.id)
-  if (code === undefined || !isLive(code, now)) return { kind: 'expired' }
-  if (code.attempts >= LIMITS.signUp.codeAttempts) return { kind: 'exhausted' }
-  if (!timingSafeEqual(Buffer.from(deps.secrets.code(code.id)), Buffer.from(submitted))) {
-    const orm = await tx.orm()
-    await orm.verificationCode.update({ where: { id: code.id }, data: { attempts: { increment: 1 } } })
-    return { kind: 'wrong', remaining: LIMITS.signUp.codeAttempts - code.attempts - 1 }
+  if (organization.humanEmail === null && organization.authenticationType === 'agent_unverified') {
+    return { kind: 'no_human' }
   }
-  await forgetCode(tx, deps.timers, code)
-  await admit(tx, deps, organization, credential, actor, now)
-  return { kind: 'verified' }
+  if (credential.provisional) return confirmKey(tx, deps, submission, credential)
+  if (organization.authenticationType !== 'agent_unverified') return { kind: 'nothing_to_verify' }
+  return confirmOrganization(tx, deps, submission, credential)
 }
 
-/** The human confirmed: the organization is verified, and a provisional key takes the place of the earlier ones. */
-async function admit(
+/** Checks the organization's own code, which ten wrong attempts lock until its end. */
+async function confirmOrganization(
   tx: Tx,
   deps: AgentDependencies,
-  organization: Organization,
+  { organization, submitted, actor }: Submission,
   credential: Credential,
-  actor: Actor,
-  now: Date,
-): Promise<void> {
-  if (organization.authenticationType === 'agent_unverified') {
-    const change = {
-      authenticationType: 'agent_verified',
-      inboxLimit: deps.settings.verifiedInboxLimit ?? null,
-      domainLimit: deps.settings.verifiedDomainLimit ?? null,
-    }
-    await changeOrganization(tx, deps.events, organization, change, actor)
+): Promise<Outcome> {
+  const now = new Date()
+  const code = await lockOwnCode(tx, organization.id)
+  if (code === undefined || !isLive(code, now)) return { kind: 'expired' }
+  const left = LIMITS.signUp.codeAttempts - code.attempts
+  if (left <= 0) return { kind: 'exhausted' }
+  if (!isRight(deps, code, submitted)) {
+    await countAttempt(tx, code)
+    return { kind: 'wrong', remaining: left - 1 }
   }
-  const replaced = credential.provisional ? { signUp: true } : { provisional: true }
-  const others = { organizationId: organization.id, id: { not: credential.id } }
-  await revokeCredentials(tx, deps.events, { ...others, ...replaced }, { actor, now, action: 'credential.rotated' })
-  if (credential.provisional) await changeCredential(tx, deps.events, credential, { provisional: false }, actor)
+  await forgetCode(tx, deps.timers, code)
+  const confirmed = await markVerified(tx, deps, organization, actor)
+  const waiting = { organizationId: organization.id, provisional: true }
+  await revokeCredentials(tx, deps.events, waiting, { actor, now, action: 'credential.rotated' })
+  if (organization.takeOvers > 0) await confirmTakeOver(tx, deps, confirmed, credential.id, now)
+  return { kind: 'verified', takeOver: undefined }
+}
+
+/**
+ * Checks the code that was mailed for a provisional key, and no other one. The third wrong attempt ends the key: what it
+ * could guess is nothing against the code of the human's own agent (identity 5.2).
+ */
+async function confirmKey(
+  tx: Tx,
+  deps: AgentDependencies,
+  { organization, submitted, actor }: Submission,
+  credential: Credential,
+): Promise<Outcome> {
+  const now = new Date()
+  const code = await lockCodeOfKey(tx, credential.id)
+  if (code === undefined) return { kind: 'not_mailed' }
+  if (!isLive(code, now)) return { kind: 'expired' }
+  if (!isRight(deps, code, submitted)) {
+    const remaining = LIMITS.signUp.provisionalAttempts - code.attempts - 1
+    if (remaining > 0) {
+      await countAttempt(tx, code)
+      return { kind: 'wrong', remaining }
+    }
+    await revokeCredentials(tx, deps.events, { id: credential.id }, { actor, now, because: 'wrong codes' })
+    return { kind: 'revoked' }
+  }
+  await forgetCode(tx, deps.timers, code)
+  await changeCredential(tx, deps.events, credential, { provisional: false }, actor)
+  if (organization.authenticationType === 'agent_unverified') {
+    const own = await lockOwnCode(tx, organization.id)
+    if (own !== undefined) await forgetCode(tx, deps.timers, own)
+    const confirmed = await markVerified(tx, deps, organization, actor)
+    const successor = { credentialId: credential.id, verified: true }
+    const { takeOver: done } = await takeOver(tx, deps, confirmed, successor, actor, now)
+    return { kind: 'verified', takeOver: done }
+  }
+  // In a verified organization the human has confirmed what is there: the new key replaces the earlier sign-up keys only.
+  const replaced = { organizationId: organization.id, id: { not: credential.id }, signUp: true }
+  await revokeCredentials(tx, deps.events, replaced, { actor, now, action: 'credential.rotated' })
+  return { kind: 'verified', takeOver: undefined }
+}
+
+function isRight({ secrets }: AgentDependencies, code: VerificationCode, submitted: string): boolean {
+  return timingSafeEqual(Buffer.from(secrets.code(code.id)), Buffer.from(submitted))
+}
+
+async function countAttempt(tx: Tx, code: VerificationCode): Promise<void> {
+  const orm = await tx.orm()
+  await orm.verificationCode.update({ where: { id: code.id }, data: { attempts: { increment: 1 } } })
+}
+
+function markVerified(
+  tx: Tx,
+  { events, settings }: AgentDependencies,
+  organization: Organization,
+  actor: Actor,
+): Promise<Organization> {
+  const change = {
+    authenticationType: 'agent_verified',
+    inboxLimit: settings.verifiedInboxLimit ?? null,
+    domainLimit: settings.verifiedDomainLimit ?? null,
+  }
+  return changeOrganization(tx, events, organization, change, actor)
 }

@@ -11,6 +11,7 @@ export type AuditAction =
   | 'credential.expired'
   | 'organization.created'
   | 'organization.changed'
+  | 'organization.taken_over'
   | 'organization.deleting'
   | 'organization.deleted'
 
@@ -21,6 +22,8 @@ export type AuditCause =
   | 'organization deleted'
   | 'provisional key limit'
   | 'human replaced'
+  | 'taken over'
+  | 'wrong codes'
 
 type Facts = Record<string, Prisma.InputJsonValue | null>
 

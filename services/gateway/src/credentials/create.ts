@@ -63,7 +63,7 @@ async function createBearerKey(
   actor: Actor,
 ): Promise<CreatedBearerKey> {
   const scope = scopeOf(caller)
-  const { row, secret } = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
+  const { row, secret } = await writeHolding(deps, caller, async (tx, organization) => {
     await demandScope(tx, caller)
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
@@ -84,7 +84,7 @@ async function registerPublicKey(
   const { public_key: jwk, client_id: clientId } = body
   const fingerprint = await fingerprintOf(jwk)
   const scope = scopeOf(caller)
-  const row = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
+  const row = await writeHolding(deps, caller, async (tx, organization) => {
     await demandScope(tx, caller)
     const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
     if (known !== undefined) return sameRegistration(known, scope, fingerprint)

@@ -44,7 +44,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
 
     'apiKeys.update': async (request) => {
       const { caller, params, body } = request
-      const row = await write(deps, caller.organization_id, async (tx) => {
+      const row = await write(deps, caller, async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         const editor = rightsFromRow(await findCaller(tx, caller))
@@ -60,7 +60,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
 
     'apiKeys.delete': async (request) => {
       const { caller, params } = request
-      await write(deps, caller.organization_id, async (tx) => {
+      await write(deps, caller, async (tx) => {
         const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         await revokeCredentials(tx, events, { id: target.id }, { actor: credentialActor(request), now: new Date() })

@@ -5,7 +5,7 @@ import type { Rights } from '../credentials/grants.ts'
 export const IDENTITY_COLUMNS = `
        c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
        c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
-       o.status as organization_status, o.authentication_type, o.human_email`
+       o.status as organization_status, o.authentication_type, o.human_email, o.take_overs`
 
 /** Columns of the one look-up that authentication makes. */
 export interface IdentityRow {
@@ -23,6 +23,7 @@ export interface IdentityRow {
   readonly organization_status: string
   readonly authentication_type: string | null
   readonly human_email: string | null
+  readonly take_overs: number
 }
 
 /** Who a key belongs to and what it may do: made once per look-up, read by every request that presents the key. */
@@ -38,6 +39,8 @@ export interface Identity {
   readonly usedAt: number
   readonly sending: SendingRight
   readonly unverified: boolean
+  /** How often the organization has been taken over (identity 5.1). */
+  readonly takeOvers: number
 }
 
 export function identityOf(row: IdentityRow): Identity {
@@ -62,6 +65,7 @@ export function identityOf(row: IdentityRow): Identity {
     usedAt: row.used_at?.getTime() ?? 0,
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
+    takeOvers: row.take_overs,
   }
 }
 

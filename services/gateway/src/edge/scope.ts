@@ -86,8 +86,13 @@ async function demandOwnPod(db: Queryable, identity: Identity, id: string): Prom
 
 function inPod(identity: Identity, podId: string | undefined): Caller {
   const { organizationId: organization_id, credential, sending, unverified } = identity
-  if (podId === undefined) return { organization_id, credential, sending, unverified }
-  return { organization_id, pod_id: podId, credential, sending, unverified }
+  const caller = { organization_id, credential, sending, unverified, ...takeOversOf(identity) }
+  return podId === undefined ? caller : { ...caller, pod_id: podId }
+}
+
+/** As they were when the credential was looked up: by that, services tell a request from before a take-over. */
+function takeOversOf({ takeOvers }: Identity): Pick<Caller, 'take_overs'> {
+  return takeOvers === 0 ? {} : { take_overs: takeOvers }
 }
 
 function inInbox(identity: Identity, row: InboxRow): Caller {
@@ -98,6 +103,7 @@ function inInbox(identity: Identity, row: InboxRow): Caller {
     credential: identity.credential,
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
+    ...takeOversOf(identity),
   }
 }
 

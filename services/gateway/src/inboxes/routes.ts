@@ -11,6 +11,7 @@ import type { GatewayTimers } from '../timers.ts'
 import { type AddressRules, createInbox } from './create.ts'
 import { deleteInbox } from './delete.ts'
 import { inboxDocument } from './document.ts'
+import { stillInherited } from './inheritance.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
 import { type SearchPosition, searchInboxes } from './search.ts'
 import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
@@ -61,7 +62,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     'inboxes.create': async ({ caller, body }) => {
       const podId = caller.pod_id ?? caller.organization_id
       const { client_id: clientId, username, domain, metadata } = body
-      const row = await writeHolding(deps, caller.organization_id, async (tx, organization) => {
+      const row = await writeHolding(deps, caller, async (tx, organization) => {
         await demandPod(tx, caller)
         const known =
           clientId === undefined ? undefined : await lockInbox(tx, scopeOf(caller, 'organization'), clientId)
@@ -74,7 +75,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     },
 
     'inboxes.update': async ({ caller, params, body }) => {
-      const row = await write(deps, caller.organization_id, async (tx) => {
+      const row = await write(deps, caller, async (tx) => {
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         const current = metadataFromRow(target.metadata)
@@ -82,9 +83,11 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
         if (metadata === undefined) throw invalid(['metadata'], 'Must have at most 256 keys, existing ones included')
         const displayName = body.display_name === undefined ? target.displayName : body.display_name || null
         const status = body.status ?? target.status
-        const unchanged = displayName === target.displayName && status === target.status
-        if (unchanged && sameMetadata(metadata, current)) return target
-        const changed = await changeInbox(tx, target, { displayName, status, metadata })
+        const inherited = stillInherited(target.inherited, body)
+        const unchanged =
+          displayName === target.displayName && status === target.status && sameMetadata(metadata, current)
+        if (unchanged && inherited.length === target.inherited.length) return target
+        const changed = await changeInbox(tx, target, { displayName, status, metadata, inherited })
         await events.record(tx, inboxChanged(changed))
         return changed
       })
@@ -93,7 +96,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
 
     'inboxes.delete': async (request) => {
       const { caller, params } = request
-      await writeHolding(deps, caller.organization_id, async (tx) => {
+      await writeHolding(deps, caller, async (tx) => {
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         await deleteInbox(tx, deps, target, credentialActor(request), new Date())

@@ -65,6 +65,7 @@ export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<I
     clientId: given.clientId ?? null,
     status: given.paused === true ? 'paused' : 'active',
     metadata: { ...given.metadata },
+    inherited: [],
     searchWords: searchColumn(given.address, displayName),
     version: 1,
     createdAt: now,
@@ -156,6 +157,8 @@ export interface InboxChange {
   readonly displayName: string | null
   readonly status: string
   readonly metadata: Metadata
+  /** See `inheritance.ts`. */
+  readonly inherited: readonly string[]
 }
 
 /** Changes an inbox that is locked. */
@@ -167,6 +170,7 @@ export async function changeInbox(tx: Tx, target: Inbox, change: InboxChange): P
       displayName: change.displayName,
       status: change.status,
       metadata: { ...change.metadata },
+      inherited: [...change.inherited],
       searchWords: searchColumn(target.address, change.displayName),
       version: { increment: 1 },
       updatedAt: new Date(),
@@ -174,6 +178,13 @@ export async function changeInbox(tx: Tx, target: Inbox, change: InboxChange): P
   })
   await indexInbox(tx, changed, target.searchWords)
   return changed
+}
+
+const DROP_ALIAS = sql<never, [uid: string]>('update inboxes set client_id = null where uid = $1')
+
+/** Frees the alias of an inbox that is locked. */
+export async function dropAlias(tx: Tx, uid: string): Promise<void> {
+  await tx.query(DROP_ALIAS, uid)
 }
 
 const MARK_DELETED = sql<never, [uid: string, now: string]>(`

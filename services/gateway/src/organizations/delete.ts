@@ -1,4 +1,4 @@
-import { forgetCode, lockCode } from '../agents/codes.ts'
+import { forgetCode, lockOwnCode } from '../agents/codes.ts'
 import type { Actor } from '../audit/actor.ts'
 import { organizationFacts, recordAudit } from '../audit/log.ts'
 import { revokeCredentials } from '../credentials/store.ts'
@@ -25,7 +25,7 @@ export async function beginDeletion(
 ): Promise<void> {
   const { id } = organization
   await revokeCredentials(tx, events, { organizationId: id }, { actor, now, because: 'organization deleted' })
-  const code = await lockCode(tx, id)
+  const code = await lockOwnCode(tx, id)
   if (code !== undefined) await forgetCode(tx, timers, code)
   const orm = await tx.orm()
   await orm.organization.update({ where: { id }, data: { deletingAt: now, humanEmail: null, updatedAt: now } })

@@ -1,4 +1,5 @@
-import { ApiError, type Turns } from '@restante/service'
+import type { Caller } from '@restante/contracts'
+import { ApiError, sql, type Turns } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { lockOrganization } from './store.ts'
@@ -8,28 +9,52 @@ export interface Writes {
   readonly turns: Turns
 }
 
+/** For whom something is changed. */
+export type Writer = Pick<Caller, 'organization_id' | 'take_overs'>
+
+const HOLD = sql<{ take_overs: number }, [id: string]>('select take_overs from organizations where id = $1 for share')
+
 /**
  * Changes something of an organization, in one transaction. The changes of one organization run one after the other
  * within a process: they wait for the same rows, and a crowd of them holds one connection of the pool instead of all.
- * @throws ApiError 503 when its turn does not come.
+ * No take-over commits meanwhile: nothing that a request of an earlier key writes can come after it (identity 5.1).
+ * @throws ApiError 503 when its turn does not come; 401 when the organization is gone, or was taken over, since the
+ *   request's key was looked up.
  */
-export function write<T>({ db, turns }: Writes, organizationId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return turns.run(organizationId, () => db.transaction(work))
+export function write<T>({ db, turns }: Writes, writer: Writer, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return turns.run(writer.organization_id, () =>
+    db.transaction(async (tx) => {
+      const [held] = await tx.query(HOLD, writer.organization_id)
+      refuseSuperseded(writer, held?.take_overs)
+      return work(tx)
+    }),
+  )
 }
 
 /**
  * The same with the organization's row held, for whatever creates or deletes: what is seen of the organization, its
  * pods and inboxes then stays as it is until the commit. Locks are taken in the order organization, pod, inbox.
- * @throws ApiError 401 when the organization is gone since the request's key was looked up.
+ * @throws ApiError as `write`.
  */
 export function writeHolding<T>(
-  writes: Writes,
-  organizationId: string,
+  { db, turns }: Writes,
+  writer: Writer,
   work: (tx: Tx, organization: Organization) => Promise<T>,
 ): Promise<T> {
-  return write(writes, organizationId, async (tx) => {
-    const organization = await lockOrganization(tx, organizationId)
-    if (organization === undefined) throw new ApiError('unknown_api_key')
-    return work(tx, organization)
-  })
+  return turns.run(writer.organization_id, () =>
+    db.transaction(async (tx) => work(tx, await holdOrganization(tx, writer))),
+  )
+}
+
+/** Holds the organization of a request. @throws ApiError 401 when it is gone, or was taken over since. */
+export async function holdOrganization(tx: Tx, writer: Writer): Promise<Organization> {
+  const organization = await lockOrganization(tx, writer.organization_id)
+  refuseSuperseded(writer, organization?.takeOvers)
+  if (organization === undefined) throw new ApiError('unknown_api_key')
+  return organization
+}
+
+/** @param takeOvers of the organization as it is now; undefined: it is gone. */
+function refuseSuperseded({ take_overs: lookedUp = 0 }: Writer, takeOvers: number | undefined): void {
+  if (takeOvers !== lookedUp) throw new ApiError('unknown_api_key')
 }

@@ -42,9 +42,10 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
 
     'pods.get': async ({ caller }) => podDocument(found(await getPod(db, scopeOf(caller)))),
 
-    'pods.create': async ({ caller: { organization_id: organizationId }, body }) => {
+    'pods.create': async ({ caller, body }) => {
+      const { organization_id: organizationId } = caller
       const { name = LIMITS.pod.defaultName, client_id: clientId } = body
-      const row = await writeHolding(deps, organizationId, async (tx) => {
+      const row = await writeHolding(deps, caller, async (tx) => {
         const known = clientId === undefined ? undefined : await findPodByClientId(tx, organizationId, clientId)
         if (known !== undefined) return known
         await refuseBeyondPodLimit(tx, organizationId, deps.limit)
@@ -56,7 +57,7 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
     },
 
     'pods.update': async ({ caller, body: { name } }) => {
-      const row = await write(deps, caller.organization_id, async (tx) => {
+      const row = await write(deps, caller, async (tx) => {
         const target = found(await lockPod(tx, scopeOf(caller)))
         if (name === target.name) return target
         const renamed = await renamePod(tx, target.id, name)
@@ -68,7 +69,7 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
 
     'pods.delete': async (request) => {
       const { caller } = request
-      await writeHolding(deps, caller.organization_id, async (tx) => {
+      await writeHolding(deps, caller, async (tx) => {
         const target = found(await lockPod(tx, scopeOf(caller)))
         await deletePod(tx, events, target, credentialActor(request), new Date())
       })

@@ -44,6 +44,26 @@ export function organizationDeleted(row: Organization, deletedAt: Date): Tenancy
   }
 }
 
+/** @param row as it is since the take-over. @param at when the successor took over, or was verified. */
+export function organizationTakenOver(
+  row: Organization,
+  successor: { readonly credentialId: string; readonly verified: boolean },
+  at: Date,
+): TenancyEvent {
+  return {
+    ...envelope(row.id, { organizationId: row.id }, at),
+    type: 'organization.taken_over',
+    payload: {
+      organization_id: row.id,
+      version: row.version,
+      credential_id: successor.credentialId,
+      take_overs: row.takeOvers,
+      verified: successor.verified,
+      at: (row.takenOverAt ?? at).toISOString(),
+    },
+  }
+}
+
 export function podChanged(row: Pod): TenancyEvent {
   const routing = { organizationId: row.organizationId, podId: row.id }
   return { ...envelope(row.id, routing, row.updatedAt), type: 'pod.changed', payload: podState(row) }

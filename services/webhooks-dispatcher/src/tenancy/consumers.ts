@@ -4,6 +4,7 @@ import { Consumer, type Kafka } from '@restante/messaging'
 import type { Db, Orm } from '../database.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox, purgeScope } from './purge.ts'
+import { endEarlierWebhooks } from './take-over.ts'
 
 interface Deps {
   readonly kafka: Kafka
@@ -11,7 +12,7 @@ interface Deps {
   readonly timers: Timers<TimerKinds, Orm>
 }
 
-/** Deletions take with them what is kept for an inbox, a pod or an organization. */
+/** Deletions take with them what is kept for an inbox, a pod or an organization; a take-over, what earlier keys made. */
 export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'tenancy'>, Orm> {
   return new Consumer({
     kafka,
@@ -24,6 +25,7 @@ export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'te
         effect: (tx, { payload: { organization_id: organizationId, pod_id: podId } }) =>
           purgeScope(tx, timers, podId, { organizationId, podId, inboxUid: undefined }),
       },
+      'organization.taken_over': { effect: (tx, { payload }) => endEarlierWebhooks(tx, timers, payload) },
       'organization.deleted': {
         effect: (tx, { payload: { organization_id: organizationId } }) =>
           purgeScope(tx, timers, organizationId, { organizationId, podId: undefined, inboxUid: undefined }),

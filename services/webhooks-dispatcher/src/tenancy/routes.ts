@@ -3,9 +3,10 @@ import type { InternalHandlers } from '@restante/service'
 import type { Db, Orm } from '../database.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox } from './purge.ts'
+import { endEarlierWebhooks } from './take-over.ts'
 
-/** What the gateway asks about deleted inboxes. */
-export function purgeRoutes(deps: {
+/** What the gateway asks about deleted inboxes, and orders for organizations that are taken over. */
+export function tenancyRoutes(deps: {
   db: Db
   timers: Timers<TimerKinds, Orm>
 }): InternalHandlers<'webhooks-dispatcher'> {
@@ -13,6 +14,11 @@ export function purgeRoutes(deps: {
     'webhooks-dispatcher.purgeInbox': async ({ body }) => {
       await deps.db.transaction((tx) => purgeInbox(tx, deps.timers, body))
       return { purged: true }
+    },
+
+    'webhooks-dispatcher.endWebhooks': async ({ body }) => {
+      await deps.db.transaction((tx) => endEarlierWebhooks(tx, deps.timers, body))
+      return {}
     },
   }
 }

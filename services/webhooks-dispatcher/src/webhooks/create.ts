@@ -19,6 +19,7 @@ import {
   findByClientId,
   findWebhook,
   goneAmong,
+  isSuperseded,
   lockWebhooksOf,
   type WebhookRow,
 } from './store.ts'
@@ -155,6 +156,7 @@ async function insert(
       visibleLabels: visibleLabels(caller.credential),
       clientId: body.client_id ?? null,
       createdBy: caller.credential.id,
+      takeOvers: caller.take_overs ?? 0,
     },
   })
   const row = await findWebhook(
@@ -166,12 +168,16 @@ async function insert(
   return row
 }
 
-/** The gateway admitted the request a moment ago; what was deleted since then must not come back as a filter. */
+/**
+ * The gateway admitted the request a moment ago. What was deleted since then must not come back as a filter, and keys
+ * that an organization was taken over from since then make nothing (identity 5.1).
+ */
 async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
   const inboxes = filters.inboxes.map(({ uid }) => uid)
   const gone = await goneAmong(tx, [caller.organization_id, ...pods, ...inboxes])
   if (gone.includes(caller.organization_id)) throw new ApiError('unknown_api_key')
+  if (await isSuperseded(tx, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
   if (gone.length > 0) throw notFound(gone.some((id) => pods.includes(id)) ? 'Pod' : 'Inbox')
 }
 

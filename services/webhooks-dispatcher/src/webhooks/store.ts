@@ -134,6 +134,38 @@ export async function rememberGone(tx: Tx, id: string): Promise<void> {
   await tx.query(forgetGone)
 }
 
+const markTakeOver = sql<unknown, [organizationId: string, takeOvers: number]>(
+  `insert into take_overs (organization_id, take_overs) values ($1, $2)
+   on conflict (organization_id) do update
+     set take_overs = greatest(take_overs.take_overs, excluded.take_overs), heard_at = excluded.heard_at`,
+)
+const forgetTakeOvers = sql<unknown>(`delete from take_overs where heard_at < now() - interval '1 day'`)
+
+/** Remembers a take-over for as long as a request that was admitted before it could still arrive. */
+export async function rememberTakeOver(tx: Tx, organizationId: string, takeOvers: number): Promise<void> {
+  if (takeOvers > 0) await tx.query(markTakeOver, organizationId, takeOvers)
+  await tx.query(forgetTakeOvers)
+}
+
+const selectTakeOver = sql<{ take_overs: number }, [organizationId: string]>(
+  'select take_overs from take_overs where organization_id = $1',
+)
+
+/** Whether an organization was taken over since a request of it was admitted. @param takeOvers at its admission. */
+export async function isSuperseded(tx: Tx, organizationId: string, takeOvers: number): Promise<boolean> {
+  const [heard] = await tx.query(selectTakeOver, organizationId)
+  return heard !== undefined && heard.take_overs > takeOvers
+}
+
+const lockEarlierOnes = sql<{ id: string }, [organizationId: string, takeOvers: number]>(
+  'select id from webhooks where organization_id = $1 and take_overs < $2 order by id for update',
+)
+
+/** Holds the webhooks from before a take-over. @returns their ids. */
+export async function lockEarlier(tx: Tx, organizationId: string, takeOvers: number): Promise<string[]> {
+  return (await tx.query(lockEarlierOnes, organizationId, takeOvers)).map(({ id }) => id)
+}
+
 const deleteOne = sql<unknown, [id: string]>('delete from webhooks where id = $1')
 export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
   await tx.query(deleteOne, id)

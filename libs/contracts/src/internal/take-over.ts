@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { NOTHING } from '../operations/define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+
+export const takeOverOperations = internalGroup({
+  /**
+   * Nothing that an earlier key subscribed may be delivered once a take-over is answered (identity 5.1), so the gateway
+   * does not wait for the event. Repeating the call, and calls in any order, have one effect.
+   */
+  'webhooks-dispatcher.endWebhooks': defineInternal({
+    ...INTERNAL,
+    id: 'webhooks-dispatcher.endWebhooks',
+    path: '/internal/webhooks/end',
+    service: 'webhooks-dispatcher',
+    callers: ['gateway'],
+    summary: 'Delete the webhooks that keys from before a take-over made, with what is still to be delivered to them',
+    body: z.object({
+      organization_id: z.guid(),
+      take_overs: z.int().min(0).meta({ description: 'Number of the take-over; webhooks of a lower one end.' }),
+    }),
+    response: NOTHING,
+  }),
+})

@@ -1,0 +1,84 @@
+import { sql } from '@restante/service'
+import type { Tx } from '../database.ts'
+import type { Inbox } from '../generated/prisma/client.ts'
+import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
+import { type Metadata, type MetadataChange, metadataFromRow } from './metadata.ts'
+import { changeInbox, dropAlias } from './store.ts'
+
+const DISPLAY_NAME = 'display_name'
+const ALIAS = 'client_id'
+const METADATA = 'metadata.'
+
+/** What of an inbox is set, by the names under which `inherited` holds it. Pure. */
+export function settings(inbox: Pick<Inbox, 'displayName' | 'clientId' | 'metadata'>): string[] {
+  return [
+    ...(inbox.displayName === null ? [] : [DISPLAY_NAME]),
+    ...(inbox.clientId === null ? [] : [ALIAS]),
+    ...Object.keys(metadataFromRow(inbox.metadata)).map((key) => METADATA + key),
+  ]
+}
+
+/** An update as it names members; a member that is named is the caller's own from then on, whatever its value. */
+export interface NamedChange {
+  readonly display_name?: string | undefined
+  readonly metadata?: MetadataChange | null | undefined
+}
+
+/** What is still inherited after an update. Pure. */
+export function stillInherited(inherited: readonly string[], { display_name, metadata }: NamedChange): string[] {
+  const named = new Set(Object.keys(metadata ?? {}).map((key) => METADATA + key))
+  if (display_name !== undefined) named.add(DISPLAY_NAME)
+  return inherited.filter((name) => !named.has(name) && !(metadata === null && name.startsWith(METADATA)))
+}
+
+/** An inbox without what it inherited; its name is then that of a new inbox. Pure. */
+export function withoutInherited(
+  inbox: Pick<Inbox, 'displayName' | 'metadata' | 'inherited'>,
+  defaultDisplayName: string | undefined,
+): { readonly displayName: string | null; readonly metadata: Metadata } {
+  const inherited = new Set(inbox.inherited)
+  const own = Object.entries(metadataFromRow(inbox.metadata)).filter(([key]) => !inherited.has(METADATA + key))
+  return {
+    displayName: inherited.has(DISPLAY_NAME) ? (defaultDisplayName ?? null) : inbox.displayName,
+    metadata: Object.fromEntries(own),
+  }
+}
+
+const LOCK_ALL = sql<{ uid: string }, [organizationId: string]>(
+  'select uid from inboxes where organization_id = $1 and deleted_at is null order by uid for update',
+)
+
+/** The live inboxes of an organization that is held, each locked. */
+async function lockInboxes(tx: Tx, organizationId: string): Promise<Inbox[]> {
+  const held = await tx.query(LOCK_ALL, organizationId)
+  const orm = await tx.orm()
+  return orm.inbox.findMany({ where: { uid: { in: held.map(({ uid }) => uid) } }, orderBy: { uid: 'asc' } })
+}
+
+/** Resumes the inboxes of an organization that is taken over, and notes what its successor inherits (identity 5.1). */
+export async function handOnInboxes(tx: Tx, events: TenancyEvents, organizationId: string): Promise<void> {
+  for (const inbox of await lockInboxes(tx, organizationId)) {
+    const inherited = settings(inbox)
+    const unchanged = inbox.status === 'active' && inherited.length === 0 && inbox.inherited.length === 0
+    if (unchanged) continue
+    const { displayName, metadata } = inbox
+    const change = { displayName, metadata: metadataFromRow(metadata), status: 'active', inherited }
+    await events.record(tx, inboxChanged(await changeInbox(tx, inbox, change)))
+  }
+}
+
+/** Takes away what inboxes inherited from before a take-over that the human has now confirmed (identity 5.1). */
+export async function endInheritance(
+  tx: Tx,
+  events: TenancyEvents,
+  organizationId: string,
+  defaultDisplayName: string | undefined,
+): Promise<void> {
+  for (const inbox of await lockInboxes(tx, organizationId)) {
+    if (inbox.inherited.length === 0) continue
+    const { status } = inbox
+    if (inbox.inherited.includes(ALIAS)) await dropAlias(tx, inbox.uid)
+    const change = { ...withoutInherited(inbox, defaultDisplayName), status, inherited: [] }
+    await events.record(tx, inboxChanged(await changeInbox(tx, inbox, change)))
+  }
+}
