@@ -40,6 +40,8 @@ export class StandIns {
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
+  /** Paths of internal calls that are answered 503. */
+  readonly refusing = new Set<string>()
   /** Whom the sending service says that it cannot mail. */
   readonly unmailable = new Set<string>()
   /** Whose mail comes back. */
@@ -86,7 +88,7 @@ export class StandIns {
 
   async #internal(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const document = JSON.parse((await readAll(request)).toString())
-    if (this.down) return void response.writeHead(503).end()
+    if (this.down || this.refusing.has(request.url ?? '')) return void response.writeHead(503).end()
     response.setHeader('content-type', 'application/json')
     switch (request.url) {
       case '/internal/inbound/exists':
