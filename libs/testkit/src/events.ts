@@ -117,6 +117,26 @@ export function organizationDeletedEvent(organizationId: string): TenancyEvent {
   }
 }
 
+/** Another key took an organization over. @param verified whether its human has confirmed that key. */
+export function organizationTakenOverEvent(
+  organizationId: string,
+  options: { takeOvers?: number; verified?: boolean; at?: Date } = {},
+): TenancyEvent {
+  const { takeOvers = 1, verified = false, at = new Date() } = options
+  return {
+    ...tenancyEnvelope(organizationId, organizationId),
+    type: 'organization.taken_over',
+    payload: {
+      organization_id: organizationId,
+      version: 2,
+      credential_id: randomUUID(),
+      take_overs: takeOvers,
+      verified,
+      at: at.toISOString(),
+    },
+  }
+}
+
 export function credentialDeletedEvent(organizationId: string, credentialId: string): TenancyEvent {
   return {
     ...tenancyEnvelope(organizationId, credentialId),

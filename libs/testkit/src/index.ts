@@ -11,6 +11,7 @@ export {
   inboxDeletedEvent,
   inboxScope,
   organizationDeletedEvent,
+  organizationTakenOverEvent,
   podDeletedEvent,
   receivedEvent,
 } from './events.ts'

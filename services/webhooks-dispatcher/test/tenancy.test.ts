@@ -11,6 +11,7 @@ import {
   inboxDeletedEvent,
   inboxScope,
   organizationDeletedEvent,
+  organizationTakenOverEvent,
   podDeletedEvent,
   receivedEvent,
   type TestDatabase,
@@ -53,12 +54,14 @@ interface Given {
   readonly home?: 'organization' | 'pod' | 'inbox'
   readonly inboxes?: readonly InboxScope[]
   readonly pods?: readonly string[]
+  /** How often the organization had been taken over when it was made. */
+  readonly takeOvers?: number
 }
 
 /** A webhook as `webhooks.create` stores it. */
 async function insert(
   scope: InboxScope,
-  { home = 'organization', inboxes = [], pods = [] }: Given = {},
+  { home = 'organization', inboxes = [], pods = [], takeOvers = 0 }: Given = {},
 ): Promise<string> {
   const id = base62Id('ep_')
   await db.orm.webhook.create({
@@ -76,6 +79,7 @@ async function insert(
       inboxIds: inboxes.map(({ address }) => address),
       visibleLabels: [],
       clientId: null,
+      takeOvers,
     },
   })
   return id
@@ -201,6 +205,34 @@ describe('a deleted organization', () => {
     for (const id of own) expect(await rowOf(id)).toBeUndefined()
     expect(await rowOf(stranger)).toBeDefined()
   })
+})
+
+describe('an organization that is taken over, told often and in any order', () => {
+  it.each(SEEDS)(
+    'loses the webhooks of earlier keys with what is pending, and no later one (seed %i)',
+    async (seed) => {
+      const { inbox } = neighbours()
+      const earlier = [
+        await insert(inbox),
+        await insert(inbox, { home: 'inbox', inboxes: [inbox] }),
+        await insert(inbox, { takeOvers: 1 }),
+      ]
+      const own = await insert(inbox, { takeOvers: 2 })
+      const stranger = await insert(inboxScope())
+      await deliverTwiceAndSwapped(messages, receivedEvent(inbox))
+      const { organizationId } = inbox
+      const events = [
+        organizationTakenOverEvent(organizationId, { takeOvers: 1 }),
+        organizationTakenOverEvent(organizationId, { takeOvers: 2 }),
+        organizationTakenOverEvent(organizationId, { takeOvers: 2, verified: true }),
+      ]
+      await deliverShuffled(tenancy, seed, ...events)
+      for (const id of earlier)
+        expect([await rowOf(id), await db.query(countOf, id)]).toMatchObject([undefined, [{ deliveries: 0 }]])
+      expect((await db.query(countOf, own))[0]?.deliveries).toBe(1)
+      expect(await rowOf(stranger)).toBeDefined()
+    },
+  )
 })
 
 describe('events, told often and in any order', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LIMITS, topics, WEBHOOK_ID, WEBHOOK_SECRET } from '@restante/contracts'
-import { sql } from '@restante/service'
-import { callerOf, inboxDeletedEvent, waitFor } from '@restante/testkit'
+import { ServiceClient, sql } from '@restante/service'
+import { callerOf, GATEWAY_KEYS, inboxDeletedEvent, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 import { makeTenant, type Tenant } from './tenant.ts'
 
@@ -317,5 +317,44 @@ describe('409', () => {
       expect([status, body['code'], body['name']]).toEqual([409, 'conflict', 'ConflictError'])
       expect(JSON.stringify(body)).not.toContain('secret.example')
     }
+  })
+})
+
+describe('an organization that is taken over', () => {
+  const end = (organization_id: string, take_overs: number) => {
+    const gateway = new ServiceClient({
+      from: 'gateway',
+      to: 'webhooks-dispatcher',
+      url: `http://127.0.0.1:${dispatcher.env['PORT']}`,
+      key: GATEWAY_KEYS.peer,
+    })
+    return gateway
+      .call('webhooks-dispatcher.endWebhooks', { organization_id, take_overs })
+      .finally(() => gateway.stop())
+  }
+  const wanted = { url: URL, event_types: TYPES }
+
+  it('has none of the webhooks of earlier keys once the gateway has ended them, and keeps those made since', async () => {
+    const { id, organization } = await makeTenant(dispatcher)
+    const heir = { ...organization(), take_overs: 1 }
+    const earlier = await dispatcher.webhook(organization(), wanted)
+    await end(id, 0)
+    expect((await dispatcher.request('webhooks.list', heir, 'GET', '/webhooks')).body).toMatchObject({ count: 1 })
+    await end(id, 1)
+    const own = await dispatcher.webhook(heir, wanted)
+    await Promise.all([end(id, 1), end(id, 0), end(id, 1)])
+    const { body } = await dispatcher.request('webhooks.list', heir, 'GET', '/webhooks')
+    expect(body).toMatchObject({ count: 1, webhooks: [{ webhook_id: own.webhook_id }] })
+    expect(own.webhook_id).not.toBe(earlier.webhook_id)
+  })
+
+  it('401 for a request of an earlier key that was admitted before and arrives after', async () => {
+    const { id, organization } = await makeTenant(dispatcher)
+    await end(id, 2)
+    for (const caller of [organization(), { ...organization(), take_overs: 1 }]) {
+      const { status, body } = await dispatcher.create(caller, wanted)
+      expect([status, body['code']]).toEqual([401, 'unknown_api_key'])
+    }
+    expect((await dispatcher.create({ ...organization(), take_overs: 2 }, wanted)).status).toBe(200)
   })
 })
