@@ -60,9 +60,17 @@ export const OTP_CODE = /^[0-9]{6}$/
 /** A request id that a client may choose itself: visible ASCII (identity 1.2). */
 export const REQUEST_ID = /^[!-~]{1,128}$/
 
-/** Local parts that nobody can take (identity 8.2, RFC 2142); installations may name more. */
+/**
+ * Local parts that no inbox gets (identity 8.2). On shared domains: the mailboxes of RFC 2142 and of the installation
+ * itself, those at which certificate authorities prove control of a domain (CA/B baseline requirements 3.2.2.4.4), and
+ * hosts that mail programs look for. Installations may add and free names there.
+ */
 export const RESERVED_USERNAMES = {
-  sharedDomain: ['postmaster', 'abuse', 'mailer-daemon', 'dmarc'],
+  sharedDomain: [
+    ...['postmaster', 'abuse', 'mailer-daemon', 'dmarc', 'tls-rpt', 'root', 'security', 'noc', 'no-reply', 'noreply'],
+    ...['admin', 'administrator', 'hostmaster', 'webmaster', 'ssladmin', 'ssl-admin', 'sslwebmaster', 'sysadmin'],
+    ...['is', 'it', 'mis', 'info-sec', 'autoconfig', 'autodiscover', 'mta-sts'],
+  ],
   ownDomain: ['mailer-daemon', 'dmarc'],
 } as const
 

@@ -3,6 +3,8 @@ export {
   callerEnvironment,
   commonConfiguration,
   commonEnvironment,
+  systemSender,
+  systemSenderEnvironment,
 } from './configuration/common.ts'
 export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
 export { OptionalRedis, type OptionalRedisOptions } from './connections/optional-redis.ts'

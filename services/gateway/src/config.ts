@@ -1,9 +1,20 @@
 import path from 'node:path'
 import { displayName, LIMITS } from '@restante/contracts'
-import { ConfigurationError, commonConfiguration, commonEnvironment, env } from '@restante/service'
+import {
+  ConfigurationError,
+  commonConfiguration,
+  commonEnvironment,
+  env,
+  systemSender,
+  systemSenderEnvironment,
+} from '@restante/service'
 import type { z } from 'zod'
+import { looksLike } from './inboxes/look-alikes.ts'
+import { reservedUsernames } from './inboxes/usernames.ts'
 
-export const environment = commonEnvironment.extend({
+/** Every variable of the gateway, typed. */
+export const variables = commonEnvironment.extend({
+  ...systemSenderEnvironment.shape,
   PORT: env.port(3000).describe('HTTP port that faces the world: REST, WebSocket upgrade at /v0, documents'),
   INTERNAL_PORT: env
     .port()
@@ -56,7 +67,16 @@ export const environment = commonEnvironment.extend({
 
   DEFAULT_DOMAIN: env.string().describe('Domain of inboxes that are created without one'),
   SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
-  RESERVED_USERNAMES: env.list().describe('Local parts that nobody can take, besides those of RFC 2142'),
+  RESERVED_USERNAMES: env
+    .list()
+    .describe(
+      'Further local parts of shared domains that nobody can take. Dots, dashes and underscores make no difference',
+    ),
+  FREE_USERNAMES: env
+    .list()
+    .describe(
+      'Local parts of shared domains that are reserved by default and free here; never the one of SYSTEM_SENDER',
+    ),
   DEFAULT_DISPLAY_NAME: env
     .string()
     .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
@@ -109,6 +129,12 @@ export const environment = commonEnvironment.extend({
   UPSTREAM_TIMEOUT: env.duration('60s').describe('How long a service may take to begin its answer'),
   READY_INCLUDES_UPSTREAMS: env.flag(false).describe('Ready only when every service behind the gateway is'),
 })
+
+/** The same, with the variables that belong together. */
+export const environment = variables.refine(
+  ({ DEFAULT_DISPLAY_NAME: name, SYSTEM_SENDER_NAME: system }) => name === undefined || !looksLike(name, system),
+  { path: ['DEFAULT_DISPLAY_NAME'], error: 'must not look like SYSTEM_SENDER_NAME' },
+)
 export type Environment = z.output<typeof environment>
 
 const REPOSITORY_OPENAPI = path.resolve(import.meta.dirname, '../../../docs/api/openapi.json')
@@ -117,6 +143,7 @@ const REPOSITORY_OPENAPI = path.resolve(import.meta.dirname, '../../../docs/api/
 export function configure(given: Environment) {
   const defaultDomain = given.DEFAULT_DOMAIN.toLowerCase()
   const prefix = `${given.REDIS_PREFIX}:gateway`
+  const sender = systemSender(given, defaultDomain)
   return {
     ...commonConfiguration(given),
     internal: internalAddress(given),
@@ -144,7 +171,12 @@ export function configure(given: Environment) {
     addresses: {
       defaultDomain,
       sharedDomains: lowerCase([defaultDomain, ...given.SHARED_DOMAINS]),
-      reservedUsernames: lowerCase(given.RESERVED_USERNAMES),
+      reservedUsernames: reservedUsernames({
+        more: given.RESERVED_USERNAMES,
+        freed: given.FREE_USERNAMES,
+        systemSender: sender.localPart,
+      }),
+      systemSender: sender,
       defaultDisplayName: given.DEFAULT_DISPLAY_NAME,
     },
     retiredAddressMs: given.RETIRED_ADDRESS_PERIOD,

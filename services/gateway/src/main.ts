@@ -28,6 +28,7 @@ import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { Upstreams } from './edge/upstreams.ts'
 import { awaitPurges } from './inboxes/purge.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
+import { SystemSenderCheck } from './inboxes/system-sender.ts'
 import { deleteOrganizations } from './organizations/deletion.ts'
 import { deleteInactive } from './organizations/inactivity.ts'
 import { purgeBacklog } from './organizations/purge-backlog.ts'
@@ -58,6 +59,7 @@ export function create(config: Config, log: Logger): Service {
     new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
   )
   const db = service.use(openDatabase(config.database))
+  service.use(new SystemSenderCheck({ db, address: config.addresses.systemSender.address, log }))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const secrets = new Secrets(config.credentials)
   const cursors = new Cursors(config.cursorSecret)

@@ -94,12 +94,13 @@ describe('the audit log', () => {
     expect(entries.map(({ actorKind, action }) => [actorKind, action])).toEqual([
       ['sign_up', 'organization.created'],
       ['sign_up', 'credential.created'],
-      ['sign_up', 'credential.rotated'],
       ['sign_up', 'credential.created'],
+      ['sign_up', 'credential.rotated'],
+      ['sign_up', 'organization.taken_over'],
       ['credential', 'organization.changed'],
     ])
     expect(entries[2]?.requestId).toBe(headers.get('x-request-id'))
-    expect(entries[4]?.details).toEqual({
+    expect(entries[5]?.details).toEqual({
       before: { authentication_type: 'agent_unverified', inbox_limit: 1, domain_limit: 0 },
       after: { authentication_type: 'agent_verified', inbox_limit: null, domain_limit: null },
     })

@@ -6,7 +6,11 @@ describe('creating inboxes', () => {
   let organization: Awaited<ReturnType<TestGateway['organization']>>
 
   beforeAll(async () => {
-    gateway = await startGateway({ RESERVED_USERNAMES: 'root', SHARED_DOMAINS: 'second.test' })
+    gateway = await startGateway({
+      RESERVED_USERNAMES: 'Front-Desk',
+      FREE_USERNAMES: 'noc',
+      SHARED_DOMAINS: 'second.test',
+    })
     organization = await gateway.organization()
   })
   afterAll(() => gateway.stop())
@@ -189,9 +193,24 @@ describe('creating inboxes', () => {
     })
 
     describe('403', () => {
-      it.each(['postmaster', 'abuse', 'mailer-daemon', 'dmarc', 'root'])('keeps %s back', async (username) => {
-        const { status, body } = await organization.api.post('/v0/inboxes', { username })
-        expect([status, body['code'], body['name']]).toEqual([403, 'resource_taken', 'IsTakenError'])
+      it.each([
+        ...['postmaster', 'abuse', 'mailer-daemon', 'dmarc', 'admin', 'administrator', 'hostmaster', 'webmaster'],
+        ...['root', 'security', 'ssladmin', 'ssl-admin', 'sslwebmaster', 'sysadmin', 'is', 'it', 'mis', 'no-reply'],
+        ...['noreply', 'info-sec', 'autoconfig', 'autodiscover', 'mta-sts', 'tls-rpt', 'frontdesk'],
+        ...['No.Reply', 'n_o-reply', 'post.master', 'mailerdaemon', 'i.t', 'front_desk'],
+      ])('keeps %s back on every shared domain, for sign-up too', async (username) => {
+        const refused = [
+          await organization.api.post('/v0/inboxes', { username }),
+          await organization.api.post('/v0/inboxes', { username, domain: 'second.test' }),
+          await gateway.as().post('/v0/agent/sign-up', { username }),
+        ]
+        for (const { status, body } of refused) {
+          expect([status, body['code'], body['name']]).toEqual([403, 'resource_taken', 'IsTakenError'])
+        }
+      })
+
+      it.each(['support', 'sales', 'help', 'noc', 'administrators'])('gives %s out', async (username) => {
+        expect((await organization.api.post('/v0/inboxes', { username })).status).toBe(200)
       })
 
       it('tells whether the own organization or another holds the address', async () => {

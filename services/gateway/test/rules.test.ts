@@ -4,7 +4,7 @@ import { bearerToken } from '../src/edge/authorization.ts'
 import { sendingRight } from '../src/edge/identity.ts'
 import { mergeMetadata, sameMetadata } from '../src/inboxes/metadata.ts'
 import { baseAddress } from '../src/inboxes/recipients.ts'
-import { generateUsername, isReserved } from '../src/inboxes/usernames.ts'
+import { generateUsername, isReserved, reservedUsernames } from '../src/inboxes/usernames.ts'
 import { ADJECTIVES, NOUNS } from '../src/inboxes/words.ts'
 
 describe('generated usernames', () => {
@@ -25,9 +25,13 @@ describe('generated usernames', () => {
   })
 
   it('leave the names of RFC 2142 and of the operator alone', () => {
-    expect(isReserved('postmaster', new Set())).toBe(true)
-    expect(isReserved('support', new Set())).toBe(false)
-    expect(isReserved('support', new Set(['support']))).toBe(true)
+    const reserved = reservedUsernames({ more: ['Front-Desk'], freed: ['it', 'no.reply'], systemSender: 'no-reply' })
+    for (const name of ['postmaster', 'frontdesk', 'front.desk', 'f_r_o_n_t-desk', 'noreply', 'no_reply']) {
+      expect([name, isReserved(name, reserved)]).toEqual([name, true])
+    }
+    for (const name of ['support', 'sales', 'help', 'it', 'i-t', 'administrators']) {
+      expect([name, isReserved(name, reserved)]).toEqual([name, false])
+    }
   })
 })
 

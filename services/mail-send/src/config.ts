@@ -1,7 +1,14 @@
 import { isIP } from 'node:net'
 import { parseBlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { callerEnvironment, commonConfiguration, commonEnvironment, env } from '@restante/service'
+import {
+  callerEnvironment,
+  commonConfiguration,
+  commonEnvironment,
+  env,
+  systemSender,
+  systemSenderEnvironment,
+} from '@restante/service'
 import { z } from 'zod'
 
 const blobStore = env.string().transform((text, context) => {
@@ -32,6 +39,7 @@ const smarthost = env.string().transform((text, context) => {
 /** First step of configuration: every variable of the service, typed. */
 const variables = commonEnvironment.extend({
   ...callerEnvironment.shape,
+  ...systemSenderEnvironment.shape,
   PORT: env.port(3002).describe('HTTP port of this service'),
   BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; shared with mail-ingest'),
   REDIS_URL: env.url().describe('Redis of the work queues (noeviction)'),
@@ -111,6 +119,7 @@ export function configure(given: Environment) {
     blobStore: given.BLOB_STORE,
     redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:mail-send` },
     defaultDomain,
+    systemSender: systemSender(given, defaultDomain),
     returnPath: {
       domain: given.BOUNCE_DOMAIN ?? `bounces.${defaultDomain}`,
       secret: given.RETURN_PATH_SECRET,

@@ -98,7 +98,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
       dkimKey: (domain) => (isShared(domain) ? dkim : undefined),
     },
   })
-  const systemMail = new SystemMail({ db, blobs, departures, domain: defaultDomain, dkim })
+  const systemMail = new SystemMail({ db, blobs, departures, domain: defaultDomain, sender: config.systemSender, dkim })
   const handle = serviceRoutes({
     service: name,
     handlers: sendingRoutes(sender),

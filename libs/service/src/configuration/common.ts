@@ -1,3 +1,4 @@
+import { displayName, USERNAME } from '@restante/contracts'
 import { z } from 'zod'
 import type { MetricsAddress } from '../http/metrics-listener.ts'
 import { env } from './environment.ts'
@@ -89,6 +90,24 @@ export function commonConfiguration(environment: CommonEnvironment) {
 
 function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnvironment): MetricsAddress {
   return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
+}
+
+/** The sender of the installation's own mail: who sends it and who keeps its address and name from others must agree. */
+export const systemSenderEnvironment = z.object({
+  SYSTEM_SENDER: env
+    .string('no-reply')
+    .refine((name) => USERNAME.test(name), 'must be a local part: 1 to 64 of a-z 0-9 . _ -')
+    .describe('Local part, at DEFAULT_DOMAIN, of the sender of mail of the installation itself; no inbox gets it'),
+  SYSTEM_SENDER_NAME: env
+    .string('Restante')
+    .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
+    .describe('Name of that sender; inboxes on shared domains cannot be called so'),
+})
+
+/** The same as an address. @param defaultDomain lower case. */
+export function systemSender(given: z.output<typeof systemSenderEnvironment>, defaultDomain: string) {
+  const { SYSTEM_SENDER: localPart, SYSTEM_SENDER_NAME: name } = given
+  return { localPart, name, address: `${localPart}@${defaultDomain}` }
 }
 
 /** For a service behind the gateway. */

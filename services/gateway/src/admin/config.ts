@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os'
 import type { z } from 'zod'
-import { environment as gatewayEnvironment, secretsConfiguration } from '../config.ts'
+import { secretsConfiguration, variables } from '../config.ts'
 
 /** What the command line needs of the gateway's environment. */
-export const environment = gatewayEnvironment.pick({
+export const environment = variables.pick({
   DATABASE_URL: true,
   DATABASE_DIRECT_URL: true,
   INSTALLATION_SECRET: true,

@@ -1,5 +1,5 @@
 import { LIMITS, type RequestOf } from '@restante/contracts'
-import { ApiError, type Logger, type Turns } from '@restante/service'
+import { ApiError, type Logger, sql, type Turns } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
@@ -9,7 +9,7 @@ import { type AddressRules, createInbox } from '../inboxes/create.ts'
 import { createOrganization, lockOrganization } from '../organizations/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
-import { ensureCode, holdHuman, isLive, mailboxOf, mailCodeOfKey } from './codes.ts'
+import { ensureCode, holdHuman, mailboxOf, mailCodeOfKey } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
 import { demandWebhookOwner, type EndWebhooks, finishTakeOver, type TakeOver, takeOver } from './take-over.ts'
 
@@ -67,10 +67,7 @@ async function signUpWithHuman(
   const { db } = deps
   for (let attempt = 0; attempt < 3; attempt++) {
     const known = await db.orm.organization.findUnique({ where: { humanEmail: human } })
-    const received = known !== null && (await hasReceivedMail(deps, known, log))
-    if (known !== null && !received) {
-      await demandWebhookOwner(deps.endWebhooks, { organizationId: known.id, takeOvers: known.takeOvers })
-    }
+    const received = known !== null && (await mayOpenMail(deps, known, log))
     const done = await db.transaction(async (tx) => {
       await holdHuman(tx, human)
       const orm = await tx.orm()
@@ -85,9 +82,25 @@ async function signUpWithHuman(
   throw new ApiError('race_condition')
 }
 
+/**
+ * Whether a new key of a known organization could open mail, and so must be confirmed first. Otherwise it takes the
+ * organization over.
+ * @throws UpstreamError when it would, and the owner of webhooks is away.
+ */
+async function mayOpenMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
+  if (known.authenticationType !== 'agent_unverified') return true
+  const inForce = { organizationId: known.id, takeOvers: known.takeOvers }
+  const [received, owner] = await Promise.allSettled([
+    hasReceivedMail(deps, known, log),
+    demandWebhookOwner(deps.endWebhooks, inForce),
+  ])
+  if (received.status === 'rejected') throw received.reason
+  if (!received.value && owner.status === 'rejected') throw owner.reason
+  return received.value
+}
+
 /** When the mailbox cannot be asked, mail is presumed: a bare address must not open mail that may have arrived. */
 async function hasReceivedMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
-  if (known.authenticationType !== 'agent_unverified') return true
   try {
     return await deps.hasReceivedMail(known.id)
   } catch (error) {
@@ -200,6 +213,13 @@ function issueSignUpKey(
   return issueCredential(tx, deps, key, actor, now)
 }
 
+const BEYOND = sql<{ id: string }, [organizationId: string, now: string, kept: number]>(`
+select k.id from credentials k
+  left join verification_codes c on c.credential_id = k.id and c.expires_at > $2::timestamptz
+ where k.organization_id = $1 and k.provisional and c.id is null
+ order by k.created_at, k.id
+ limit greatest(0, (select count(*) from credentials where organization_id = $1 and provisional) - $3)`)
+
 /**
  * Makes room for one more provisional key: the oldest go, except those whose code was mailed and is valid. A stranger's
  * sign-ups can therefore not push out the key that the human is about to confirm (identity 5.2).
@@ -211,14 +231,8 @@ async function makeRoom(
   actor: Actor,
   now: Date,
 ): Promise<void> {
-  const orm = await tx.orm()
-  const waiting = await orm.credential.findMany({
-    where: { organizationId, provisional: true },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    select: { id: true, code: { select: { expiresAt: true } } },
-  })
-  const beyond = Math.max(0, waiting.length + 1 - LIMITS.signUp.provisionalKeys)
-  const replaceable = waiting.filter(({ code }) => code === null || !isLive(code, now))
-  const ids = replaceable.slice(0, beyond).map(({ id }) => id)
+  const beyond = await tx.query(BEYOND, organizationId, now.toISOString(), LIMITS.signUp.provisionalKeys - 1)
+  if (beyond.length === 0) return
+  const ids = beyond.map(({ id }) => id)
   await revokeCredentials(tx, deps.events, { id: { in: ids } }, { actor, now, because: 'provisional key limit' })
 }

@@ -4,6 +4,7 @@ import { ApiError } from '@restante/service'
 import type { Tx } from '../database.ts'
 import type { Inbox, Organization } from '../generated/prisma/client.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
+import { refuseSystemName } from './display-names.ts'
 import type { Metadata } from './metadata.ts'
 import { holderOf, insertInbox } from './store.ts'
 import { generateUsername, isReserved } from './usernames.ts'
@@ -13,10 +14,12 @@ export interface AddressRules {
   readonly defaultDomain: string
   /** Every domain that all organizations may use, the default one included. */
   readonly sharedDomains: ReadonlySet<string>
-  /** Local parts that nobody can take, besides those of RFC 2142. */
+  /** Local parts that nobody can take on them, folded (`isReserved`). */
   readonly reservedUsernames: ReadonlySet<string>
   /** Sender name of inboxes that are created without one. */
   readonly defaultDisplayName: string | undefined
+  /** Who sends mail of the installation itself: no inbox on a shared domain may be taken for it. */
+  readonly systemSender: { readonly name: string; readonly address: string }
 }
 
 export interface InboxRequest {
@@ -42,11 +45,14 @@ export async function createInbox(
   const { addresses } = deps
   const domain = given.domain === undefined ? addresses.defaultDomain : domainToASCII(given.domain)
   if (!addresses.sharedDomains.has(domain)) throw new ApiError('not_found', { message: 'Domain not found' })
+  refuseSystemName(given.displayName, addresses.systemSender.name)
   if (given.username !== undefined && isReserved(given.username, addresses.reservedUsernames)) {
     throw new ApiError('resource_taken', { message: 'This username is reserved', fix: 'Choose another username.' })
   }
   for (let attempt = 0; attempt < LIMITS.inbox.usernameAttempts; attempt++) {
-    const address = `${given.username ?? generateUsername(attempt)}@${domain}`
+    const username = given.username ?? generateUsername(attempt)
+    if (isReserved(username, addresses.reservedUsernames)) continue
+    const address = `${username}@${domain}`
     const refusal = await refusalOf(tx, address, organization.id)
     if (refusal !== undefined && given.username !== undefined) throw refusal
     if (refusal !== undefined) continue

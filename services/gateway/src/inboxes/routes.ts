@@ -10,6 +10,7 @@ import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { type AddressRules, createInbox } from './create.ts'
 import { deleteInbox } from './delete.ts'
+import { refuseSystemName } from './display-names.ts'
 import { inboxDocument } from './document.ts'
 import { stillInherited } from './inheritance.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
@@ -30,7 +31,7 @@ export interface InboxDependencies {
 type Ids = Extract<OperationId, `inboxes.${string}`>
 
 export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, Ids> {
-  const { db, cursors, events } = deps
+  const { db, cursors, events, addresses } = deps
   return {
     'inboxes.list': async ({ caller, query }) => {
       const scope = scopeOf(caller)
@@ -78,6 +79,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       const row = await write(deps, caller, async (tx) => {
         const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
+        if (isOnSharedDomain(target, addresses)) refuseSystemName(body.display_name, addresses.systemSender.name)
         const current = metadataFromRow(target.metadata)
         const metadata = mergeMetadata(current, body.metadata)
         if (metadata === undefined) throw invalid(['metadata'], 'Must have at most 256 keys, existing ones included')
@@ -115,6 +117,10 @@ function sameClient(known: Inbox, podId: string | undefined): Inbox {
     message: 'This client_id is in use elsewhere in the organization',
     fix: 'Choose another client_id.',
   })
+}
+
+function isOnSharedDomain({ address }: Inbox, { sharedDomains }: AddressRules): boolean {
+  return sharedDomains.has(address.slice(address.lastIndexOf('@') + 1))
 }
 
 /** A position as `inboxes.search` seals it. */

@@ -2,11 +2,31 @@ import { randomInt } from 'node:crypto'
 import { RESERVED_USERNAMES } from '@restante/contracts'
 import { ADJECTIVES, NOUNS } from './words.ts'
 
-/** Local parts that nobody can take on a domain that every organization may use (identity 8.2, RFC 2142). */
-const RESERVED: ReadonlySet<string> = new Set(RESERVED_USERNAMES.sharedDomain)
+/** What decides which local parts of shared domains are kept back. */
+export interface ReservedNames {
+  /** Besides the default ones. */
+  readonly more: readonly string[]
+  /** Given out after all, though they are reserved by default. */
+  readonly freed: readonly string[]
+  /** Local part of the installation's own sender: always kept back. */
+  readonly systemSender: string
+}
 
-export function isReserved(username: string, alsoReserved: ReadonlySet<string>): boolean {
-  return RESERVED.has(username) || alsoReserved.has(username)
+/** The local parts that nobody can take on a domain that every organization may use, folded (identity 8.2). Pure. */
+export function reservedUsernames({ more, freed, systemSender }: ReservedNames): ReadonlySet<string> {
+  const free = new Set(freed.map(foldUsername))
+  const kept = [...RESERVED_USERNAMES.sharedDomain, ...more].map(foldUsername).filter((name) => !free.has(name))
+  return new Set([...kept, foldUsername(systemSender)])
+}
+
+/** Whether a username is one of these, with or without dots, dashes and underscores. */
+export function isReserved(username: string, reserved: ReadonlySet<string>): boolean {
+  return reserved.has(foldUsername(username))
+}
+
+/** Readers tell `no-reply` from `no.reply` and `noreply` no better than `Admin` from `admin`. */
+function foldUsername(username: string): string {
+  return username.toLowerCase().replace(/[._-]/g, '')
 }
 
 /**

@@ -19,6 +19,7 @@ export interface SystemMailOptions {
   readonly blobs: BlobStore
   readonly departures: Departures
   readonly domain: string
+  readonly sender: { readonly name: string; readonly address: string }
   readonly dkim: DkimKey | undefined
 }
 
@@ -70,9 +71,9 @@ export class SystemMail {
   }
 
   #compose({ id, subject, text }: SystemMessage, to: string) {
-    const { domain, dkim } = this.#options
+    const { domain, sender, dkim } = this.#options
     return compose({
-      from: { name: 'Restante', address: `no-reply@${domain}` },
+      from: { name: sender.name, address: sender.address },
       to: [{ address: to }],
       subject,
       text,

@@ -1,0 +1,12 @@
+import { invalid } from '@restante/service'
+import { looksLike } from './look-alikes.ts'
+
+/**
+ * Refuses to call an inbox of a shared domain what the installation calls itself: its own mails, such as verification
+ * codes, come from the same domain (identity 8.2; decision 0030).
+ * @throws ApiError 400 at `display_name`.
+ */
+export function refuseSystemName(displayName: string | undefined, systemName: string): void {
+  if (displayName === undefined || !looksLike(displayName, systemName)) return
+  throw invalid(['display_name'], 'Is the sender name of this installation, or looks like it; choose another name')
+}

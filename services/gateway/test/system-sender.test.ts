@@ -1,0 +1,121 @@
+import { ConfigurationError, createLogger, readEnvironment } from '@restante/service'
+import { configure, environment } from '../src/config.ts'
+import { looksLike } from '../src/inboxes/look-alikes.ts'
+import { SystemSenderCheck } from '../src/inboxes/system-sender.ts'
+import { create } from '../src/main.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
+
+describe('names that look like the name of the installation', () => {
+  it.each([
+    'Restante',
+    'RESTANTE',
+    ' restante ',
+    'R e s t a n t e',
+    'Re\u200bstante',
+    'Res\u00adtante',
+    'Restante.',
+    '"Restante"',
+    'Ｒｅｓｔａｎｔｅ',
+    '𝐑𝐞𝐬𝐭𝐚𝐧𝐭𝐞',
+    'Ŗéştänţë',
+    'Rеstаntе',
+    'ᖇestante',
+    'Rest\u0430nte',
+    'Ꭱestante',
+    'Reѕtante',
+    '\u202eRestante',
+  ])('%j is one', (name) => {
+    expect(looksLike(name, 'Restante')).toBe(true)
+  })
+
+  it.each([
+    ['Mail', 'MaiI'],
+    ['Mail', 'Mai1'],
+    ['Modern Inbox', 'Modem lnbox'],
+    ['Wool', 'VV00l'],
+    ['Почта', 'ПОЧТА'],
+    ['★', ' ★'],
+  ])('tells for %j that %j is one', (own, name) => {
+    expect(looksLike(name, own)).toBe(true)
+  })
+
+  it.each(['Restante Support', 'My Restante', 'Resta', 'Rest', 'Desk', '', '★', 'Instante', '受信箱'])(
+    'lets %j alone',
+    (name) => {
+      expect(looksLike(name, 'Restante')).toBe(false)
+    },
+  )
+})
+
+describe('the sender of the installation', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway({ SYSTEM_SENDER: 'post-office', SYSTEM_SENDER_NAME: 'Post Office' })
+  })
+  afterAll(() => gateway.stop())
+
+  const configOf = (more: Record<string, string>) =>
+    configure(readEnvironment(environment, { ...gateway.env, ...more }))
+
+  it('has an address that no inbox gets, whatever is freed', async () => {
+    const other = await gateway.another({ FREE_USERNAMES: 'postoffice' })
+    for (const username of ['post-office', 'postoffice', 'Post.Office']) {
+      expect((await other.as().post('/v0/agent/sign-up', { username })).body['code']).toBe('resource_taken')
+    }
+    expect((await gateway.as().post('/v0/agent/sign-up', { username: 'no-reply' })).status).toBe(403)
+  })
+
+  it('has a name that no inbox of a shared domain gets: 400 at the field, and nothing changes', async () => {
+    const { api } = await gateway.organization()
+    const { body: inbox } = await api.post('/v0/inboxes', { display_name: 'Front desk' })
+    const path = `/v0/inboxes/${inbox['inbox_id']}`
+    for (const display_name of ['Post Office', 'PΟST ΟFFІCE', 'post\u2003office']) {
+      for (const { status, body } of [
+        await api.post('/v0/inboxes', { display_name }),
+        await api.patch(path, { display_name, status: 'paused' }),
+      ]) {
+        expect(status).toBe(400)
+        expect(body).toMatchObject({ code: 'validation_error', errors: [{ path: ['display_name'] }] })
+      }
+    }
+    expect((await api.get(path)).body).toEqual(inbox)
+    expect((await api.patch(path, { display_name: 'Post Office of Springfield' })).status).toBe(200)
+    expect((await api.get('/v0/inboxes')).body).toMatchObject({ count: 1 })
+  })
+
+  it('is refused at the start as an address that is a live inbox, which says so', async () => {
+    const { api, id } = await gateway.organization()
+    await api.post('/v0/inboxes', { username: 'herald' })
+    const service = create(configOf({ SYSTEM_SENDER: 'herald' }), createLogger({ service: 'test', level: 'silent' }))
+    await expect(service.start()).rejects.toThrow('herald@restante.test is an inbox')
+    await gateway.db.orm.inbox.updateMany({ where: { organizationId: id }, data: { deletedAt: new Date() } })
+    const check = new SystemSenderCheck({
+      db: gateway.db,
+      address: 'herald@restante.test',
+      log: createLogger({ service: 'test', level: 'silent' }),
+    })
+    await expect(check.start()).resolves.toBeUndefined()
+  })
+
+  it('keeps existing inboxes under reserved names working', async () => {
+    const free = await gateway.another({ FREE_USERNAMES: 'admin' })
+    const { api, id } = await gateway.organization()
+    const { body } = await free
+      .as((await gateway.operator.createKey({ organizationId: id })).secret)
+      .post('/v0/inboxes', {
+        username: 'admin',
+      })
+    expect((await api.get(`/v0/inboxes/${body['inbox_id']}`)).status).toBe(200)
+    expect((await api.patch(`/v0/inboxes/${body['inbox_id']}`, { status: 'paused' })).status).toBe(200)
+  })
+
+  it.each([
+    [{ SYSTEM_SENDER: 'Not A Local Part' }, 'SYSTEM_SENDER'],
+    [{ SYSTEM_SENDER_NAME: 'two\nlines' }, 'SYSTEM_SENDER_NAME'],
+    [{ DEFAULT_DISPLAY_NAME: 'Pοst Office' }, 'DEFAULT_DISPLAY_NAME'],
+  ])('refuses the configuration %j', (more, variable) => {
+    expect(() => configOf(more)).toThrow(ConfigurationError)
+    expect(() => configOf(more)).toThrow(variable)
+  })
+})
