@@ -144,6 +144,8 @@ export const LIMITS = {
     parseMemoryMb: 256,
     parseTime: 5 * SECOND,
     attempts: 3,
+    /** Ids that mails named and no message carries: those of one thread that are remembered, the newest (mail 13.1). */
+    rememberedIds: 20,
   },
   /** How much of one received mail is read; what lies beyond is left out of its record, the raw mail keeps it. */
   mime: {
@@ -224,6 +226,8 @@ export const LIMITS = {
     outbox: 1 * HOUR,
     /** Who a message was delivered to, for reports that come late. */
     delivery: 90 * DAY,
+    /** Ids that mails named and no message carries (mail 13.1). */
+    rememberedId: 30 * DAY,
     /** A code mail and the address of its human: longer than the code is valid, after which nobody asks about the mail. */
     codeMail: 2 * DAY,
     /** That an inbox or organization was deleted: longer than its deliveries, and what is told of them, may come up. */

@@ -1,85 +1,28 @@
-import { randomUUID } from 'node:crypto'
-import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
-import { lockMailbox } from '../src/mailbox/lock.ts'
+import { Correspondence, madeId as id, type Letter } from './correspondence.ts'
 import { pathOf, sentCopy } from './mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 /** One sign of spam: with a missing date and an address for a name it is one. */
 const BODY = 'You have won: nobody.\n'
 const SPAM = { from: '"ceo@bank.test" <ada@customer.test>', headers: { Date: 'never' } }
 
-let stage: Stage
-let zone: DnsZone
-let inbox: TestInbox
-let messages: TopicCollection
-let facts: TopicCollection
+let post: Correspondence
 
 beforeAll(async () => {
-  const spf = { type: 'TXT' as const, data: 'v=spf1 ip4:127.0.0.1 -all' }
-  zone = await new DnsZone().start()
-  zone.set('customer.test', spf).set('list.test', spf)
-  stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
-  messages = await stage.collect('mail.messages')
-  facts = await stage.collect('mail.inbound')
+  post = await Correspondence.open('customer.test', 'list.test')
 }, 60_000)
-afterAll(async () => {
-  await stage.stop()
-  await zone.stop()
-}, 30_000)
-beforeEach(async () => {
-  inbox = await stage.inbox()
-})
+afterAll(() => post.close(), 30_000)
+beforeEach(() => post.openInbox())
 
-interface Copy extends Omit<Submission, 'port'> {
-  /** The sender whom SPF is asked about: of another domain than the author's, the mail is unauthenticated. */
-  readonly via?: string
-}
-
-const send = ({ via = 'ada@customer.test', ...mail }: Copy) =>
-  sendMail({
-    port: stage.smtpPort,
-    from: 'Ada <ada@customer.test>',
-    to: inbox.address,
-    subject: 'Offer',
-    text: BODY,
-    envelope: { from: via, to: inbox.address },
-    ...mail,
-  })
-
-const received = () =>
-  messages.records
-    .filter(({ key, type }) => key === inbox.inbox_uid && type.startsWith('message.received'))
-    .map(({ value }) => JSON.parse(value))
-const afterReceiving = (count: number) =>
-  waitFor(() => received().length >= count && received(), { what: `${count} received events` })
-const endings = () =>
-  facts.records
-    .filter(({ key, type }) => key === inbox.inbox_uid && ['mail.discarded', 'mail.processed'].includes(type))
-    .map(({ value }) => JSON.parse(value).reason ?? 'stored')
-const afterEnding = (count: number) => waitFor(() => endings().length >= count && endings(), { what: `${count} mails` })
+const send = (mail: Letter) => post.send({ text: BODY, ...mail })
+const afterReceiving = (count: number) => post.afterReceiving(count)
+const afterEnding = (count: number) => post.afterEnding(count)
+const threads = () => post.threads()
 const restricted = (labels: readonly string[]) => labels.filter((label) => !['received', 'unread'].includes(label))
-const threads = async (query = '') =>
-  (await stage.call(inbox.caller, 'threads.list', 'GET', `/threads${query}`)).body.threads.map(
-    ({ thread_id }) => thread_id,
-  )
-const id = () => `<${randomUUID()}@customer.test>`
-
-/** Sends mails so that one transaction stores all of them. */
-async function together(...mails: Copy[]): Promise<void> {
-  await stage.db.transaction(async (tx) => {
-    await lockMailbox(tx, inbox.inbox_uid)
-    // The first is taken and waits for the lock; what comes meanwhile is taken together.
-    await send({ messageId: id(), text: 'ahead of the others' })
-    await waitFor(() => stage.db.orm.inbound.count({ where: { lane: inbox.inbox_uid, attempts: 1 } }), {
-      what: 'the first mail to be taken',
-    })
-    for (const mail of mails) await send(mail)
-  })
-  await afterEnding(mails.length + 1)
-}
+const update = (messageId: string, change: object) =>
+  post.stage.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), change)
 
 describe('a copy of a mail that came first', () => {
-  it.each<[string, Copy, string[]]>([
+  it.each<[string, Letter, string[]]>([
     ['spam', SPAM, ['spam']],
     ['unauthenticated', { via: 'eve@evil.test' }, ['unauthenticated']],
     ['spam and unauthenticated', { ...SPAM, via: 'eve@evil.test' }, ['spam', 'unauthenticated']],
@@ -100,7 +43,7 @@ describe('a copy of a mail that came first', () => {
   it('does not keep the genuine mail out when both are stored by one transaction, whichever is ahead', async () => {
     const [first, second] = [id(), id()]
     const forged = { via: 'eve@evil.test' }
-    await together(
+    await post.together(
       { messageId: first, ...forged },
       { messageId: first },
       { messageId: second },
@@ -109,12 +52,12 @@ describe('a copy of a mail that came first', () => {
         ...forged,
       },
     )
-    expect(endings()).toEqual(['stored', 'stored', 'stored', 'stored', 'duplicate'])
+    expect(await afterEnding(5)).toEqual(['stored', 'stored', 'stored', 'stored', 'duplicate'])
     const shown = await threads()
     expect(shown).toHaveLength(3)
   })
 
-  it.each<[string, Copy]>([
+  it.each<[string, Letter]>([
     ['with another attachment', { attachments: [{ filename: 'offer.txt', content: 'other' }] }],
     ['by another author', { from: 'Eve <eve@customer.test>' }],
   ])('%s is another mail', async (_how, copy) => {
@@ -129,7 +72,8 @@ describe('a copy of a mail that came first', () => {
     const messageId = id()
     await send({ messageId })
     await afterReceiving(1)
-    const update = (labels: object) => stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), labels)
+    const update = (labels: object) =>
+      post.stage.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), labels)
     await update({ add_labels: ['trash', 'blocked', 'spam'] })
     await send({ messageId })
     expect(await afterEnding(2)).toEqual(['stored', 'duplicate'])
@@ -139,9 +83,7 @@ describe('a copy of a mail that came first', () => {
     const messageId = id()
     await send({ messageId, via: 'eve@evil.test' })
     await afterReceiving(1)
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), {
-      remove_labels: ['unauthenticated'],
-    })
+    await update(messageId, { remove_labels: ['unauthenticated'] })
     await send({ messageId })
     expect(await afterEnding(2)).toEqual(['stored', 'stored'])
   })
@@ -176,7 +118,7 @@ describe('a list copy and a direct copy of one mail', () => {
 })
 
 describe('a conversation', () => {
-  it.each<[string, Copy]>([
+  it.each<[string, Letter]>([
     ['unauthenticated', { via: 'eve@evil.test', from: 'Eve <eve@evil.test>' }],
     ['forged', { via: 'eve@evil.test' }],
     ['spam', SPAM],
@@ -191,15 +133,20 @@ describe('a conversation', () => {
     expect(answer.message.thread_id).toBe(genuine.message.thread_id)
     expect(again.message.thread_id).toBe(attack.message.thread_id)
     expect(await threads()).toEqual([genuine.message.thread_id])
-    const limited = { ...inbox.caller, credential: { ...inbox.caller.credential, permissions: [] } }
+    const { caller } = post.inbox
+    const limited = { ...caller, credential: { ...caller.credential, permissions: [] } }
     const path = `/threads/${genuine.message.thread_id}`
-    expect((await stage.call(limited, 'threads.get', 'GET', path)).status).toBe(200)
+    expect((await post.stage.call(limited, 'threads.get', 'GET', path)).status).toBe(200)
   })
 
   it('is not split by forged mail that is stored in the same transaction', async () => {
     const [first, second] = [id(), id()]
     const forged = { via: 'eve@evil.test', inReplyTo: first }
-    await together({ messageId: first }, { messageId: second, ...forged }, { inReplyTo: second, references: [first] })
+    await post.together(
+      { messageId: first },
+      { messageId: second, ...forged },
+      { inReplyTo: second, references: [first] },
+    )
     const [, genuine, attack, answer] = await afterReceiving(4)
     expect(attack.message.thread_id).not.toBe(genuine.message.thread_id)
     expect(answer.message.thread_id).toBe(genuine.message.thread_id)
@@ -220,19 +167,19 @@ describe('a conversation', () => {
     const first = id()
     await send({ messageId: first })
     await afterReceiving(1)
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(first), { add_labels: ['trash'] })
+    await update(first, { add_labels: ['trash'] })
     await send({ inReplyTo: first, text: 'after that' })
     const [trashed, later] = await afterReceiving(2)
     expect(later.message.thread_id).not.toBe(trashed.message.thread_id)
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(first), { remove_labels: ['trash'] })
+    await update(first, { remove_labels: ['trash'] })
     expect(new Set(await threads())).toEqual(new Set([trashed.message.thread_id, later.message.thread_id]))
   })
 })
 
 describe('of several messages that carry an id', () => {
   it('our own sent one decides which thread an answer joins', async () => {
-    const copy = await sentCopy(stage, inbox)
-    await stage.peer('mail-ingest.placeSent', copy)
+    const copy = await sentCopy(post.stage, post.inbox)
+    await post.stage.peer('mail-ingest.placeSent', copy)
     const question = id()
     await send({ messageId: question, text: 'another thread' })
     // Back from a list with another body: it goes where its own header says.
@@ -266,12 +213,12 @@ describe('of several messages that carry an id', () => {
 
 describe('an id of the form of ours', () => {
   it('is not taken by a received mail while it cannot be found out whether the inbox sent it', async () => {
-    const copy = await sentCopy(stage, inbox)
+    const copy = await sentCopy(post.stage, post.inbox)
     await send({ messageId: copy.message_id, from: 'Eve <eve@evil.test>', via: 'eve@evil.test' })
     const [forged] = await afterReceiving(1)
     expect(forged.message.message_id).not.toBe(copy.message_id)
-    await stage.peer('mail-ingest.placeSent', copy)
-    const { body } = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf(copy.message_id))
+    await post.stage.peer('mail-ingest.placeSent', copy)
+    const { body } = await post.stage.call(post.inbox.caller, 'messages.get', 'GET', pathOf(copy.message_id))
     expect(body).toMatchObject({ thread_id: copy.thread_id, labels: ['sent', 'campaign'] })
   })
 })

@@ -32,12 +32,19 @@ delete from receiving_organizations
  where organization_id in (select organization_id from receiving_organizations join deleted_organizations using (organization_id) limit $1)
 returning organization_id`)
 
+const REMEMBERED_SECONDS = LIMITS.retention.rememberedId / 1_000
+const REMEMBERED_IDS = sql<{ id: string }, [rows: number]>(`
+delete from remembered_ids
+ where ctid = any(array(select ctid from remembered_ids
+                         where remembered_at < now() - interval '${REMEMBERED_SECONDS} seconds' limit $1))
+returning id`)
+
 const BATCH = 1_000
 const EVERY_MS = 3_600_000
 
 /**
- * Forgets deleted messages, and facts about messages that never came, after 21 days; deleted inboxes and organizations
- * when nothing of them can come late any more.
+ * Forgets deleted messages, and facts about messages that never came, after 21 days; ids that mails named in vain after 30
+ * days; deleted inboxes and organizations when nothing of them can come late any more.
  */
 export class Forgetting implements Part {
   readonly name = 'forgetting'
@@ -59,7 +66,7 @@ export class Forgetting implements Part {
   }
 
   async forget(): Promise<void> {
-    for (const statement of [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL] as const) {
+    for (const statement of [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL, REMEMBERED_IDS] as const) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);
     }
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import { bareAddress, candidateIds, makeMessageId, parseHeadersOnly } from '@restante/mime'
+import { bareAddress, makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { MailContent } from '../content/mail-content.ts'
 import type { Tx } from '../database.ts'
 import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../mailbox/duplicates.ts'
@@ -10,7 +10,7 @@ import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
 import { firstLabels, insertIntoThreads } from '../mailbox/placement.ts'
 import { receivedEvent } from '../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../mailbox/rows.ts'
-import { Carriers } from '../mailbox/threading.ts'
+import { ThreadFinder } from '../mailbox/thread-finder.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import type { SenderVerdict } from './authenticate-sender-step.ts'
 import type { ExaminedMail, StorableMail } from './examine-mail.ts'
@@ -52,31 +52,24 @@ export async function storeMessages(
   await lockMailboxes(tx, inboxes)
   const deleted = await deletedInboxes(tx, inboxes)
   const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
+  const messages = rows.map(({ message }) => message)
   // What is stored on the way is known to those that follow.
-  const stored: StoredMail[] = await messagesWithDigests(
-    tx,
-    rows.map(({ message }) => message),
-  )
-  const carriers = await Carriers.of(
-    tx,
-    mails.map(({ verdict: { inbox, content } }) => ({
-      inbox_uid: inbox.inbox_uid,
-      ids: [content.messageId, ...answeredBy(content)],
-    })),
-  )
+  const stored: StoredMail[] = await messagesWithDigests(tx, messages)
+  const finder = await ThreadFinder.of(tx, messages)
   const added: (MessageWithBody & { readonly of: MailToStore })[] = []
   for (const { of, message: arrived } of rows) {
     if (deleted.has(arrived.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
     else if (isDuplicate(arrived, stored)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
     else {
-      const message = await placed(arrived, of, carriers)
+      const message = withFreeId(await finder.place(arrived), finder.isTaken(arrived) || of.verdict.idInDoubt)
       stored.push(message)
-      carriers.add(message)
+      finder.add(message)
       added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace, options.hostname) })
     }
   }
   if (added.length === 0) return outcomes
   const threads = await insertIntoThreads(tx, added)
+  await finder.save(tx)
   const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
   await insertLabelRecords(tx, labels.flat())
   for (const [index, { of, message, body }] of added.entries()) {
@@ -89,10 +82,6 @@ export async function storeMessages(
     outcomes.set(of.mail, { outcome: 'stored', messageId, threadId, labels: message.labels, events })
   }
   return outcomes
-}
-
-function answeredBy({ inReplyTo, references }: MailContent): string[] {
-  return candidateIds(inReplyTo ?? undefined, references)
 }
 
 function encodeEvents(
@@ -136,17 +125,13 @@ function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStor
 }
 
 /**
- * Gives a mail its id and its thread. One whose id is taken, by a different mail or perhaps by a message of the inbox's own,
- * is stored under an id of ours; its own header stays as it is (mail 2).
+ * A mail whose id is taken, by another message or perhaps by one that the inbox sent and that is not stored yet, is stored
+ * under an id of ours; its own header stays as it is (mail 2).
  */
-async function placed(message: MessageRow, { verdict }: MailToStore, carriers: Carriers): Promise<MessageRow> {
-  const { inbox_uid, inbox_address, header_id } = message
-  const isTaken = carriers.isTaken(inbox_uid, header_id)
-  const ids = [...answeredBy(verdict.content), ...(isTaken ? [header_id] : [])]
-  const thread_id = (await carriers.threadOf(message, ids)) ?? message.thread_id
-  if (!isTaken && !verdict.idInDoubt) return { ...message, thread_id }
-  const domain = inbox_address.slice(inbox_address.lastIndexOf('@') + 1)
-  return { ...message, thread_id, message_id: makeMessageId(domain) }
+function withFreeId(message: MessageRow, isTaken: boolean): MessageRow {
+  if (!isTaken) return message
+  const { inbox_address } = message
+  return { ...message, message_id: makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) }
 }
 
 /** A mail as a message with the id that its header has, in a thread of its own. */

@@ -1,0 +1,149 @@
+import { domainToASCII } from 'node:url'
+import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
+import { type Queryable, sql } from '@restante/service'
+import { getDomain } from 'tldts'
+import type { MessageRow } from './rows.ts'
+import { restrictedAmong } from './visibility.ts'
+
+/** An id that a mail of a thread named, and the organizational domain of that mail's author. */
+interface RememberedId {
+  readonly inbox_uid: string
+  readonly id: string
+  readonly thread_id: string
+  readonly domain: string
+}
+
+const KEPT_SECONDS = LIMITS.retention.rememberedId / 1_000
+/** Threads of one id that are looked at, oldest first. Several have it when they were named from several domains. */
+const MOST_WITH_ONE_ID = 100
+
+const REMEMBERED = sql<
+  RememberedId,
+  [inboxUids: readonly string[], ids: readonly string[], restricted: readonly RestrictedLabel[]]
+>(`
+with wanted as (select distinct inbox_uid, id from unnest($1::uuid[], $2::text[]) as given(inbox_uid, id))
+select found.inbox_uid, found.id, thread_id, domain
+  from wanted cross join lateral (
+    select * from remembered_ids as r
+     where r.inbox_uid = wanted.inbox_uid and r.id = wanted.id
+       and remembered_at > now() - interval '${KEPT_SECONDS} seconds'
+     order by position limit ${MOST_WITH_ONE_ID}) as found
+  join threads on threads.id = thread_id
+ where not (threads.labels && $3::text[])
+ order by position`)
+
+// In the order given, so that the newest of a thread have the highest positions.
+const REMEMBER = sql<
+  never,
+  [inboxUids: readonly string[], ids: readonly string[], threadIds: readonly string[], domains: readonly string[]]
+>(`
+insert into remembered_ids (inbox_uid, id, thread_id, domain, remembered_at)
+select inbox_uid, id, thread_id, domain, now()
+  from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) with ordinality
+       as named(inbox_uid, id, thread_id, domain, number)
+ order by number
+on conflict (inbox_uid, id, thread_id, domain) do update
+   set position = excluded.position, remembered_at = excluded.remembered_at`)
+
+const TRIM = sql<never, [threadIds: readonly string[]]>(`
+delete from remembered_ids as old
+ using (select thread_id, position, row_number() over (partition by thread_id order by position desc) as place
+          from remembered_ids where thread_id = any($1::uuid[])) as numbered
+ where place > ${LIMITS.inbound.rememberedIds}
+   and old.thread_id = numbered.thread_id and old.position = numbered.position`)
+
+/**
+ * Ids that mails named and that no message of the inbox carries: mailing systems name ids that are never sent, and answers
+ * may arrive before what they answer. Only mail without a restricted label leaves such ids and joins by them (mail 13.1).
+ */
+export class RememberedIds {
+  readonly #byId = new Map<string, RememberedId[]>()
+  readonly #named = new Map<string, RememberedId>()
+
+  private constructor(found: readonly RememberedId[]) {
+    for (const one of found) this.#add(one)
+  }
+
+  /** Reads the threads that remember an id which one of these mails names or carries. */
+  static async of(
+    db: Queryable,
+    mails: readonly { readonly message: MessageRow; readonly named: readonly string[] }[],
+  ): Promise<RememberedIds> {
+    const pairs = mails
+      .filter(({ message }) => isTrusted(message))
+      .flatMap(({ message: { inbox_uid, header_id }, named }) => [...named, header_id].map((id) => ({ inbox_uid, id })))
+    if (pairs.length === 0) return new RememberedIds([])
+    const found = await db.query(
+      REMEMBERED,
+      pairs.map(({ inbox_uid }) => inbox_uid),
+      pairs.map(({ id }) => id),
+      RESTRICTED_LABELS,
+    )
+    return new RememberedIds(found)
+  }
+
+  /**
+   * The thread of a mail that names nothing stored: one in which an author of the same organizational domain named one of
+   * the ids that it names, best first, or in which anybody named its own Message-ID.
+   */
+  threadOf(mail: MessageRow, named: readonly string[]): string | undefined {
+    if (!isTrusted(mail)) return undefined
+    const domain = organizationalDomain(mail.sender_address)
+    for (const id of domain === '' ? [] : named) {
+      const match = this.#with(mail.inbox_uid, id).find((one) => one.domain === domain)
+      if (match) return match.thread_id
+    }
+    return this.#with(mail.inbox_uid, mail.header_id)[0]?.thread_id
+  }
+
+  /** Remembers with its thread the ids that a mail names, best first; also for mails that follow in this transaction. */
+  add({ inbox_uid, thread_id, sender_address, ...message }: MessageRow, named: readonly string[]): void {
+    if (!isTrusted(message)) return
+    const domain = organizationalDomain(sender_address)
+    for (const id of named.slice(0, LIMITS.inbound.rememberedIds).reverse()) {
+      const one = { inbox_uid, id, thread_id, domain }
+      const key = JSON.stringify(one)
+      // Named again, it is the newest.
+      this.#named.delete(key)
+      this.#named.set(key, one)
+      this.#add(one)
+    }
+  }
+
+  /** Writes down what was added. The threads must be stored. */
+  async save(tx: Queryable): Promise<void> {
+    const rows = [...this.#named.values()]
+    if (rows.length === 0) return
+    await tx.query(
+      REMEMBER,
+      rows.map(({ inbox_uid }) => inbox_uid),
+      rows.map(({ id }) => id),
+      rows.map(({ thread_id }) => thread_id),
+      rows.map(({ domain }) => domain),
+    )
+    await tx.query(TRIM, [...new Set(rows.map(({ thread_id }) => thread_id))])
+  }
+
+  #with(inboxUid: string, id: string): readonly RememberedId[] {
+    return this.#byId.get(`${inboxUid} ${id}`) ?? []
+  }
+
+  #add(one: RememberedId): void {
+    const key = `${one.inbox_uid} ${one.id}`
+    this.#byId.set(key, [...(this.#byId.get(key) ?? []), one])
+  }
+}
+
+function isTrusted({ labels }: Pick<MessageRow, 'labels'>): boolean {
+  return restrictedAmong(labels).length === 0
+}
+
+/** Longer than any domain (RFC 1035 2.3.4), and than fits into the index. */
+const MOST_OF_DOMAIN = 253
+
+/** The registrable part of an address's domain by the Public Suffix List; the domain where it has none; empty for none. */
+function organizationalDomain(address: string): string {
+  const domain = domainToASCII(address.slice(address.lastIndexOf('@') + 1))
+  if (domain.length > MOST_OF_DOMAIN) return ''
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain
+}
