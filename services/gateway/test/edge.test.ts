@@ -35,6 +35,23 @@ describe('the public edge', () => {
       expect(await body.json()).toMatchObject({ code: 'not_found', message: 'Route not found' })
     })
 
+    it.each(['/threads/search', '/webhooks/polling', '/inboxes/desk/messages/batch-get', '/inboxes/search/messages/m'])(
+      '404 for %s, which is not taken for an id',
+      async (path) => {
+        const { status, headers, body } = await organization.api.get(`/v0${path}`)
+        expect([status, body['message'], headers.get('allow')]).toEqual([404, 'Route not found', null])
+      },
+    )
+
+    it('says how paths begin where that is all that is missing', async () => {
+      const ask = async (path: string, method: 'GET' | 'DELETE' = 'GET') =>
+        (await request(`${gateway.url}${path}`, { method })).body.json()
+      const fix = 'Paths begin with /v0'
+      expect(await ask('/inboxes?limit=1')).toMatchObject({ code: 'not_found', message: 'Route not found', fix })
+      expect(await ask('/inboxes/desk@restante.test/messages/m', 'DELETE')).toMatchObject({ fix })
+      for (const path of ['/nothing', '/v1/inboxes', '/v0/nothing']) expect(await ask(path)).not.toHaveProperty('fix')
+    })
+
     it('names the methods of a path that has others', async () => {
       const { status, headers } = await organization.api.post('/v0/auth/me')
       expect([status, headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])

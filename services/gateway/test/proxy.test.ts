@@ -111,6 +111,14 @@ describe('operations of the services behind', () => {
       expect(seen?.path).toBe('/messages/%3Ca%2Fb%40c%3E/raw?x=%20y&labels=%5B%22a%22%5D')
     })
 
+    it('arrives with a message id as one segment, though its slashes were not encoded', async () => {
+      const inbox = '/v0/inboxes/desk@restante.test/messages'
+      const { seen } = await seenBy(`${inbox}/%3Cissue/7@tracker.test%3E/raw?x=/`)
+      expect(seen?.path).toBe('/messages/%3Cissue%2F7%40tracker.test%3E/raw?x=/')
+      const { seen: reply } = await seenBy(`${inbox}/<a/b/c+d@x.test>/reply`, { method: 'POST', body: '{}' })
+      expect(reply?.path).toBe('/messages/%3Ca%2Fb%2Fc%2Bd%40x.test%3E/reply')
+    })
+
     it('loses the key and every header that only the gateway may set', async () => {
       // Written by hand: clients of a higher level have their own idea of the Connection header.
       const outgoing = httpRequest(`${gateway.url}/v0/threads`, {

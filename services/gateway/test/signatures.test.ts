@@ -147,6 +147,12 @@ describe('signed requests', () => {
       expect((await ask({ ...reply, ...sender })).body['fix']).toContain('message_reply')
     })
 
+    it('cover the target as it was sent, where the slashes of a message id were not encoded', async () => {
+      const path = '/v0/inboxes/desk/messages/%3Cissue/7@tracker.test%3E/reply'
+      expect((await ask({ ...reply, path })).status).toBe(200)
+      expect(gateway.behind.seen.at(-1)?.path).toBe('/messages/%3Cissue%2F7%40tracker.test%3E/reply')
+    })
+
     it('need message_send of a bearer key, whose message_reply has no effect', async () => {
       const status = async (permissions: object) => {
         const { body } = await organization.api.post('/v0/api-keys', { permissions })

@@ -1,4 +1,4 @@
-import { type Caller, LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts'
+import { type Caller, LIMITS, PREFIX, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
   answer,
@@ -61,7 +61,14 @@ function matchRoute(routes: Router<Route>, { request, response, path }: Exchange
   const match = routes.match(request.method ?? '', path)
   if (match !== undefined && 'value' in match) return match
   if (match !== undefined) response.setHeader('allow', allowHeader(match.allowed))
-  throw new ApiError('not_found', { message: ROUTE_NOT_FOUND })
+  const fix = match === undefined ? fixOf(routes, path) : undefined
+  throw new ApiError('not_found', { message: ROUTE_NOT_FOUND, ...(fix !== undefined && { fix }) })
+}
+
+/** What is wrong with a path that leads nowhere, where that is known. */
+function fixOf(routes: Router<Route>, path: string): string | undefined {
+  const leads = routes.match('GET', `${PREFIX.organization}${path}`) !== undefined
+  return leads ? `Paths begin with ${PREFIX.organization}` : undefined
 }
 
 function allowHeader(methods: readonly string[]): string {
@@ -99,15 +106,10 @@ async function admitKeyless(
   if (operation === 'files.download') await limits.admitDownload(params['token'] ?? '', peer)
 }
 
-function passOn(
-  deps: EdgeDependencies,
-  exchange: Exchange,
-  { value: route, params }: Match<Route>,
-  from: Origin,
-): Promise<void> {
-  const { operation, target } = route
-  if (target.kind === 'local') return answer(operation, target.handler, exchange, params, { ...from })
-  return forward(deps.upstreams.of(operation.service), route, exchange, from)
+function passOn(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>, from: Origin): Promise<void> {
+  const { operation, target } = match.value
+  if (target.kind === 'local') return answer(operation, target.handler, exchange, match.params, { ...from })
+  return forward(deps.upstreams.of(operation.service), match, exchange, from)
 }
 
 /** @param count of the body of a signed request; without it a key is asked for. */

@@ -1,7 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import type { Caller } from '@restante/contracts'
-import { ApiError, askForBody, bringsBody, CALLER_HEADER, demandDeclaredLength, type Exchange } from '@restante/service'
+import {
+  ApiError,
+  askForBody,
+  bringsBody,
+  CALLER_HEADER,
+  demandDeclaredLength,
+  type Exchange,
+  type Match,
+} from '@restante/service'
 import type { Dispatcher } from 'undici'
 import { Passage } from './passage.ts'
 import { pathBelow, type Route } from './route-table.ts'
@@ -44,12 +52,17 @@ export interface Origin {
  * Passes a request on to the service that owns the operation, and its answer back, both as streams: what a slow reader
  * does not take is not read either. A service that cannot be reached is 503; nothing with an effect is sent twice.
  */
-export async function forward(upstream: Upstream, route: Route, exchange: Exchange, from: Origin): Promise<void> {
+export async function forward(
+  upstream: Upstream,
+  { value: route, path: matched }: Match<Route>,
+  exchange: Exchange,
+  from: Origin,
+): Promise<void> {
   const { request, response, search } = exchange
   // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
   demandDeclaredLength(request, route.operation.bodyLimit)
   const method = request.method ?? 'GET'
-  const path = pathBelow(route, exchange.path)
+  const path = pathBelow(route, matched)
   const options = {
     method,
     path: search === '' ? path : `${path}?${search}`,

@@ -2,7 +2,9 @@ import {
   type OperationDefinition,
   type OperationId,
   operations,
+  PREFIX,
   pathsOf,
+  RESERVED_PATHS,
   type Tier,
   UPGRADE,
 } from '@restante/contracts'
@@ -34,6 +36,9 @@ export function routeTable(handlers: object, absent: readonly OperationId[]): Ro
     all.filter((operation) => operation.service === 'gateway').map((operation) => operation.id),
   )
   const router = new Router<Route>()
+  for (const { path, prefixes } of RESERVED_PATHS) {
+    for (const tier of prefixes) router.reserve(`${PREFIX[tier]}${path}`)
+  }
   const offered = all.filter(({ id }) => !absent.some((other) => other === id))
   for (const operation of offered) {
     for (const { tier, path } of pathsOf(operation)) {
