@@ -54,6 +54,11 @@ const peers: readonly Program[] = [
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
   { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
+  {
+    what: 'Python 3 with venv',
+    installed: () => succeeds('python3', ['-c', 'import ensurepip, venv']),
+    packages: ['python3-venv'],
+  },
 ]
 
 /** Installs the peers of the end-to-end tests on Debian as root, and says elsewhere which are missing. */

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { exists, run } from '@restante/local/processes.ts'
+import { root } from '@restante/local/settings.ts'
+
+const REQUIREMENTS = path.join(import.meta.dirname, 'requirements.txt')
+
+/** Why Python programs cannot run on this machine; nothing when they can. */
+export function missingPython(): readonly string[] {
+  try {
+    execFileSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' })
+    return []
+  } catch {
+    return ['python3 with venv']
+  }
+}
+
+/**
+ * The Python interpreter of an environment that holds `requirements.txt`, installed from the package index when there is
+ * none yet. It is made aside and moved into place whole: test files that ask at the same time each get a complete one.
+ */
+export async function pythonEnvironment(): Promise<string> {
+  const wanted = createHash('sha256')
+    .update(await readFile(REQUIREMENTS))
+    .digest('hex')
+    .slice(0, 12)
+  const folder = path.join(root, '.restante/python')
+  const place = path.join(folder, wanted)
+  const python = path.join(place, 'bin/python3')
+  if (await exists(python)) return python
+  await mkdir(folder, { recursive: true })
+  const making = path.join(folder, `${wanted}-${process.pid}`)
+  await run('python3', ['-m', 'venv', making])
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--disable-pip-version-check', '-r', REQUIREMENTS]
+  await run(path.join(making, 'bin/python3'), pip)
+  // Another worker may have been faster; its environment is as good.
+  await rename(making, place).catch(() => rm(making, { recursive: true, force: true }))
+  return python
+}
