@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import type { Place } from '../stack/place.ts'
+import { pythonEnvironment } from './environment.ts'
+
+/** What a program asks the world for, by the name of the request. */
+export type Answers = Readonly<Record<string, (given: Readonly<Record<string, unknown>>) => unknown>>
+
+/**
+ * Runs a Python program of this folder against a system. Its lines are JSON: `{"ask": name, ...}` gets one line of JSON
+ * back, `{"result": ...}` is what it resolves to.
+ * @throws Error with what the program wrote to stderr when it fails.
+ */
+export async function runPython(
+  name: string,
+  place: Place,
+  key: string,
+  answers: Answers,
+): Promise<Readonly<Record<string, unknown>>> {
+  const child = spawn(await pythonEnvironment(), ['-u', path.join(import.meta.dirname, name)], {
+    env: {
+      PATH: process.env['PATH'],
+      AGENTMAIL_API_KEY: key,
+      BASE: place.gatewayUrl,
+      STREAMS: place.streamUrl.replace(/\/v0$/, ''),
+    },
+  })
+  const ended = once(child, 'exit')
+  const complaints = text(child.stderr)
+  let result: Readonly<Record<string, unknown>> | undefined
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { ask, result: told, ...given } = JSON.parse(line)
+    if (told !== undefined) result = told
+    else child.stdin.write(`${JSON.stringify((await answers[ask]?.(given)) ?? null)}\n`)
+  }
+  const [code] = await ended
+  if (code !== 0 || result === undefined) throw new Error(`${name} ended with ${code}:\n${await complaints}`)
+  return result
+}

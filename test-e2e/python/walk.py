@@ -1,0 +1,170 @@
+"""Every operation that exists and the public client offers, with None for each argument that is left out."""
+
+from agentmail import SendAttachment, Subscribe
+from agentmail.api_keys import CreateBearerApiKeyRequest
+from agentmail.core import ApiError
+from agentmail.errors import NotFoundError, ValidationError
+from agentmail.inboxes import CreateInboxRequest
+from websockets.exceptions import WebSocketException
+from world import ask, client, client_with, finish, offered, refused, requests, until, with_none
+
+
+def identity():
+    me = client.auth.me()
+    assert me.scope_type == "organization" and me.organization_id == client.organizations.get().organization_id
+    human = ask("human")["address"]
+    signed_up = with_none(client_with("none").agent.sign_up, username=ask("name")["name"], human_email=human)
+    agent = client_with(signed_up.api_key)
+    agent.agent.attach_human(human_email=human)
+    assert agent.agent.verify(otp_code=ask("code", human=human)["code"]).verified is True
+
+
+def pods():
+    pod = with_none(client.pods.create, name="Sales", client_id=ask("name")["name"])
+    assert client.pods.get(pod.client_id).pod_id == pod.pod_id and pod.created_at.tzinfo is not None
+    assert pod.pod_id in [each.pod_id for each in with_none(client.pods.list).pods]
+    return pod.pod_id
+
+
+def keys(resource, *scope):
+    created = resource.create(*scope, request=CreateBearerApiKeyRequest(name="reader", permissions=None))
+    assert created.api_key.startswith("am_") and created.name == "reader"
+    narrowed = resource.create(*scope, request=CreateBearerApiKeyRequest(permissions={"inbox_read": True}))
+    with_none(resource.update, *scope, narrowed.api_key_id, name="writer", permissions={"message_read": True})
+    if hasattr(resource, "get"):
+        assert resource.get(*scope, narrowed.api_key_id).name == "writer"
+    known = {each.api_key_id: each for each in with_none(resource.list, *scope, limit=100).api_keys}
+    assert known[narrowed.api_key_id].permissions.message_read is True
+    for key in (created, narrowed):
+        assert resource.delete(*scope, key.api_key_id) is None
+
+
+def inboxes(resource, create, *scope):
+    name = ask("name")["name"]
+    inbox = create(username=name, display_name="Ada Desk", metadata={"team": "sales"})
+    assert inbox.email == inbox.inbox_id and inbox.metadata == {"team": "sales"}
+    assert resource.get(*scope, inbox.inbox_id).display_name == "Ada Desk"
+    # None clears the metadata, and leaves everything else as it is.
+    changed = with_none(resource.update, *scope, inbox.inbox_id, metadata=None)
+    assert changed.display_name == "Ada Desk" and changed.metadata is None
+    assert inbox.inbox_id in [each.inbox_id for each in with_none(resource.list, *scope, ascending=True).inboxes]
+    until(lambda: with_none(resource.search, *scope, q=name).inboxes)
+    return inbox.inbox_id
+
+
+def mail(inbox_id):
+    message_id = ask("mail", to=inbox_id, subject="Order 7", attachment="receipt")["message_id"]
+    messages = client.inboxes.messages
+    until(lambda: with_none(messages.list, inbox_id, labels=["unread"]).messages)
+    message = messages.get(inbox_id, message_id)
+    assert message.subject == "Order 7" and message.extracted_text == "How are you?" and message.from_
+    assert messages.get_raw(inbox_id, message_id).download_url.startswith("http")
+    (attachment,) = message.attachments
+    assert messages.get_attachment(inbox_id, message_id, attachment.attachment_id).size == attachment.size
+    updated = with_none(messages.update, inbox_id, message_id, add_labels=["seen"], remove_labels=["unread"])
+    assert updated.labels == ["received", "seen"]
+    receipt = SendAttachment(filename="r.txt", content="aGVsbG8=", content_type=None, url=None)
+    to = ask("human")["address"]
+    sent = with_none(messages.send, inbox_id, to=[to], subject="Hello", text="Hi", attachments=[receipt])
+    with_none(messages.reply, inbox_id, message_id, text="Yes")
+    with_none(messages.reply_all, inbox_id, message_id, text="All")
+    assert messages.get(inbox_id, sent.message_id).labels[0] == "sent"
+    return message
+
+
+def threads(message):
+    for resource, scope in (
+        (client.threads, ()),
+        (client.pods.threads, (message.pod_id,)),
+        (client.inboxes.threads, (message.inbox_id,)),
+    ):
+        listed = with_none(resource.list, *scope, labels=["seen"]).threads
+        assert [each.thread_id for each in listed] == [message.thread_id]
+        assert with_none(resource.get, *scope, message.thread_id).message_count == 3
+
+
+def slashed(inbox_id):
+    """Issue trackers put slashes into their ids, which this client does not encode."""
+    message_id = ask("mail", to=inbox_id, subject="Issue", slashed=True)["message_id"]
+    assert "/" in message_id
+    messages = client.inboxes.messages
+    until(lambda: [each for each in messages.list(inbox_id).messages if each.message_id == message_id])
+    assert messages.get(inbox_id, message_id).subject == "Issue"
+    messages.reply(inbox_id, message_id, text="Fixed")
+    assert messages.delete(inbox_id, message_id) is None
+    refused(NotFoundError, messages.get, inbox_id, message_id)
+
+
+def webhooks(resource, *scope):
+    name = ask("name")["name"]
+    url = "http://127.0.0.1:9/"
+    webhook = with_none(resource.create, *scope, url=url, event_types=["message.sent"], client_id=name)
+    assert webhook.secret.startswith("whsec_") and webhook.enabled is True
+    assert resource.get(*scope, name).webhook_id == webhook.webhook_id
+    assert webhook.webhook_id in [each.webhook_id for each in with_none(resource.list, *scope).webhooks]
+    assert resource.delete(*scope, webhook.webhook_id) is None
+
+
+def code_of(error):
+    """An undeclared error carries its document as it came, a declared one as an object."""
+    return error.body["code"] if isinstance(error.body, dict) else error.body.code
+
+
+def errors(inbox_id):
+    missing = refused(NotFoundError, client.inboxes.get, "nobody@restante.test")
+    assert missing.body.code == "not_found" and missing.body.message == "Inbox not found"
+    wrong = refused(ValidationError, client.inboxes.create, request=CreateInboxRequest(username="two words"))
+    assert wrong.body.errors[0]["path"] == ["username"], wrong.body
+    assert refused(ApiError, client_with("am_us_" + "0" * 64).auth.me).status_code == 401
+    name = inbox_id.split("@")[0]
+    taken = refused(ApiError, client.inboxes.create, request=CreateInboxRequest(username=name))
+    assert (taken.status_code, code_of(taken)) == (403, "already_exists"), taken
+    assert "already exists" in str(taken)
+
+
+def stream(inbox_id):
+    with client.websockets.connect() as socket:
+        socket.send_subscribe(Subscribe(event_types=["message.received"], inbox_ids=[inbox_id], pod_ids=None))
+        subscribed = socket.recv()
+        assert subscribed.type == "subscribed" and subscribed.organization_id, subscribed
+        message_id = ask("mail", to=inbox_id, subject="Ping")["message_id"]
+        event = socket.recv()
+        assert type(event).__name__ == "MessageReceivedEvent", event
+        assert event.message.message_id == message_id and event.thread.message_count == 1
+    try:
+        with client_with("am_us_" + "0" * 64).websockets.connect():
+            raise AssertionError("the handshake was not refused")
+    except (ApiError, WebSocketException) as error:
+        # Which of the two it is depends on the version of websockets.
+        assert "403" in str(error), error
+
+
+def create_in(pod_id):
+    return lambda **given: with_none(client.pods.inboxes.create, pod_id, **given)
+
+
+def create_anywhere(**given):
+    unset = {"domain": None, "client_id": None, "status": None}
+    return client.inboxes.create(request=CreateInboxRequest(**given, **unset))
+
+
+identity()
+pod_id = pods()
+inbox_id = inboxes(client.inboxes, create_anywhere)
+in_pod = inboxes(client.pods.inboxes, create_in(pod_id), pod_id)
+keys(client.api_keys)
+keys(client.pods.api_keys, pod_id)
+keys(client.inboxes.api_keys, inbox_id)
+message = mail(inbox_id)
+threads(message)
+webhooks(client.webhooks)
+webhooks(client.pods.webhooks, pod_id)
+webhooks(client.inboxes.webhooks, inbox_id)
+slashed(inbox_id)
+errors(inbox_id)
+stream(inbox_id)
+client.inboxes.messages.delete(inbox_id, message.message_id)
+client.pods.inboxes.delete(pod_id, in_pod)
+client.pods.delete(pod_id)
+client.inboxes.delete(inbox_id)
+finish({"offered": offered(), "requests": requests})

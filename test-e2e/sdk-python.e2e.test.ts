@@ -1,0 +1,76 @@
+import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts'
+import { Router } from '@restante/service'
+import { missingPython, pythonEnvironment } from './python/environment.ts'
+import { type Answers, runPython } from './python/program.ts'
+import { codeFor, mailTo, SPAM_TEXT } from './support/mail.ts'
+import { describeWith } from './support/programs.ts'
+import { useSystem } from './support/suite.ts'
+import { newUsername } from './support/tenants.ts'
+
+/** The first run on a machine installs the packages. */
+const INSTALL_TIMEOUT = 180_000
+
+describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Python client', () => {
+  const system = useSystem()
+  beforeAll(() => pythonEnvironment(), INSTALL_TIMEOUT)
+
+  /** The outside world of a program: names, humans, and mails that come from them. */
+  const answers: Answers = {
+    name: () => ({ name: newUsername('py') }),
+    human: () => ({ address: system.peer.address(newUsername('human')) }),
+    code: async ({ human }) => ({ code: await codeFor(system.peer, String(human)) }),
+    mail: async ({ to, subject, attachment, slashed }) => {
+      const messageId = `<${slashed === true ? 'project/issue/' : ''}${newUsername('id')}@${system.peer.domain}>`
+      await system.peer.send({
+        to: String(to),
+        subject: String(subject),
+        text: 'How are you?',
+        messageId,
+        ...(attachment !== undefined && {
+          attachments: [{ filename: 'receipt.pdf', content: Buffer.from('%PDF-1.4 not really') }],
+        }),
+      })
+      return { message_id: messageId }
+    },
+    spam: async ({ to }) => {
+      await mailTo(system, String(to), { text: SPAM_TEXT })
+    },
+  }
+
+  it('reaches its end over every operation that exists and it offers, with None for what is left out', async () => {
+    const { offered, requests } = await runPython('walk.py', system.place, system.tenant.key, answers)
+    const offers = new Set(strings(offered))
+    const router = new Router<string>()
+    const wanted: string[] = []
+    for (const operation of Object.values<OperationDefinition>(operations)) {
+      for (const { path } of pathsOf(operation)) {
+        const route = `${operation.method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+        router.add(operation.method, path, route)
+        if (operation.response !== UPGRADE && offers.has(route)) wanted.push(route)
+      }
+    }
+    const walked = new Set(
+      strings(requests).map((request) => {
+        const [method = '', path = ''] = request.split(' ')
+        const match = router.match(method, path)
+        return match !== undefined && 'value' in match ? match.value : undefined
+      }),
+    )
+    expect(wanted.length).toBeGreaterThan(55)
+    expect(wanted.filter((route) => !walked.has(route))).toEqual([])
+  }, 60_000)
+
+  it('serves every tool of the public toolkit as far as its operation exists', async () => {
+    const { used } = await runPython('tools.py', system.place, system.tenant.key, answers)
+    expect(strings(used).length).toBeGreaterThanOrEqual(13)
+  }, 60_000)
+
+  it('lets programs in the shape of the public templates answer mail, by webhook and by socket, and no spam', async () => {
+    expect(await runPython('templates.py', system.place, system.tenant.key, answers)).toEqual({})
+  }, 60_000)
+})
+
+function strings(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new Error(`not a list: ${JSON.stringify(value)}`)
+  return value.map(String)
+}
