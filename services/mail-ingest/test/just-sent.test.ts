@@ -64,7 +64,7 @@ function answerOf(path: string, body: unknown): object {
   return { sends: sent.filter(isWanted) }
 }
 
-/** A message that mail-send has accepted and whose copy nobody has placed. */
+/** A message that mail-send has accepted and whose copy is not in its mailbox. */
 async function justSent(more: Partial<SentCopy> = {}): Promise<SentCopy> {
   const copy = await sentCopy(stage, inbox, more)
   sent.push(copy)

@@ -13,7 +13,7 @@ select m.inbox_uid, m.digest, direction, arrival_labels, labels
 
 /**
  * What makes two mails the same (mail 2): the Message-ID of the header, the author, and the digest of the decoded
- * content. A mail that names no single author has its text compared instead: an empty address is nobody's.
+ * content. A mail that names no single author has its text compared instead: an empty address identifies no author.
  * @returns SHA-256, hex
  */
 export function mailDigest(mail: {

@@ -84,7 +84,7 @@ export class RememberedIds {
 
   /**
    * The thread of a mail that names nothing stored: one in which an author of the same organizational domain named one of
-   * the ids that it names, best first, or in which anybody named its own Message-ID.
+   * the ids that it names, best first, or in which its own Message-ID was named, by any author.
    */
   threadOf(mail: MessageRow, named: readonly string[]): string | undefined {
     if (!isTrusted(mail)) return undefined
@@ -110,7 +110,7 @@ export class RememberedIds {
     }
   }
 
-  /** Writes down what was added. The threads must be stored. */
+  /** Saves what was added. The threads must be stored. */
   async save(tx: Queryable): Promise<void> {
     const rows = [...this.#named.values()]
     if (rows.length === 0) return

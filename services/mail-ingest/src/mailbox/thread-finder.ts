@@ -49,7 +49,7 @@ export class ThreadFinder {
     this.#carriers.add(message)
   }
 
-  /** Writes down what mails named in vain. Their threads must be stored. */
+  /** Saves the ids that were named in vain. Their threads must be stored. */
   async save(tx: Queryable): Promise<void> {
     await this.#remembered.save(tx)
   }
