@@ -58,6 +58,8 @@ describe('a copy of a mail that came first', () => {
   })
 
   it.each<[string, Letter]>([
+    ['with another Reply-To', { replyTo: 'eve@evil.test' }],
+    ['with another subject', { subject: 'Another offer' }],
     ['with another attachment', { attachments: [{ filename: 'offer.txt', content: 'other' }] }],
     ['by another author', { from: 'Eve <eve@customer.test>' }],
   ])('%s is another mail', async (_how, copy) => {
@@ -154,7 +156,8 @@ describe('a conversation', () => {
 
   it('is continued by answers to an id that a forger has used ahead of it', async () => {
     const messageId = id()
-    for (let copy = 0; copy < 25; copy++) await send({ messageId, via: 'eve@evil.test', text: `forged ${copy}` })
+    const copies = Array.from({ length: 25 }, (_, copy) => `forged ${copy}`)
+    await Promise.all(copies.map((text) => send({ messageId, via: 'eve@evil.test', text })))
     await send({ messageId })
     await send({ inReplyTo: messageId, text: 'the answer' })
     const events = await afterReceiving(27)
