@@ -23,6 +23,8 @@ export async function runPython(
   const child = spawn(await pythonEnvironment(), ['-u', path.join(import.meta.dirname, name)], {
     env: {
       PATH: process.env['PATH'],
+      // The programs lie among the sources, where nothing is to be left behind.
+      PYTHONDONTWRITEBYTECODE: '1',
       AGENTMAIL_API_KEY: key,
       BASE: place.gatewayUrl,
       STREAMS: place.streamUrl.replace(/\/v0$/, ''),
