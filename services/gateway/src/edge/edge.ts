@@ -121,10 +121,10 @@ async function callerOf(
   count?: (bytes: number) => void,
 ): Promise<Caller> {
   const { facts, request } = exchange
-  const identity = await deps.limits.authenticate(peer, () =>
+  const identity = await deps.limits.authenticate(peer, async (sparingly) =>
     count === undefined
-      ? deps.keys.authenticate(bearerToken(request.headers.authorization))
-      : deps.signatures.authenticate(request),
+      ? deps.keys.authenticate(bearerToken(request.headers.authorization), sparingly)
+      : deps.signatures.authenticate(request, sparingly),
   )
   facts['organization_id'] = identity.organizationId
   facts['credential_id'] = identity.credential.id

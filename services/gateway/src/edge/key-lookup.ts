@@ -3,12 +3,22 @@ import { API_KEY_START, LIMITS } from '@restante/contracts'
 import { ApiError, type Queryable, sql } from '@restante/service'
 import type { Region, Secrets } from '../credentials/secrets.ts'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from './identity.ts'
+import { SharedLookup } from './shared-lookup.ts'
 
 const FIND = sql<IdentityRow, [hash: Buffer]>(`
 select ${IDENTITY_COLUMNS}
   from credentials c
   join organizations o on o.id = c.organization_id
  where c.secret_hash = $1`)
+
+const FIND_ANY = sql<IdentityRow & { readonly secret_hash: Buffer }, [hashes: readonly Buffer[]]>(`
+select ${IDENTITY_COLUMNS}, c.secret_hash
+  from credentials c
+  join organizations o on o.id = c.organization_id
+ where c.secret_hash = any($1)`)
+
+/** How long a key counts as one that was good here, in milliseconds. */
+const GOOD_MS = 10 * 60_000
 
 interface Entry {
   readonly lookup: Promise<Identity | undefined>
@@ -39,17 +49,25 @@ export class KeyLookup {
   readonly #options: KeyLookupOptions
   readonly #capacity: number
   readonly #entries = new Map<string, Entry>()
+  /** Until when a key counts as good, in the order of these times. It is looked up all the same. */
+  readonly #good = new Map<string, number>()
+  readonly #shared: SharedLookup<Identity>
   /** In front of keys when they are hashed: what they become in this map, nobody outside of this process can tell. */
   readonly #salt = randomBytes(32).toString('base64url')
 
   constructor(options: KeyLookupOptions) {
     this.#options = options
     this.#capacity = options.capacity ?? 10_000
+    this.#shared = new SharedLookup({ find: (hashes) => this.#readAll(hashes) })
   }
 
-  /** @throws ApiError 401 for a key that is unknown, or whose time is over. */
-  async authenticate(token: string): Promise<Identity> {
-    const identity = token.startsWith(API_KEY_START) ? await this.#find(token) : undefined
+  /**
+   * @param sparingly for a peer that has sent too many bad keys: one that was not good here lately costs no query of its
+   *   own (`SharedLookup`).
+   * @throws ApiError 401 for a key that is unknown, or whose time is over.
+   */
+  async authenticate(token: string, sparingly = false): Promise<Identity> {
+    const identity = token.startsWith(API_KEY_START) ? await this.#find(token, sparingly) : undefined
     if (identity === undefined) throw this.#unknown(token)
     if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
     return identity
@@ -62,13 +80,14 @@ export class KeyLookup {
     }
   }
 
-  #find(token: string): Promise<Identity | undefined> {
+  #find(token: string, sparingly: boolean): Promise<Identity | undefined> {
     // No key is kept in memory, and none is compared by anything but a keyed hash. This one costs a sixth of the stored one.
     const key = hash('sha256', this.#salt + token, 'base64')
     const now = performance.now()
     const known = this.#entries.get(key)
     if (known !== undefined && known.until > now) return known.lookup
-    return this.#ask(key, token, now)
+    const shared = sparingly && (this.#good.get(key) ?? 0) <= now
+    return this.#remember(key, now, shared ? this.#shared.ask(this.#hashOf(token)) : this.#read(token))
   }
 
   async #read(token: string): Promise<Identity | undefined> {
@@ -76,8 +95,19 @@ export class KeyLookup {
     return row === undefined ? undefined : identityOf(row)
   }
 
-  #ask(key: string, token: string, now: number): Promise<Identity | undefined> {
-    const lookup = this.#read(token)
+  #hashOf(token: string): string {
+    return this.#options.secrets.hash(token).toString('hex')
+  }
+
+  async #readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Identity>> {
+    const rows = await this.#options.db.query(
+      FIND_ANY,
+      hashes.map((hex) => Buffer.from(hex, 'hex')),
+    )
+    return new Map(rows.map((row) => [row.secret_hash.toString('hex'), identityOf(row)]))
+  }
+
+  #remember(key: string, now: number, lookup: Promise<Identity | undefined>): Promise<Identity | undefined> {
     const entry: Entry = { lookup, until: now + LIMITS.apiKey.cache, organizationId: undefined }
     this.#entries.delete(key)
     this.#entries.set(key, entry)
@@ -85,14 +115,25 @@ export class KeyLookup {
     lookup.then(
       (identity) => {
         // Only positive answers stay: a key that is made a moment later must work at once.
-        if (identity !== undefined) entry.organizationId = identity.organizationId
-        else if (this.#entries.get(key) === entry) this.#entries.delete(key)
+        if (identity !== undefined) {
+          entry.organizationId = identity.organizationId
+          this.#noteGood(key, now)
+        } else if (this.#entries.get(key) === entry) this.#entries.delete(key)
       },
       () => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key)
       },
     )
     return lookup
+  }
+
+  #noteGood(key: string, now: number): void {
+    this.#good.delete(key)
+    this.#good.set(key, now + GOOD_MS)
+    for (const [old, until] of this.#good) {
+      if (until > now && this.#good.size <= this.#capacity) return
+      this.#good.delete(old)
+    }
   }
 
   /** The map is in the order of the questions, so the oldest go first: those whose time is over, or one too many. */

@@ -121,7 +121,9 @@ export class StreamUpgrade implements Part {
   async #callerToken(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<string | undefined> {
     const { db, keys, limits, usage, upstreams, log } = this.#options
     try {
-      const identity = await limits.authenticate(peer, async () => keys.authenticate(keyOf(request, query)))
+      const identity = await limits.authenticate(peer, async (sparingly) =>
+        keys.authenticate(keyOf(request, query), sparingly),
+      )
       usage.note(identity)
       await limits.admit(identity, peer)
       if (identity.credential.provisional) return undefined

@@ -83,6 +83,11 @@ export class Meter implements Part {
     return this.#ahead.refusal(charge) ?? this.#ask(charge)
   }
 
+  /** Whether a request could not pass now, as far as that is known without asking. */
+  isEmpty(charge: Charge): boolean {
+    return this.#ahead.refusal(charge) !== undefined
+  }
+
   #ask(charge: Charge): Promise<Refusal | undefined> {
     const { requests } = this.#waiting(charge)
     this.#soon ??= setImmediate(() => this.#count())

@@ -86,16 +86,19 @@ export class RateLimits {
   }
 
   /**
-   * Runs an authentication. One that fails is counted, and told so until its peer has had too many of them; others who
-   * share the address of such a peer go on with their keys.
+   * Runs an authentication. One that fails is counted, and answered as such until its peer has had too many of them;
+   * others who share the address of such a peer go on with their keys.
+   * @param work `sparingly` while its peer is beyond the limit: a failure should then cost as little as possible.
    * @throws ApiError what the authentication throws, or 429 in place of its 401.
    */
-  async authenticate(peer: string, work: () => Promise<Identity>): Promise<Identity> {
+  async authenticate(peer: string, work: (sparingly: boolean) => Promise<Identity>): Promise<Identity> {
+    if (this.#spares(peer)) return work(false)
+    const charge = { shared: this.#bucketOfPeer('failed-authentication', peer) }
     try {
-      return await work()
+      return await work(this.#meter.isEmpty(charge))
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 401 || this.#spares(peer)) throw error
-      const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('failed-authentication', peer) })
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      const refusal = await this.#meter.take(charge)
       throw refusal === undefined ? error : this.#refused(refusal)
     }
   }

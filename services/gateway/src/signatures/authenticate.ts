@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import { isUuid } from '@restante/contracts'
 import { ApiError, bringsBody, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
+import { SharedLookup } from '../edge/shared-lookup.ts'
 import { takeNonce } from './nonces.ts'
 import { type Claims, demandClaims } from './policy.ts'
 import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
 import { descriptorOf } from './signed-message.ts'
-import { ALGORITHM, findSigner, type Signer } from './signers.ts'
+import { ALGORITHM, findSigners, type Signer } from './signers.ts'
 
 const LABEL = 'sig1'
 
@@ -24,20 +26,23 @@ interface Proof extends Claims {
 export class Signatures {
   readonly #db: Queryable
   readonly #bases: readonly string[]
+  readonly #shared: SharedLookup<Signer>
 
   constructor({ db, publicUrls }: SignatureOptions) {
     this.#db = db
     this.#bases = publicUrls.map((url) => url.replace(/\/+$/, ''))
+    this.#shared = new SharedLookup({ find: (ids) => findSigners(db, ids) })
   }
 
   /**
    * The holder of the key that signed a request; its body is another matter (`receiveSigned`). The nonce is taken once the
    * signature has been verified: nobody can use up another's nonces.
+   * @param sparingly for a peer that has failed too often: its keys cost no query of their own (`SharedLookup`).
    * @throws ApiError 401
    */
-  async authenticate(request: IncomingMessage): Promise<Identity> {
+  async authenticate(request: IncomingMessage, sparingly = false): Promise<Identity> {
     if (request.headers.authorization !== undefined) throw refusedSignature(FIXES.authorization)
-    const { signer, nonce } = await this.#prove(request)
+    const { signer, nonce } = await this.#prove(request, sparingly)
     const { identity } = signer
     if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
     if (!(await takeNonce(this.#db, identity.credential.id, nonce))) throw refusedSignature(FIXES.nonceUsed)
@@ -45,7 +50,7 @@ export class Signatures {
   }
 
   /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
-  async #prove(request: IncomingMessage): Promise<Proof> {
+  async #prove(request: IncomingMessage, sparingly: boolean): Promise<Proof> {
     const digested = bringsBody(request) || request.headers['content-digest'] !== undefined
     let proof: Proof | undefined
     for (const base of this.#bases) {
@@ -60,7 +65,7 @@ export class Signatures {
             clockSkew: Number.MAX_VALUE,
           },
           resolveVerifier: async (candidate) => {
-            proof ??= await this.#claimed(demandClaims(candidate, digested, Date.now()))
+            proof ??= await this.#claimed(demandClaims(candidate, digested, Date.now()), sparingly)
             return proof.signer
           },
         })
@@ -72,9 +77,13 @@ export class Signatures {
     throw refusedBySignature(this.#bases)
   }
 
-  async #claimed(claims: Claims): Promise<Proof> {
-    const signer = await findSigner(this.#db, claims.keyId)
+  async #claimed(claims: Claims, sparingly: boolean): Promise<Proof> {
+    const signer = isUuid(claims.keyId) ? await this.#find(claims.keyId.toLowerCase(), sparingly) : undefined
     if (signer === undefined) throw refusedBySignature(this.#bases)
     return { ...claims, signer }
+  }
+
+  async #find(keyId: string, sparingly: boolean): Promise<Signer | undefined> {
+    return sparingly ? this.#shared.ask(keyId) : (await findSigners(this.#db, [keyId])).get(keyId)
   }
 }

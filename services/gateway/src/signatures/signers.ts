@@ -1,5 +1,4 @@
 import { createVerify, type KeyObject } from 'node:crypto'
-import { isUuid } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
 import type { Verifier } from 'http-message-sig'
 import { keyObjectOf, registeredKey } from '../credentials/public-keys.ts'
@@ -15,22 +14,27 @@ interface SignerRow extends IdentityRow {
   readonly createdBy: string
 }
 
-const FIND = sql<SignerRow, [id: string]>(`
+const FIND = sql<SignerRow, [ids: readonly string[]]>(`
 select ${IDENTITY_COLUMNS}, c.public_key as "publicKey", c.fingerprint, c.created_by as "createdBy"
   from credentials c
   join organizations o on o.id = c.organization_id
- where c.id = $1 and c.type = 'public_key'`)
+ where c.id = any($1::uuid[]) and c.type = 'public_key'`)
 
 /** The holder of a registered public key, and what its signatures are checked with. */
 export interface Signer extends Verifier {
   readonly identity: Identity
 }
 
-/** The registered key of an id, as it is now: nothing is remembered, so a revocation holds at once. */
-export async function findSigner(db: Queryable, keyId: string): Promise<Signer | undefined> {
-  if (!isUuid(keyId)) return undefined
-  const [row] = await db.query(FIND, keyId)
-  if (row === undefined) return undefined
+/**
+ * The registered keys of some ids (UUIDs in lower case), as they are now: nothing is remembered, so a revocation holds at
+ * once.
+ */
+export async function findSigners(db: Queryable, keyIds: readonly string[]): Promise<ReadonlyMap<string, Signer>> {
+  const rows = await db.query(FIND, keyIds)
+  return new Map(rows.map((row) => [row.id, signerOf(row)]))
+}
+
+function signerOf(row: SignerRow): Signer {
   const key = keyObjectOf(registeredKey(row).publicKey)
   if (key === undefined) throw new TypeError('a public key in the database is not on its curve')
   return {

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { Wire } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { type Answer, type Api, startGateway, type TestGateway } from '../gateway.ts'
+import { askSigned, newKey, registerKey } from '../signing.ts'
 
 /** One request an hour: what a test finds empty stays empty. */
 const TIGHT = {
@@ -151,6 +152,10 @@ describe('rate limits', () => {
       expect((await gateway.as().get(me, peer)).status).toBe(429)
       expect((await api.get(me, peer)).status).toBe(200)
       expect((await bad(from('198.51.100.2'))).status).toBe(401)
+      const { keyId, privateKey } = await registerKey(api)
+      const signed = (key = privateKey) =>
+        askSigned(gateway.url, { keyId, privateKey: key, method: 'GET', path: me, headers: peer })
+      expect([(await signed()).status, (await signed(newKey().privateKey)).status]).toEqual([200, 429])
     })
 
     it('believes a proxy about the peer, and nobody further back than the last one it does not know', async () => {
