@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { serviceCommand } from '@restante/service'
 
 /**
  * The command of MailDev, where mail that leaves the stack ends and a person can read it.
@@ -9,8 +10,6 @@ export function captureCommand(places: {
   readonly web: number
   readonly folder: string
 }): [program: string, ...args: string[]] {
-  const program = join(import.meta.dirname, 'node_modules/maildev/bin/maildev')
-  const smtp = ['--ip', '127.0.0.1', '--smtp', String(places.smtp)]
-  const page = ['--web-ip', '127.0.0.1', '--web', String(places.web)]
-  return [process.execPath, program, ...smtp, ...page, '--mail-directory', places.folder]
+  const [program, ...args] = serviceCommand(join(import.meta.dirname, 'captured-mail/program.ts'))
+  return [program, ...args, String(places.smtp), String(places.web), places.folder]
 }

@@ -6,12 +6,14 @@ import { Advice, say } from '../progress.ts'
 import { startScreen } from '../screen.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import { Stack } from '../stack.ts'
+import { keepToOwner } from '../state.ts'
 
 /** `npm start`: the whole stack in the foreground until Ctrl-C, or with `-- --detach` in the background. */
 export async function start(args: readonly string[]): Promise<number> {
   const unknown = args.find((argument) => argument !== '--detach')
   if (unknown !== undefined) throw new Advice(`Unknown argument '${unknown}'. There is: --detach`)
   const settings = readSettings(process.env)
+  await keepToOwner(settings)
   const detach = args.includes('--detach')
   const running = await recallProcess(stackFile(settings))
   if (running === undefined) return detach ? startInBackground(settings) : startInForeground(settings)

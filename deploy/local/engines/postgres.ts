@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exists, find, run, succeeds } from '../processes.ts'
 import { Advice } from '../progress.ts'
@@ -44,6 +44,8 @@ async function prepareDataDirectory(settings: Settings): Promise<string> {
   await mkdir(settings.state, { recursive: true })
   const data = await dataDirectory(settings)
   await mkdir(dirname(data), { recursive: true })
+  // The server's own user has to pass through, whatever the umask.
+  if (isRoot && dirname(data) !== settings.state) await chmod(dirname(data), 0o711)
   await mkdir(data, { recursive: true, mode: 0o700 })
   if (!isRoot) return data
   const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])

@@ -3,13 +3,16 @@ import { access, constants, link, open, readdir, readFile, rename, rm, stat, wri
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { Digest } from './digest.ts'
-import { DurableDirectories, syncDirectory } from './durable-directories.ts'
+import { closeToOthers, DurableDirectories, syncDirectory } from './durable-directories.ts'
 import { BlobNotFound, systemErrorCode } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
 import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
 /** A put writes all the time, so a temporary file that nobody touched for this long belongs to a process that died. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000
+
+/** Mail is for this user alone, whatever the umask: services that share a directory run as the same one. */
+const FILE_MODE = 0o600
 
 /** Names start with a letter or digit (names.ts), so no blob can be confused with what starts with these. */
 const TEMPORARY = '.incoming'
@@ -31,9 +34,10 @@ export class DirectoryBlobStore implements BlobStore {
     this.#directories = new DurableDirectories(this.#root)
   }
 
-  /** Makes the directory, and sweeps what crashed puts left behind. */
+  /** Makes the directory, closes one that others could read, and sweeps what crashed puts left behind. */
   async start(): Promise<void> {
     await this.#directories.ensure(this.#incoming)
+    await closeToOthers(this.#root)
     const files = await readdir(this.#incoming)
     await Promise.all(files.map((file) => this.#sweep(path.join(this.#incoming, file))))
   }
@@ -53,7 +57,7 @@ export class DirectoryBlobStore implements BlobStore {
     const file = this.#fileOf(name)
     return this.#throughTemporary(file, async (temporary) => {
       const digest = new Digest()
-      const handle = await open(temporary, 'wx')
+      const handle = await open(temporary, 'wx', FILE_MODE)
       try {
         await writeFile(handle, digest.of(content))
         // The name must not become durable before the bytes.

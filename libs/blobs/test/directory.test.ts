@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -46,6 +46,29 @@ describe('a directory', () => {
     }
     await store.put('race/box/last', Buffer.from('x'))
     expect(await other.exists('race/box/last')).toBe(true)
+  })
+
+  it('is for its owner alone, whatever the umask, and closes what was open', async () => {
+    const before = process.umask(0)
+    const open = path.join(root, 'open')
+    try {
+      await mkdir(path.join(open, 'mail'), { recursive: true })
+      const owned = await openBlobStore(`directory:${open}`)
+      await owned.start()
+      await owned.put('mail/box/letter', Buffer.from('x'))
+      await owned.copy('mail/box/letter', 'mail/other/letter')
+    } finally {
+      process.umask(before)
+    }
+    const entries = await readdir(open, { recursive: true, withFileTypes: true })
+    const modes = entries.map(async (entry) => {
+      const { mode } = await stat(path.join(entry.parentPath, entry.name))
+      return `${entry.isFile() ? 'file' : 'directory'} ${(mode & 0o777).toString(8)}`
+    })
+    expect((await stat(open)).mode & 0o777).toBe(0o700)
+    // The one that was there before: nothing below a closed directory can be reached.
+    const made = (await Promise.all(modes)).filter((_, index) => entries[index]?.name !== 'mail')
+    expect(new Set(made)).toEqual(new Set(['file 600', 'directory 700']))
   })
 
   it('is not ready when its directory is gone', async () => {
