@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { freePort, waitFor } from '@restante/testkit'
+import { fetchedName } from '../src/sending/fetched-name.ts'
 import { type Answer, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
@@ -53,6 +54,7 @@ describe('200', () => {
       expect.arrayContaining([
         expect.objectContaining({ filename: 'note.txt', contentType: 'text/plain', content: 'inline bytes' }),
         expect.objectContaining({
+          filename: 'logo',
           contentType: 'image/png',
           contentDisposition: 'inline',
           cid: 'logo',
@@ -60,6 +62,28 @@ describe('200', () => {
         }),
       ]),
     )
+  })
+})
+
+describe('the name of a fetched file', () => {
+  it.each([
+    ['https://x.test/files/report.pdf?download=1', undefined, 'report.pdf'],
+    ['https://x.test/files/Jahr%202026%20%C3%BC.pdf#page', undefined, 'Jahr 2026 ü.pdf'],
+    ['https://x.test/files/%E0%A4%A', undefined, '%E0%A4%A'],
+    ['https://x.test/a/', undefined, undefined],
+    ['https://x.test', undefined, undefined],
+    ['https://x.test/get', 'attachment; filename="in voice.pdf"', 'in voice.pdf'],
+    ['https://x.test/get', "attachment; filename=a.pdf; filename*=UTF-8''%E2%82%AC.pdf", '€.pdf'],
+    ['https://x.test/get', 'inline', 'get'],
+    ['https://x.test/get', 'not; a = header', 'get'],
+    ['https://x.test/get', 'attachment; filename="../../etc/passwd"', 'passwd'],
+    ['https://x.test/get', 'attachment; filename="C:\\\\dir\\\\run.exe"', 'run.exe'],
+    ['https://x.test/get', 'attachment; filename=".."', 'get'],
+    ['https://x.test/%2e%2e%2fetc%2fpasswd', undefined, 'passwd'],
+    ['https://x.test/a%E2%80%AEgpj%0D%0A.exe', undefined, 'agpj.exe'],
+    [`https://x.test/${'n'.repeat(300)}.pdf`, undefined, `${'n'.repeat(251)}.pdf`],
+  ])('of %s with %j is %j', (url, disposition, name) => {
+    expect(fetchedName(url, disposition)).toBe(name)
   })
 })
 

@@ -11,6 +11,7 @@ import {
   OutboundTimeout,
   OutboundTooLarge,
 } from '@restante/service'
+import { fetchedName } from './fetched-name.ts'
 
 const REDIRECTS = 5
 /** Statuses that may be others in a moment (mail 16). */
@@ -36,7 +37,7 @@ export async function loadAttachments(
     }
     const response = await fetchOne(fetcher, url, index, { ...limits, maxBytes: left })
     left -= response.body.length
-    loaded.push(describe(attachment, response.body, response.headers['content-type']))
+    loaded.push(describe(attachment, response.body, response))
   }
   return loaded
 }
@@ -44,15 +45,17 @@ export async function loadAttachments(
 function describe(
   { filename, content_type, content_disposition, content_id }: SendAttachment,
   content: Buffer,
-  fetchedType?: string | string[],
+  fetched?: OutboundResponse,
 ): OutgoingAttachment {
+  const fetchedType = fetched?.headers['content-type']
+  const name = filename ?? (fetched && fetchedName(fetched.url, fetched.headers['content-disposition']))
   // A file name with an extension tells the type better than most servers do.
   const named = filename !== undefined && path.extname(filename) !== ''
   const contentType = content_type ?? (named || typeof fetchedType !== 'string' ? undefined : mediaType(fetchedType))
   const contentId = content_id?.replace(/^<|>$/g, '')
   return {
     content,
-    ...(filename !== undefined && { filename }),
+    ...(name !== undefined && { filename: name }),
     ...(contentType !== undefined && { contentType }),
     ...(content_disposition !== undefined && { disposition: content_disposition }),
     ...(contentId !== undefined && { contentId }),
