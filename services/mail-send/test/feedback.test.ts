@@ -4,8 +4,8 @@ import { deliverShuffled, deliverTwiceAndSwapped, Outbox } from '@restante/messa
 import { ReturnPath } from '@restante/mime'
 import { sql } from '@restante/service'
 import { feedbackConsumer } from '../src/feedback/consumers.ts'
-import { Reports } from '../src/feedback/reports.ts'
-import { factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
+import { type BounceReported, Reports } from '../src/feedback/reports.ts'
+import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 
@@ -48,13 +48,19 @@ function head(sent: Sent) {
 
 type Report = Extract<FeedbackEvent, { type: 'bounce.reported' }>['payload']['recipients'][number]
 
-function bounce(sent: Sent, recipient: Report): FeedbackEvent {
-  const payload = { delivery_id: sent.deliveryId, received_at: new Date().toISOString(), recipients: [recipient] }
+/** Where a report comes from; mail of these tests goes to 127.0.0.1. */
+type Origin = Pick<BounceReported['payload'], 'peer' | 'authenticated'>
+const THERE: Origin = { peer: '127.0.0.7' }
+
+function bounce(sent: Sent, recipient: Report, origin = THERE): FeedbackEvent {
+  const received_at = new Date().toISOString()
+  const payload = { delivery_id: sent.deliveryId, received_at, ...origin, recipients: [recipient] }
   return { ...head(sent), type: 'bounce.reported', payload }
 }
 
-function complaint(sent: Sent, feedback_type: string): FeedbackEvent {
-  const payload = { delivery_id: sent.deliveryId, received_at: new Date().toISOString(), feedback_type, recipients: [] }
+function complaint(sent: Sent, feedback_type: string, origin = THERE): FeedbackEvent {
+  const received_at = new Date().toISOString()
+  const payload = { delivery_id: sent.deliveryId, received_at, ...origin, feedback_type, recipients: [] }
   return { ...head(sent), type: 'complaint.reported', payload }
 }
 
@@ -74,6 +80,8 @@ function reportsOn(sent: Sent): FeedbackEvent[] {
     bounce(sent, { action: 'delayed', status: '4.4.1' }),
     bounce(sent, { action: 'failed', status: '5.2.2', diagnostic: '552 5.2.2 full' }),
     bounce(sent, { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' }),
+    bounce(sent, { action: 'failed', status: '5.0.0', diagnostic: '550 forged' }, { peer: '192.0.2.1' }),
+    complaint(sent, 'fraud', {}),
     complaint(sent, 'abuse'),
   ]
 }
@@ -162,5 +170,58 @@ describe('reports that come later', () => {
     )
     expect(await suppressions(sent)).toEqual([])
     expect(await world.db.orm.outbox.count({ where: { subject: sent.messageId } })).toBe(3)
+  })
+})
+
+describe('a report from somewhere else', () => {
+  const gone = { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' } as const
+
+  it.each([
+    ['from nowhere that is known', {}, 0],
+    ['from another network', { peer: '192.0.2.1' }, 0],
+    ['authenticated for a stranger', { peer: '192.0.2.1', authenticated: ['outside.example.test', 'example'] }, 0],
+    ['from the network that the mail went to', { peer: '::ffff:127.0.0.200' }, 1],
+    ['authenticated for the domain of the recipient', { authenticated: ['Bounces.Outside.example'] }, 1],
+    ['authenticated for the domain of its server', { authenticated: ['x.test', 'eu.outside.test'] }, 1],
+  ])('%s (%j) bounces the message and makes %i entries', async (_, origin, entries) => {
+    const sent = await delivered()
+    await deliver(bounce(sent, gone, origin))
+    await factOf(world, sent.messageId, 'delivery.bounced')
+    expect(await suppressions(sent)).toHaveLength(entries)
+    const other = await delivered()
+    await deliver(complaint(other, 'abuse', origin))
+    await factOf(world, other.messageId, 'delivery.complained')
+    expect(await suppressions(other)).toHaveLength(entries)
+  })
+
+  it('is an entry once a report follows that comes from where the mail went', async () => {
+    const sent = await delivered()
+    await deliver(bounce(sent, gone, {}), complaint(sent, 'abuse', {}))
+    expect(await suppressions(sent)).toEqual([])
+    await deliver(bounce(sent, gone))
+    expect(await suppressions(sent)).toMatchObject([{ reason: 'bounced' }])
+    expect(later(sent)).toHaveLength(2)
+  })
+
+  it('changes nothing when the mail was handed over inside', async () => {
+    const caller = inboxCaller()
+    const to = `bo@${DOMAIN}`
+    const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
+    world.peers.answers['gateway.resolveRecipients'] = async ({ addresses }) => ({
+      recipients: addresses.map((given) => ({ status: 'deliver', given, ...scope, address: to })),
+    })
+    world.peers.answers['mail-ingest.acceptInbound'] = async () => ({ outcome: 'accepted' })
+    const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+    const messageId = String(answer.body['message_id'])
+    await factOf(world, messageId, 'delivery.delivered')
+    const { id: deliveryId } = await world.db.orm.delivery.findFirstOrThrow({ where: { send: { messageId } } })
+    const sent = { caller, messageId, to, deliveryId }
+    await deliver(bounce(sent, gone), complaint(sent, 'abuse', { authenticated: [DOMAIN] }))
+    expect(await suppressions(sent)).toEqual([])
+    expect(await world.db.orm.delivery.findUnique({ where: { id: deliveryId } })).toMatchObject({
+      state: 'delivered',
+      complainedAt: null,
+    })
+    expect(later(sent)).toEqual([])
   })
 })

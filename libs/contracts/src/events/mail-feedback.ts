@@ -4,6 +4,11 @@ const report = {
   delivery_id: z.guid().meta({ description: 'Named by the return path that the report came to.' }),
   message_id: z.string().optional().meta({ description: 'Of the original, where the report quotes it.' }),
   received_at: z.iso.datetime(),
+  peer: z.string().optional().meta({ description: 'Address that the report came from, by SMTP.' }),
+  authenticated: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Domains of the report for which SPF or DKIM passed.' }),
 }
 
 /**

@@ -41,11 +41,17 @@ returning id`)
 
 const ADD_DELIVERIES = sql<
   never,
-  [ids: readonly string[], sendId: string, recipients: readonly string[], destinations: readonly string[]]
+  [
+    ids: readonly string[],
+    sendId: string,
+    recipients: readonly string[],
+    destinations: readonly string[],
+    inside: readonly boolean[],
+  ]
 >(`
-insert into deliveries (id, send_id, recipient, destination, state, updated_at)
-select id, $2, recipient, destination, 'queued', now()
-  from unnest($1::uuid[], $3::text[], $4::text[]) as given (id, recipient, destination)`)
+insert into deliveries (id, send_id, recipient, destination, state, inside, updated_at)
+select id, $2, recipient, destination, 'queued', inside, now()
+  from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
 
 // Announced again, it counts as new: what is swept is what nobody has worked on for an hour.
 const PENDING = sql<never, [sendId: string]>(`
@@ -84,6 +90,11 @@ export class Departures {
     this.#isHosted = isHosted
   }
 
+  /** Whether mail to an address stays here. */
+  isInside(address: string): boolean {
+    return this.#isHosted(destinationOf(address))
+  }
+
   /**
    * Records the message, a delivery per recipient, and a first attempt per destination that begins as soon as the
    * transaction has committed.
@@ -94,7 +105,8 @@ export class Departures {
     if (departure.recipients.length === 0) return
     const destinations = departure.recipients.map(destinationOf)
     const ids = departure.recipients.map(() => randomUUID())
-    await tx.query(ADD_DELIVERIES, ids, departure.id, departure.recipients, destinations)
+    const inside = destinations.map(this.#isHosted)
+    await tx.query(ADD_DELIVERIES, ids, departure.id, departure.recipients, destinations, inside)
     await this.#timers.scheduleAll(
       tx,
       [...new Set(destinations)].map((destination) => ({

@@ -52,6 +52,8 @@ export class Session {
   readonly peer: Peer
   readonly #connection: SMTPConnection
   readonly #extensions: string
+  /** IP address of the server; a connection that has ended does not know it any more. */
+  readonly #address: string | undefined
   readonly #ended: Promise<void>
   #broken = false
   #messages = 0
@@ -61,6 +63,8 @@ export class Session {
     this.peer = peer
     this.#connection = connection
     this.#extensions = extensions
+    const { _socket: socket } = connection
+    this.#address = socket ? socket.remoteAddress : undefined
     this.#ended = new Promise((resolve) => {
       connection.once('end', resolve)
     })
@@ -124,7 +128,7 @@ export class Session {
     signal.addEventListener('abort', cut, { once: true })
     try {
       const { response } = await this.#transfer(envelope, content)
-      return readReply(response, name)
+      return readReply(response, name, this.#address)
     } catch (error) {
       const over = !first && !signal.aborted && !content.readableDidRead && endsSession(error)
       const outcome = await this.#failure(error)

@@ -79,12 +79,13 @@ const SETTLE = sql<
     status: string,
     diagnostic: string,
     mta: string | null,
+    acceptedBy: string | null,
     announceDelay: boolean,
   ]
 >(`
 update deliveries
-   set state = $3, status = $4, diagnostic = $5, reporting_mta = $6,
-       delayed_at = case when $7 then now() else delayed_at end, updated_at = now()
+   set state = $3, status = $4, diagnostic = $5, reporting_mta = $6, accepted_by = $7,
+       delayed_at = case when $8 then now() else delayed_at end, updated_at = now()
  where id = $1 and attempts = $2 and state = 'handing_over'
 returning id`)
 
@@ -101,10 +102,18 @@ update sends
 returning id`)
 
 const OF_DELIVERY = sql<
-  SendRow & { recipient: string; state: DeliveryState; complained: boolean },
+  SendRow & {
+    recipient: string
+    state: DeliveryState
+    complained: boolean
+    inside: boolean
+    accepted_by: string | null
+    reporting_mta: string | null
+  },
   [deliveryId: string]
 >(`
-select ${SEND_COLUMNS}, d.recipient, d.state, d.complained_at is not null as complained
+select ${SEND_COLUMNS}, d.recipient, d.state, d.complained_at is not null as complained,
+       d.inside, d.accepted_by, d.reporting_mta
   from deliveries d join sends s on s.id = d.send_id
  where d.id = $1
    for update of d`)
@@ -153,10 +162,11 @@ export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]):
 
 /** @returns whether this attempt was still the delivery's own. */
 export async function saveSettlement(on: Queryable, delivery: BegunDelivery, settlement: Settlement): Promise<boolean> {
-  const { status, text, mta } = settlement.verdict
+  const { status, text, mta = null, address = null } = settlement.verdict
+  const acceptedBy = settlement.state === 'delivered' ? address : null
   const announceDelay = settlement.state === 'deferred' && settlement.announceDelay
   const { id, attempts } = delivery
-  const saved = await on.query(SETTLE, id, attempts, settlement.state, status, text, mta ?? null, announceDelay)
+  const saved = await on.query(SETTLE, id, attempts, settlement.state, status, text, mta, acceptedBy, announceDelay)
   return saved.length > 0
 }
 
@@ -177,14 +187,19 @@ export interface ReportedDelivery {
   readonly recipient: string
   readonly state: DeliveryState
   readonly complained: boolean
+  /** Handed over to an inbox here. */
+  readonly inside: boolean
+  /** The server that accepted it, as far as it is known. */
+  readonly acceptedBy: { readonly host: string | undefined; readonly address: string | undefined }
 }
 
 /** The delivery that a report is about, locked until the transaction ends. */
 export async function findReported(on: Queryable, deliveryId: string): Promise<ReportedDelivery | undefined> {
   const [row] = await on.query(OF_DELIVERY, deliveryId)
-  return (
-    row && { id: deliveryId, send: sendOf(row), recipient: row.recipient, state: row.state, complained: row.complained }
-  )
+  if (!row) return undefined
+  const { recipient, state, complained, inside } = row
+  const acceptedBy = { host: row.reporting_mta ?? undefined, address: row.accepted_by ?? undefined }
+  return { id: deliveryId, send: sendOf(row), recipient, state, complained, inside, acceptedBy }
 }
 
 export async function saveReportedBounce(

@@ -6,6 +6,8 @@ export interface Verdict {
   readonly text: string
   /** Who answered: host name of a server, or absent when none was reached. */
   readonly mta?: string
+  /** Its IP address. */
+  readonly address?: string
 }
 
 /** What became of one recipient in one attempt. */
@@ -23,7 +25,7 @@ const TEXT_LENGTH = 1_000
  * Reads a reply of an SMTP server (RFC 5321 4.2, RFC 2034). The basic code decides between now, later and never; a
  * missing enhanced status is made up from its first digit.
  */
-export function readReply(response: string, mta: string): Outcome {
+export function readReply(response: string, mta: string, address?: string): Outcome {
   const lines = response
     .split(/\r?\n/)
     .map((line) => /^(\d{3})(?:[ -]|$)(?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?(.*)$/.exec(line))
@@ -35,6 +37,7 @@ export function readReply(response: string, mta: string): Outcome {
     status: given ?? `${severity || '4'}.0.0`,
     text: oneLine(`${code} ${given ?? ''} ${words.join(' ')}`),
     mta,
+    ...(address !== undefined && { address }),
   }
   switch (severity) {
     case '2':

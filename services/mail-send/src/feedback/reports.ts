@@ -11,6 +11,7 @@ import {
   saveReportedBounce,
 } from '../delivery/store.ts'
 import { suppress } from '../suppression/store.ts'
+import { isFromWhereItWent } from './report-origin.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 export type BounceReported = Extract<FeedbackEvent, { type: 'bounce.reported' }>
@@ -18,7 +19,9 @@ export type ComplaintReported = Extract<FeedbackEvent, { type: 'complaint.report
 
 /**
  * What reports from outside make of our deliveries. The return path that a report came to names exactly one, so what
- * the report says of several recipients (a forwarder's, for example) is about this one.
+ * the report says of several recipients (a forwarder's, for example) is about this one. A report blocks the recipient's
+ * address only when it comes from where the mail went; one that anybody could have written is an event and a label. Mail
+ * that was handed over inside has no genuine reports by mail.
  */
 export class Reports {
   readonly #outbox: Outbox
@@ -31,7 +34,7 @@ export class Reports {
   async bounce(tx: Tx, { payload }: BounceReported): Promise<void> {
     const failure = payload.recipients.find(({ action }) => action === 'failed')
     const delivery = failure && (await findReported(tx, payload.delivery_id))
-    if (!delivery) return
+    if (!delivery || delivery.inside) return
     const { diagnostic } = failure
     const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
     const bounce = classifyBounce(status, codeIn(diagnostic), true)
@@ -39,16 +42,17 @@ export class Reports {
     await saveReportedBounce(tx, delivery.id, { status, diagnostic })
     if (delivery.state !== 'bounced')
       await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
-    if (bounce.suppress) await suppressRecipient(tx, delivery, 'bounced')
+    if (bounce.suppress && isFromWhereItWent(payload, delivery)) await suppressRecipient(tx, delivery, 'bounced')
   }
 
   /** A complaint counts once per delivery. */
   async complaint(tx: Tx, { payload }: ComplaintReported): Promise<void> {
     const complaint = classifyComplaint(payload.feedback_type)
     const delivery = complaint && (await findReported(tx, payload.delivery_id))
-    if (!delivery || !(await saveComplaint(tx, delivery.id))) return
-    await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
-    await suppressRecipient(tx, delivery, 'complained')
+    if (!delivery || delivery.inside) return
+    if (await saveComplaint(tx, delivery.id))
+      await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
+    if (isFromWhereItWent(payload, delivery)) await suppressRecipient(tx, delivery, 'complained')
   }
 
   /** A report may overtake our own note that the message left. */
