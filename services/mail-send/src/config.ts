@@ -48,6 +48,7 @@ const variables = commonEnvironment.extend({
   BOUNCE_DOMAIN: env.string().optional().describe('Domain of our return paths; default bounces.<DEFAULT_DOMAIN>'),
   PUBLIC_URL: env.url().describe('Where the gateway is reached from outside'),
   DOCS_URL: env.url().optional().describe('Base of the docs links in errors; default <PUBLIC_URL>/docs'),
+  ENCRYPTION_KEY: env.secret().describe('Seals verification mails in the blob store until they are handed over'),
   RETURN_PATH_SECRET: env.secret().describe('Signs return paths; the same as in mail-ingest'),
   GATEWAY_URL: env.url().describe('Base URL of the gateway inside'),
   PEER_KEY_GATEWAY: env.secret().describe('Key shared with the gateway'),
@@ -120,6 +121,7 @@ export function configure(given: Environment) {
     redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:mail-send` },
     defaultDomain,
     systemSender: systemSender(given, defaultDomain),
+    encryptionKey: given.ENCRYPTION_KEY,
     returnPath: {
       domain: given.BOUNCE_DOMAIN ?? `bounces.${defaultDomain}`,
       secret: given.RETURN_PATH_SECRET,

@@ -10,6 +10,7 @@ import {
   type Logger,
   MetricsListener,
   run,
+  SecretBox,
   Service,
   ServiceClient,
   serviceRoutes,
@@ -21,6 +22,7 @@ import { Attempts, type DeliveryTimers } from './delivery/attempts.ts'
 import { Departures } from './delivery/departures.ts'
 import { Exchanges } from './delivery/exchanges.ts'
 import { LocalRoute } from './delivery/local-route.ts'
+import { OutboundContent } from './delivery/outbound-content.ts'
 import { OutsideRoute } from './delivery/outside-route.ts'
 import { Settlements } from './delivery/settlements.ts'
 import { feedbackConsumer } from './feedback/consumers.ts'
@@ -66,6 +68,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const timers = new Timers<DeliveryTimers, Orm>({ db, redis: config.redis, log })
   const returnPath = new ReturnPath(config.returnPath)
   const { delivery } = config
+  const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
   const exchanges = new Exchanges(delivery.exchanges)
   new Attempts({
     ...delivery,
@@ -74,7 +77,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     settlements: new Settlements(outbox),
     routes: {
       'delivery-local': new LocalRoute({ gateway, mailIngest, returnPath, name: defaultDomain }),
-      'delivery-outside': service.use(new OutsideRoute({ ...delivery, blobs, returnPath, exchanges })),
+      'delivery-outside': service.use(new OutsideRoute({ ...delivery, content, returnPath, exchanges })),
     },
     log,
   }).register()
@@ -98,7 +101,8 @@ export async function create(config: Config, log: Logger): Promise<Service> {
       dkimKey: (domain) => (isShared(domain) ? dkim : undefined),
     },
   })
-  const systemMail = new SystemMail({ db, blobs, departures, domain: defaultDomain, sender: config.systemSender, dkim })
+  const { systemSender } = config
+  const systemMail = new SystemMail({ db, content, departures, domain: defaultDomain, sender: systemSender, dkim })
   const handle = serviceRoutes({
     service: name,
     handlers: sendingRoutes(sender),

@@ -8,6 +8,7 @@ const GIVEN = {
   REDIS_URL: 'redis://localhost',
   DEFAULT_DOMAIN: 'Example.com',
   PUBLIC_URL: 'https://mail.example.com/',
+  ENCRYPTION_KEY: 'a key of the tests',
   RETURN_PATH_SECRET: 'a secret of the tests',
   GATEWAY_URL: 'http://gateway:3000',
   PEER_KEY_GATEWAY: 'a gateway key of the tests',

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import { sentCopy } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
 import { DOMAIN, inboxCaller, startWorld, type World } from './support/world.ts'
@@ -42,8 +43,36 @@ describe('mail-send.sendSystemMail', () => {
     expect(await world.db.orm.outbox.count({ where: { subject: { contains: mail.id } } })).toBe(0)
   })
 
-  it('400: refuses what is no address', async () => {
-    const mail = { id: randomUUID(), to: 'nobody', subject: 'x', text: 'x' }
+  it('200: nothing of the text lies in the blob store or the database, before and after it is delivered', async () => {
+    const words = ['a secret of the text', Buffer.from('a secret of the text').toString('base64').slice(0, 20)]
+    const held = async () => {
+      const blobs = await readdir(world.blobs, { recursive: true, withFileTypes: true })
+      const files = blobs.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+      const bytes = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
+      const rows = await Promise.all([
+        world.db.orm.send.findMany(),
+        world.db.orm.delivery.findMany(),
+        world.db.orm.timer.findMany(),
+        world.db.orm.outbox.findMany(),
+        world.db.orm.pendingBlob.findMany(),
+      ])
+      const text = bytes.join() + inspect(rows, { depth: null, maxArrayLength: null, maxStringLength: null })
+      return words.filter((word) => text.includes(word))
+    }
+    const [to, stuck] = [someone(), `ann-${randomUUID()}@stuck.example`]
+    world.zone.fail('stuck.example')
+    for (const recipient of [to, stuck]) {
+      const mail = { id: randomUUID(), to: recipient, subject: 'Your code', text: 'It is a secret of the text.' }
+      expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(200)
+    }
+    expect((await world.outside.next(to)).parsed.text).toBe('It is a secret of the text.\n')
+    const deferred = () => world.db.orm.delivery.findFirst({ where: { recipient: stuck, state: 'deferred' } })
+    await waitFor(deferred, { what: 'a mail that waits' })
+    expect(await held()).toEqual([])
+  })
+
+  it.each(['nobody', `desk@${DOMAIN}`])('400: refuses %s, which cannot be mailed', async (to) => {
+    const mail = { id: randomUUID(), to, subject: 'x', text: 'x' }
     expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(400)
   })
 

@@ -3,24 +3,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type BlobStore, openBlobStore, parseBlobStore } from '@restante/blobs'
+import { openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
+import { SecretBox } from '@restante/service'
 import { freePort, waitFor } from '@restante/testkit'
 import { Exchanges } from '../src/delivery/exchanges.ts'
+import { OutboundContent } from '../src/delivery/outbound-content.ts'
 import { OutsideRoute, type Smarthost } from '../src/delivery/outside-route.ts'
-import { type OpenDelivery, outboundBlob } from '../src/delivery/store.ts'
+import type { OpenDelivery } from '../src/delivery/store.ts'
 import type { Outcome } from '../src/delivery/verdict.ts'
 
 let directory: string
-let blobs: BlobStore
+let content: OutboundContent
 const sendId = randomUUID()
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'outside-route-'))
-  blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
-  await blobs.put(outboundBlob(sendId), Buffer.from('Subject: x\r\n\r\nplain words\r\n'), {
-    contentType: 'message/rfc822',
-  })
+  const blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
+  content = new OutboundContent({ blobs, box: new SecretBox('secret', 'system mail') })
+  await content.seal(sendId, Buffer.from('Subject: x\r\n\r\nplain words\r\n'))
 })
 afterAll(() => rm(directory, { recursive: true }))
 
@@ -94,7 +95,7 @@ type Conditions = Partial<Pick<Smarthost, 'tls' | 'credentials'>> & { signal?: A
 
 function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: Conditions = {}): OutsideRoute {
   return new OutsideRoute({
-    blobs,
+    content,
     returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
     exchanges: new Exchanges({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
     smarthost: { host, port, tls, credentials },

@@ -1,12 +1,12 @@
-import type { BlobStore } from '@restante/blobs'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { Part } from '@restante/service'
 import type { BegunDelivery } from './delivery.ts'
 import { type Exchanges, NoExchange } from './exchanges.ts'
 import { IdleSessions } from './idle-sessions.ts'
+import type { OutboundContent } from './outbound-content.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
 import { type Peer, Session, SessionFailed, type Timeouts } from './session.ts'
-import { type OpenDelivery, outboundBlob } from './store.ts'
+import type { OpenDelivery } from './store.ts'
 import { deferredBy, type Outcome } from './verdict.ts'
 
 /** A relay that takes all mail for the outside. */
@@ -18,7 +18,7 @@ export interface Smarthost {
 }
 
 export interface OutsideRouteOptions {
-  readonly blobs: BlobStore
+  readonly content: OutboundContent
   readonly returnPath: ReturnPath
   readonly exchanges: Exchanges
   readonly smarthost: Smarthost | undefined
@@ -103,7 +103,7 @@ export class OutsideRoute implements Route, Part {
     delivery: BegunDelivery,
     signal: AbortSignal,
   ): Promise<Outcome | 'over'> {
-    const content = await this.#options.blobs.get(outboundBlob(mail.send.id))
+    const content = await this.#options.content.read(mail.send)
     const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
     // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
     if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()

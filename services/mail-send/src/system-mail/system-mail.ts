@@ -1,9 +1,8 @@
-import type { BlobStore } from '@restante/blobs'
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
 import { invalid, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 import { announceBlob, type Departures } from '../delivery/departures.ts'
-import { outboundBlob } from '../delivery/store.ts'
+import type { OutboundContent } from '../delivery/outbound-content.ts'
 
 /** A plain text to one person. */
 export interface SystemMessage {
@@ -16,7 +15,7 @@ export interface SystemMessage {
 
 export interface SystemMailOptions {
   readonly db: Db
-  readonly blobs: BlobStore
+  readonly content: OutboundContent
   readonly departures: Departures
   readonly domain: string
   readonly sender: { readonly name: string; readonly address: string }
@@ -42,8 +41,8 @@ export class SystemMail {
    * @throws ApiError 400 when nobody can be mailed at the address.
    */
   async send(message: SystemMessage): Promise<void> {
-    const { db, blobs, departures } = this.#options
-    const recipient = recipientOf(message.to)
+    const { db, content, departures } = this.#options
+    const recipient = this.#recipientOf(message.to)
     if ((await db.query(FIND, message.id)).length > 0) return
     const { raw, messageId } = await this.#compose(message, recipient)
     await announceBlob(db, message.id)
@@ -51,8 +50,7 @@ export class SystemMail {
       // Calls with one id take turns, so that a second blob never replaces the one that is being delivered.
       await tx.query(LOCK, message.id)
       if ((await tx.query(FIND, message.id)).length > 0) return
-      const name = outboundBlob(message.id)
-      const blob = { name, ...(await blobs.put(name, raw, { contentType: 'message/rfc822' })) }
+      const blob = await content.seal(message.id, raw)
       await departures.add(tx, {
         id: message.id,
         origin: { kind: 'system' },
@@ -70,6 +68,15 @@ export class SystemMail {
     return (await this.#options.db.query(FAILED, id)).length > 0
   }
 
+  /** Inboxes here get no mail of the installation: it is handed over to them as it lies in the blob store, sealed. */
+  #recipientOf(to: string): string {
+    const result = parseAddress(to)
+    if (!result.ok) throw invalid(['to'], result.problem)
+    const { address } = result.address
+    if (!this.#options.departures.isInside(address)) return address
+    throw invalid(['to'], 'Must not be an address of this installation')
+  }
+
   #compose({ id, subject, text }: SystemMessage, to: string) {
     const { domain, sender, dkim } = this.#options
     return compose({
@@ -84,10 +91,4 @@ export class SystemMail {
       ...(dkim && { dkim }),
     })
   }
-}
-
-function recipientOf(to: string): string {
-  const result = parseAddress(to)
-  if (result.ok) return result.address.address
-  throw invalid(['to'], result.problem)
 }

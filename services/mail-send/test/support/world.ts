@@ -104,6 +104,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
       BLOB_STORE: `directory:${blobs}`,
       DEFAULT_DOMAIN: DOMAIN,
       PUBLIC_URL: 'http://127.0.0.1:3000',
+      ENCRYPTION_KEY: 'encryption key of the tests',
       RETURN_PATH_SECRET: 'return path secret of the tests',
       CALLER_KEY,
       GATEWAY_URL: peers.url,
