@@ -67,7 +67,7 @@ async function handOver(inbox: TestInbox, sender: string | undefined, raw = some
 }
 
 async function limited(limit: string): Promise<number> {
-  const metrics = await (await fetch(`${stage.url}/metrics`)).text()
+  const metrics = await (await fetch(stage.metricsUrl)).text()
   return Number(
     new RegExp(`^restante_inbound_limited_total\\{limit="${limit}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0,
   )
