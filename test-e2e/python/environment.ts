@@ -7,13 +7,14 @@ import { root } from '@restante/local/settings.ts'
 
 const REQUIREMENTS = path.join(import.meta.dirname, 'requirements.txt')
 
-/** Why Python programs cannot run on this machine; nothing when they can. */
+/** Why Python programs cannot run on this machine; nothing when they can. The toolkit needs Python 3.11. */
 export function missingPython(): readonly string[] {
+  const check = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'
   try {
-    execFileSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' })
+    execFileSync('python3', ['-c', check], { stdio: 'ignore' })
     return []
   } catch {
-    return ['python3 with venv']
+    return ['Python 3.11 with venv']
   }
 }
 

@@ -68,7 +68,7 @@ def by_webhook():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     inbox_id, webhook = set_up("hook", f"http://127.0.0.1:{server.server_port}")
     ask("mail", to=inbox_id, subject="Your hours")
-    assert arrived.wait(15), "the webhook was not called"
+    assert arrived.wait(30), "the webhook was not called"
     headers, body = received[0]
     assert verified({name.lower(): value for name, value in headers.items()}, body, webhook.secret)
     payload = json.loads(body)

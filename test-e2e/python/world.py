@@ -52,7 +52,7 @@ def with_none(operation, *path, **given):
     return operation(*path, **given, **left_out)
 
 
-def until(find, patience=10):
+def until(find, patience=20):
     """What `find` returns as soon as it is something."""
     deadline = time.monotonic() + patience
     while True:
