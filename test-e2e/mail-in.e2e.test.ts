@@ -164,7 +164,10 @@ describe('mail in', () => {
   describe('sender authentication', () => {
     it('labels mail that nobody vouches for, and keeps it out of the ordinary list and event', async () => {
       const inboxId = await newInbox()
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
+      const stream = await openStream(system.place, system.tenant.key, {
+        inbox_ids: [inboxId],
+        event_types: ['message.received.unauthenticated'],
+      })
       await sendMail({ port: system.place.smtpPort, from: 'who@anywhere.test', to: inboxId, subject: '?', text: '?' })
       const event = await stream.next(() => true, { what: 'the event of the unauthenticated mail' })
       expect(event).toMatchObject({
