@@ -43,6 +43,7 @@ import { Admission } from './smtp/admission.ts'
 import { RecipientLookup } from './smtp/recipients.ts'
 import { SmtpEdge } from './smtp/server.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
+import { LabelRemoval } from './tenancy/label-removal.ts'
 import { InboxPurge, purgeBacklog } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 import { purgeRoutes } from './tenancy/routes.ts'
@@ -92,7 +93,8 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     service.use(new Forgetting({ db, log }))
     service.use(purge)
     service.use(purgeBacklog(db, log))
-    service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
+    const labelRemoval = service.use(new LabelRemoval({ db, outbox, log }))
+    service.use(tenancyConsumer({ kafka, db, announce: purge.ring, announceLabels: labelRemoval.ring }))
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
     service.use(new ChannelListener({ db, channel: INBOUND, ring: bell.ring, log }))

@@ -181,7 +181,12 @@ describe('a deleted inbox', () => {
   it('is buried once, however often the event comes, and late copies stay out', async () => {
     const announced: string[] = []
     const { db } = stage
-    const consumer = tenancyConsumer({ kafka: stage.topics.kafka, db, announce: () => announced.push('purge') })
+    const consumer = tenancyConsumer({
+      kafka: stage.topics.kafka,
+      db,
+      announce: () => announced.push('purge'),
+      announceLabels: () => {},
+    })
     const { address, caller: _, ...uids } = inbox
     const deletion = (version: number) => ({
       id: randomUUID(),

@@ -91,6 +91,19 @@ describe('an Idempotency-Key', () => {
     expect((await send(inboxCaller(), { to: someone() }, key)).status).toBe(200)
   })
 
+  it('of an earlier holder replays nothing to the one who took the organization over, nor the other way round', async () => {
+    const caller = inboxCaller()
+    const heir = { ...caller, take_overs: 1 }
+    const body = { to: someone(), text: 'once' }
+    const key = randomUUID()
+    const first = await send(caller, body, key)
+    const second = await send(heir, body, key)
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(second.body['message_id']).not.toBe(first.body['message_id'])
+    expect(await send(heir, body, key)).toMatchObject({ status: 200, body: second.body })
+    expect(await send(caller, body, key)).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })
+  })
+
   it('is free at once after a refusal', async () => {
     const caller = inboxCaller()
     const key = randomUUID()

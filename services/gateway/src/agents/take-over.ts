@@ -49,11 +49,10 @@ export async function takeOver(
     where: { id },
     data: { takeOvers: { increment: 1 }, takenOverAt: now, version: { increment: 1 }, updatedAt: now },
   })
-  await events.record(tx, organizationChanged(changed))
   const details = { after: { credential_id: successor.credentialId, verified: successor.verified } }
   await recordAudit(tx, actor, now, { action: 'organization.taken_over', organizationId: id, details })
   if (successor.verified) await endInheritance(tx, events, id, addresses.defaultDisplayName)
-  await events.record(tx, organizationTakenOver(changed, successor, now))
+  await events.record(tx, organizationChanged(changed), organizationTakenOver(changed, successor, now))
   return { organization: changed, takeOver: { organizationId: id, takeOvers: changed.takeOvers } }
 }
 

@@ -44,25 +44,27 @@ export function withoutInherited(
   }
 }
 
-const LOCK_ALL = sql<{ uid: string }, [organizationId: string]>(
-  'select uid from inboxes where organization_id = $1 and deleted_at is null order by uid for update',
-)
+const LIVE = 'select uid from inboxes where organization_id = $1 and deleted_at is null'
+const LOCK_SET = sql<{ uid: string }, [organizationId: string]>(`
+${LIVE}
+   and (status <> 'active' or display_name is not null or client_id is not null or metadata <> '{}' or inherited <> '{}')
+ order by uid for update`)
+const LOCK_INHERITED = sql<{ uid: string }, [organizationId: string]>(`
+${LIVE} and inherited <> '{}' order by uid for update`)
 
-/** The live inboxes of an organization that is held, each locked. */
-async function lockInboxes(tx: Tx, organizationId: string): Promise<Inbox[]> {
-  const held = await tx.query(LOCK_ALL, organizationId)
+/** Live inboxes of an organization that is held, each locked. While it is held no other request changes them. */
+async function lockInboxes(tx: Tx, organizationId: string, which: typeof LOCK_SET): Promise<Inbox[]> {
+  const held = await tx.query(which, organizationId)
+  if (held.length === 0) return []
   const orm = await tx.orm()
   return orm.inbox.findMany({ where: { uid: { in: held.map(({ uid }) => uid) } }, orderBy: { uid: 'asc' } })
 }
 
 /** Resumes the inboxes of an organization that is taken over, and notes what its successor inherits (identity 5.1). */
 export async function handOnInboxes(tx: Tx, events: TenancyEvents, organizationId: string): Promise<void> {
-  for (const inbox of await lockInboxes(tx, organizationId)) {
-    const inherited = settings(inbox)
-    const unchanged = inbox.status === 'active' && inherited.length === 0 && inbox.inherited.length === 0
-    if (unchanged) continue
+  for (const inbox of await lockInboxes(tx, organizationId, LOCK_SET)) {
     const { displayName, metadata } = inbox
-    const change = { displayName, metadata: metadataFromRow(metadata), status: 'active', inherited }
+    const change = { displayName, metadata: metadataFromRow(metadata), status: 'active', inherited: settings(inbox) }
     await events.record(tx, inboxChanged(await changeInbox(tx, inbox, change)))
   }
 }
@@ -74,8 +76,7 @@ export async function endInheritance(
   organizationId: string,
   defaultDisplayName: string | undefined,
 ): Promise<void> {
-  for (const inbox of await lockInboxes(tx, organizationId)) {
-    if (inbox.inherited.length === 0) continue
+  for (const inbox of await lockInboxes(tx, organizationId, LOCK_INHERITED)) {
     const { status } = inbox
     if (inbox.inherited.includes(ALIAS)) await dropAlias(tx, inbox.uid)
     const change = { ...withoutInherited(inbox, defaultDisplayName), status, inherited: [] }

@@ -126,6 +126,18 @@ export const store = {
     await tx.query(UNITE_LABELS, message.thread_id, at.toISOString())
   },
 
+  /** Sets the labels of several messages and brings each of their threads up to date once. */
+  async relabel(
+    tx: Queryable,
+    messages: readonly Pick<MessageRow, 'id' | 'thread_id' | 'labels'>[],
+    at: Date,
+  ): Promise<void> {
+    for (const { id, labels } of messages) await tx.query(SET_LABELS, id, labels, at.toISOString())
+    for (const thread of new Set(messages.map(({ thread_id }) => thread_id))) {
+      await tx.query(UNITE_LABELS, thread, at.toISOString())
+    }
+  },
+
   async deleteMessage(tx: Queryable, id: string): Promise<void> {
     await tx.query(DELETE_MESSAGE, id)
   },

@@ -2,6 +2,7 @@ import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Db } from '../database.ts'
 import { buryInbox } from '../mailbox/lock.ts'
+import { orderLabelRemoval } from './label-removal.ts'
 import { buryOrganization } from './organizations.ts'
 
 export interface TenancyConsumerOptions {
@@ -9,10 +10,12 @@ export interface TenancyConsumerOptions {
   readonly db: Db
   /** Rung when an inbox or organization is to be purged. */
   readonly announce: () => void
+  /** Rung when labels are to be taken off. */
+  readonly announceLabels: () => void
 }
 
 /** A deleted inbox takes nothing any more from this commit on; what it held is purged afterwards. */
-export function tenancyConsumer({ kafka, db, announce }: TenancyConsumerOptions) {
+export function tenancyConsumer({ kafka, db, announce, announceLabels }: TenancyConsumerOptions) {
   return new Consumer({
     kafka,
     db,
@@ -24,6 +27,13 @@ export function tenancyConsumer({ kafka, db, announce }: TenancyConsumerOptions)
           const { address, deleted_at, ...inbox } = payload
           await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
           tx.afterCommit(announce)
+        },
+      },
+      'organization.taken_over': {
+        async effect(tx, { payload }) {
+          if (!payload.verified) return
+          await orderLabelRemoval(tx, payload.organization_id, payload.at)
+          tx.afterCommit(announceLabels)
         },
       },
       'organization.deleted': {

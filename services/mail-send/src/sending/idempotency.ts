@@ -8,6 +8,8 @@ export interface KeyUse {
   readonly inboxUid: string
   readonly key: string
   readonly fingerprint: string
+  /** How often the organization had been taken over when the request was admitted. */
+  readonly takeOvers: number
 }
 
 /** The right to complete a key, until somebody else claims it because the lease is over. */
@@ -40,22 +42,30 @@ const KEPT_SECONDS = LIMITS.idempotency.kept / 1_000
 /** A key that is released between two statements is claimed by the next try. */
 const TRIES = 3
 
-// Takes over a key whose holder died, or whose answer has been kept long enough.
+// Claims a key again whose holder died, whose answer has been kept long enough, or which an earlier holder of the
+// organization used: its answer is not the successor's.
 const CLAIM = sql<
   { lease_id: string },
-  [organizationId: string, key: string, inboxUid: string, fingerprint: string, leaseId: string]
+  [organizationId: string, key: string, inboxUid: string, fingerprint: string, leaseId: string, takeOvers: number]
 >(`
-insert into idempotency_keys as held (organization_id, key, inbox_uid, fingerprint, lease_id, leased_until)
-values ($1, $2, $3, $4, $5, now() + interval '${LEASE_SECONDS} seconds')
+insert into idempotency_keys as held (organization_id, key, inbox_uid, fingerprint, lease_id, leased_until, take_overs)
+values ($1, $2, $3, $4, $5, now() + interval '${LEASE_SECONDS} seconds', $6)
 on conflict (organization_id, key) do update
    set inbox_uid = excluded.inbox_uid, fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
-       leased_until = excluded.leased_until, completed_at = null, response = null
- where case when held.completed_at is null then held.leased_until <= now()
+       leased_until = excluded.leased_until, take_overs = excluded.take_overs, completed_at = null, response = null
+ where held.take_overs < excluded.take_overs
+    or held.take_overs = excluded.take_overs
+   and case when held.completed_at is null then held.leased_until <= now()
             else held.completed_at <= now() - interval '${KEPT_SECONDS} seconds' end
 returning lease_id`)
 
-const FIND = sql<{ fingerprint: string; response: unknown }, [organizationId: string, key: string]>(
-  'select fingerprint, response from idempotency_keys where organization_id = $1 and key = $2',
+interface HeldKey {
+  readonly fingerprint: string
+  readonly take_overs: number
+  readonly response: unknown
+}
+const FIND = sql<HeldKey, [organizationId: string, key: string]>(
+  'select fingerprint, take_overs, response from idempotency_keys where organization_id = $1 and key = $2',
 )
 
 const COMPLETE = sql<{ key: string }, [organizationId: string, key: string, leaseId: string, response: string]>(`
@@ -95,16 +105,18 @@ function canonical(value: unknown): string {
 
 /**
  * Claims a key, in a statement of its own, ahead of the work.
- * @throws ApiError 409 when it is in use, by this request still running or by another one.
+ * @throws ApiError 409 when it is in use, by this request still running or by another one; 401 when the organization
+ *   has been taken over since this request was admitted, and its new holder has used the key.
  */
 export async function claimKey(on: Queryable, use: KeyUse): Promise<ClaimResult> {
-  const { organizationId, key, inboxUid } = use
+  const { organizationId, key, inboxUid, takeOvers } = use
   for (let left = TRIES; left > 0; left--) {
     const leaseId = randomUUID()
-    const claimed = await on.query(CLAIM, organizationId, key, inboxUid, use.fingerprint, leaseId)
+    const claimed = await on.query(CLAIM, organizationId, key, inboxUid, use.fingerprint, leaseId, takeOvers)
     if (claimed.length > 0) return { kind: 'claimed', claim: { organizationId, key, leaseId } }
     const [held] = await on.query(FIND, organizationId, key)
     if (!held) continue
+    if (held.take_overs > takeOvers) throw new ApiError('unknown_api_key')
     if (held.fingerprint !== use.fingerprint) throw reused()
     if (held.response === null) break
     return { kind: 'replay', response: sentMessage.parse(held.response) }

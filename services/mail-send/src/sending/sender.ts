@@ -88,6 +88,7 @@ export class Sender {
       inboxUid: inbox.uid,
       key,
       fingerprint: fingerprint(command.kind, inbox.uid, sourceOf(command), command.body),
+      takeOvers: caller.take_overs ?? 0,
     }
     const result = await claimKey(db, use)
     if (result.kind === 'replay') return result.response

@@ -1,0 +1,134 @@
+import { SYSTEM_LABELS, topics } from '@restante/contracts'
+import type { Outbox } from '@restante/messaging'
+import { type Logger, Periodic, PurgeTurns, sql } from '@restante/service'
+import type { Db, Tx } from '../database.ts'
+import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
+import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
+
+const TABLE = { table: 'label_removals', id: 'organization_id', owner: 'organization_id', open: 'true' }
+
+const ORDER = sql<never, [organizationId: string, madeBefore: string]>(
+  'insert into label_removals (organization_id, made_before) values ($1, $2::timestamptz) on conflict do nothing',
+)
+interface Progress {
+  readonly made_before: Date
+  readonly after_inbox: string | null
+  readonly after_timestamp: Date | null
+  readonly after_id: string | null
+}
+const PROGRESS = sql<Progress, [organizationId: string]>(
+  'select made_before, after_inbox, after_timestamp, after_id from label_removals where organization_id = $1',
+)
+const NEXT = sql<
+  MessageRow,
+  [
+    organizationId: string,
+    madeBefore: string,
+    inbox: string | null,
+    timestamp: string | null,
+    id: string | null,
+    system: readonly string[],
+    rows: number,
+  ]
+>(`
+select * from messages
+ where inbox_uid = any(array(select distinct inbox_uid from threads where organization_id = $1))
+   and created_at <= $2::timestamptz
+   and ($3::uuid is null or (inbox_uid, "timestamp", id) > ($3::uuid, $4::timestamptz, $5::uuid))
+   and exists (select from unnest(labels) as label where label <> all($6::text[]))
+ order by inbox_uid, "timestamp", id
+ limit $7`)
+const ADDED_SINCE = sql<
+  { inbox_uid: string; message_id: string; label: string },
+  [inboxUids: readonly string[], firstId: string, since: string]
+>(`
+select inbox_uid, message_id, label from label_log
+ where inbox_uid = any($1::uuid[]) and id >= $2 and event_at > $3::timestamptz and type = 'label.added'`)
+const GO_ON = sql<never, [organizationId: string, inbox: string, timestamp: string, id: string]>(`
+update label_removals
+   set after_inbox = $2, after_timestamp = $3::timestamptz, after_id = $4, due_at = clock_timestamp()
+ where organization_id = $1`)
+const DONE = sql<never, [organizationId: string]>('delete from label_removals where organization_id = $1')
+
+const BATCH = 200
+const EVERY_MS = 2_000
+
+/**
+ * Orders that custom labels from before a take-over are taken off, in the transaction that learns that the human has
+ * confirmed the new holder (identity 5.1).
+ */
+export async function orderLabelRemoval(tx: Tx, organizationId: string, takenOverAt: string): Promise<void> {
+  await tx.query(ORDER, organizationId, takenOverAt)
+}
+
+/**
+ * Takes custom labels of earlier holders off the messages of organizations that were taken over, in batches of one
+ * transaction: wherever it stops, the next turn goes on. Labels that were added since the take-over stay; the audit log
+ * tells them apart. Organizations take turns.
+ */
+export class LabelRemoval extends Periodic {
+  readonly #outbox: Outbox
+  readonly #organizations: PurgeTurns<Tx>
+
+  constructor({ db, outbox, log }: { db: Db; outbox: Outbox; log: Logger }) {
+    super({ name: 'label removal', everyMs: EVERY_MS, log, work: (stopping) => this.#remove(stopping) })
+    this.#outbox = outbox
+    this.#organizations = new PurgeTurns({ ...TABLE, db, work: (tx, id) => this.#removeBatch(tx, id) })
+  }
+
+  async #remove(stopping: AbortSignal): Promise<void> {
+    for (let more = true; more && !stopping.aborted; ) more = await this.#organizations.round(stopping)
+  }
+
+  async #removeBatch(tx: Tx, organizationId: string): Promise<void> {
+    const [progress] = await tx.query(PROGRESS, organizationId)
+    if (progress === undefined) return
+    const { made_before: madeBefore, after_inbox, after_timestamp, after_id } = progress
+    const after = [after_inbox, after_timestamp?.toISOString() ?? null, after_id] as const
+    const next = () => tx.query(NEXT, organizationId, madeBefore.toISOString(), ...after, SYSTEM_LABELS, BATCH)
+    const inboxes = [...new Set((await next()).map(({ inbox_uid }) => inbox_uid))]
+    await lockMailboxes(tx, inboxes)
+    // Read again under the locks: labels change until then.
+    const page = await next()
+    const held = page.filter(({ inbox_uid }) => inboxes.includes(inbox_uid))
+    await this.#takeOff(tx, held, madeBefore)
+    const last = page.at(-1)
+    if (last === undefined || page.length < BATCH) await tx.query(DONE, organizationId)
+    else await tx.query(GO_ON, organizationId, last.inbox_uid, last.timestamp.toISOString(), last.id)
+  }
+
+  async #takeOff(tx: Tx, messages: readonly MessageRow[], madeBefore: Date): Promise<void> {
+    const inboxes = [...new Set(messages.map(({ inbox_uid }) => inbox_uid))]
+    const deleted = await deletedInboxes(tx, inboxes)
+    const own = await tx.query(ADDED_SINCE, inboxes, firstUuidV7(madeBefore.getTime()), madeBefore.toISOString())
+    const kept = new Set(own.map(({ inbox_uid, message_id, label }) => keyOf(inbox_uid, message_id, label)))
+    const at = new Date()
+    const labelled = messages
+      .filter(({ inbox_uid }) => !deleted.has(inbox_uid))
+      .map((message) => {
+        const isEarlier = (label: string) =>
+          !SYSTEM_LABELS.includes(label) && !kept.has(keyOf(message.inbox_uid, message.message_id, label))
+        const { labels, change } = changedLabels(message.labels, {
+          added: [],
+          removed: message.labels.filter(isEarlier),
+        })
+        return { message: { ...message, labels }, change, at }
+      })
+      .filter(({ change }) => change.removed.length > 0)
+    await store.relabel(
+      tx,
+      labelled.map(({ message }) => message),
+      at,
+    )
+    const records = labelled.flatMap(labelRecords)
+    await insertLabelRecords(tx, records)
+    await this.#outbox.addAll(tx, topics['mail.messages'], records.map(labelEvent))
+  }
+}
+
+function keyOf(inboxUid: string, messageId: string, label: string): string {
+  return JSON.stringify([inboxUid, messageId, label])
+}
