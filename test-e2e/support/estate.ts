@@ -1,10 +1,11 @@
 import { type Credential, type OperationDefinition, type PermissionGrant, PREFIX, type Tier } from '@restante/contracts'
 import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
-import { mailTo } from './mail.ts'
+import { codeFor, mailTo } from './mail.ts'
 import { registerKey, type SignedApi } from './signed.ts'
 import type { Suite } from './suite.ts'
 import { clientOf, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
+import { letCodesBeMailed } from './time.ts'
 
 /** Kinds of credential that only the organization of an agent has. */
 export type AgentCredential = 'unverified organization' | 'provisional key'
@@ -78,8 +79,7 @@ export async function buildAgentEstate(suite: Suite, credential: AgentCredential
   // Not by the agent, which may make no keys.
   const bound = keyIn(await operate(suite.place, 'keys', 'create', organizationId, '--inbox', agent.inboxId))
   const { apiKeyId = '' } = await clientOf(suite.place, bound).auth.me()
-  // Mail has arrived, so whoever signs up with the same human gets a key that waits for the code.
-  const key = credential === 'provisional key' ? (await signUp(suite, human)).key : agent.key
+  const key = credential === 'provisional key' ? await provisionalKey(suite, human) : agent.key
   return {
     owner: agent.api,
     client: agent.client,
@@ -115,6 +115,15 @@ async function signUp({ place }: Suite, human_email: string): Promise<Owner & { 
     api: new Api(place.gatewayUrl, key),
     client: clientOf(place, key),
   }
+}
+
+/** Mail has arrived, so a further sign-up with the same human gets a key that waits for a code of its own. */
+async function provisionalKey(suite: Suite, human: string): Promise<string> {
+  await codeFor(suite.peer, human)
+  await letCodesBeMailed(suite.place)
+  const { key } = await signUp(suite, human)
+  await codeFor(suite.peer, human, 2)
+  return key
 }
 
 /** A received mail with an attachment, and a webhook, in an inbox. */

@@ -38,10 +38,11 @@ export async function inboxWithMail(
   return { inboxId, message: await mailTo(suite, inboxId, mail) }
 }
 
-/** The code that the human of an agent was mailed. */
-export async function codeFor({ server }: Suite['peer'], human: string): Promise<string> {
-  const mail = await server.next(human, { matches: ({ parsed }) => /code/i.test(parsed.subject ?? '') })
-  const [code] = /\b\d{6}\b/.exec(mail.parsed.text ?? '') ?? []
+/** The newest code that the human of an agent was mailed. @param mails how many code mails there are at least by then. */
+export async function codeFor({ server }: Suite['peer'], human: string, mails = 1): Promise<string> {
+  const sent = () => server.mailsTo(human).filter(({ parsed }) => /code/i.test(parsed.subject ?? ''))
+  await waitFor(() => sent().length >= mails, { what: `code mail ${mails} to ${human}` })
+  const [code] = /\b\d{6}\b/.exec(sent().at(-1)?.parsed.text ?? '') ?? []
   if (code === undefined) throw new Error('the mail holds no code')
   return code
 }
