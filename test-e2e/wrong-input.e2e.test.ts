@@ -2,7 +2,7 @@ import { type OperationDefinition, operations, UPGRADE } from '@restante/contrac
 import { buildAgentEstate, buildEstate, type Estate, pathTo } from './support/estate.ts'
 import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
-import { requiredMembers, wrongMembers, wrongParameters } from './support/wrong-input.ts'
+import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from './support/wrong-input.ts'
 
 /** Every operation that answers a request; the stream has tests of its own. */
 const all = Object.values<OperationDefinition>(operations).filter(({ response }) => response !== UPGRADE)
@@ -64,6 +64,19 @@ describe('every operation', () => {
         status: 400,
         body: { message: 'Invalid UUID', errors: [{ path: ['thread_id'] }] },
       })
+    })
+  })
+
+  describe('takes null for each member that may be left out', () => {
+    const leavable = all.flatMap((operation) => {
+      const members = optionalMembers(operation)
+      return members.length === 0 ? [] : [{ operation, id: operation.id, members }]
+    })
+    it.each(leavable)('$id: $members', async ({ operation, members }) => {
+      const right = await rightCall(operation).body?.(estate)
+      const nulls = Object.fromEntries(members.map((member) => [member, null]))
+      const body = { ...nulls, ...(typeof right === 'object' ? right : {}) }
+      expect(await ask(operation, { body })).toMatchObject({ status: operation.status })
     })
   })
 

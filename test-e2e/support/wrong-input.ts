@@ -1,4 +1,4 @@
-import type { OperationDefinition } from '@restante/contracts'
+import { type OperationDefinition, structureOf } from '@restante/contracts'
 import { z } from 'zod'
 
 /** One input that an operation must refuse, and where. */
@@ -26,6 +26,14 @@ export function wrongMembers(operation: OperationDefinition): WrongInput[] {
 /** Members without which the body is refused. */
 export function requiredMembers({ body }: OperationDefinition): string[] {
   return body === undefined ? [] : [...refusedAt(body, {})].filter((member) => member !== '')
+}
+
+/** Members that may be left out and for which `null` means nothing else, in the variant that an empty body selects. */
+export function optionalMembers({ body }: OperationDefinition): string[] {
+  const structure = body === undefined ? undefined : structureOf(body)
+  const selected = structure?.kind === 'variants' ? structure.absent : structure
+  if (selected?.kind !== 'object') return []
+  return [...selected.members].flatMap(([name, { optional, nullable }]) => (optional && !nullable ? [name] : []))
 }
 
 /** The same for the query. A page token is opaque, so any text that no answer held is wrong. */
