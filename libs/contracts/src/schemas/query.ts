@@ -15,13 +15,14 @@ const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
  */
 export function decodeQuery(search: string | URLSearchParams): RawQuery {
   if (search === '') return {}
-  const found = new Map<string, string | readonly string[]>()
+  const found = new Map<string, string | string[]>()
   for (const [spelling, value] of new URLSearchParams(search)) {
     const name = spelling.replace(/\[\d*\]$/, '')
     if (value === '' && !MEANINGFUL_EMPTY.has(name)) continue
     const before = found.get(name)
     if (before === undefined) found.set(name, name === spelling ? value : [value])
-    else found.set(name, [before, value].flat())
+    else if (typeof before === 'string') found.set(name, [before, value])
+    else before.push(value)
   }
   return Object.fromEntries(found)
 }

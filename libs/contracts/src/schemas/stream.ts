@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../event-types.ts'
 import { organizationId } from '../ids.ts'
-import { eventTypeList, filterIds } from './event-filter.ts'
+import { frameEventTypes, frameIds } from './event-filter.ts'
 
 /** Frame by which a client asks for events; absent, null or empty types stand for the default set (events 6.2). */
 export const subscribeFrame = z
   .object({
     type: z.literal('subscribe'),
-    event_types: eventTypeList.nullable().optional(),
-    inbox_ids: filterIds.nullable().optional(),
-    pod_ids: filterIds.nullable().optional(),
+    event_types: frameEventTypes.nullable().optional(),
+    inbox_ids: frameIds.nullable().optional(),
+    pod_ids: frameIds.nullable().optional(),
   })
   .meta({ id: 'SubscribeFrame' })
 export type SubscribeFrame = z.output<typeof subscribeFrame>
@@ -18,8 +18,8 @@ export type SubscribeFrame = z.output<typeof subscribeFrame>
 export const unsubscribeFrame = z
   .object({
     type: z.literal('unsubscribe'),
-    inbox_ids: filterIds.nullable().optional(),
-    pod_ids: filterIds.nullable().optional(),
+    inbox_ids: frameIds.nullable().optional(),
+    pod_ids: frameIds.nullable().optional(),
   })
   .meta({ id: 'UnsubscribeFrame' })
 export type UnsubscribeFrame = z.output<typeof unsubscribeFrame>

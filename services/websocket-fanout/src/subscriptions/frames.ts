@@ -4,7 +4,7 @@ import {
   subscribeFrame,
   type UnsubscribeFrame,
   unsubscribeFrame,
-  validate,
+  validateBody,
 } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 import type { z } from 'zod'
@@ -56,7 +56,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 function demand<S extends z.ZodType>(schema: S, frame: Record<string, unknown>): z.output<S> {
-  const result = validate(schema, frame)
+  const result = validateBody(schema, frame)
   if (result.ok) return result.value
   throw new ApiError('validation_error', { errors: [...result.errors] })
 }
