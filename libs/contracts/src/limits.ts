@@ -135,7 +135,11 @@ export const LIMITS = {
     bytes: 40 * MB,
     /** Answer of the owner about the recipients of one session; later 451. */
     recipientLookup: 2 * SECOND,
+    /** DNS time of each step of sender authentication, and processor time of all of them together. */
     senderAuthentication: 2 * SECOND,
+    senderAuthenticationCpu: 2 * SECOND,
+    /** Mails that wait for DNS before their sender can be judged; further ones are stored as unauthenticated. */
+    waiting: { perInbox: 100, all: 10_000, time: HOUR },
     /** Rates per hour; beyond them 451. One network gets a quarter of an inbox's and of an organization's. */
     networkMails: 20_000,
     networkBytes: 20_000 * MB,

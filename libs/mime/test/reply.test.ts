@@ -16,6 +16,7 @@ import {
 const source: ReplySource = {
   messageId: '<2@x>',
   from: 'Ada <ada@customer.test>',
+  author: 'Ada <ada@customer.test>',
   replyTo: [],
   to: ['Desk <desk@example.test>', 'bo@other.test'],
   cc: ['cy@other.test'],
@@ -49,6 +50,7 @@ describe('replyRecipients', () => {
       { replyTo: ['s@customer.test', 't@customer.test'] },
       ['s@customer.test', 't@customer.test'],
     ],
+    ['nobody, where the sender is no mailbox', { author: undefined, from: '"CEO <ceo at bank.test>, x"' }, []],
     ['those an own message went to', { sentByInbox: true, from: 'desk@example.test' }, source.to],
   ])('answers %s', (_, change, to) => {
     expect(replyRecipients({ ...source, ...change })).toEqual(to)
@@ -66,11 +68,11 @@ describe('replyAllRecipients', () => {
     ],
     [
       'each address once',
-      { from: 'BO@other.test', cc: ['Bo <bo@Other.test>', 'DESK@example.test'] },
+      { author: 'BO@other.test', cc: ['Bo <bo@Other.test>', 'DESK@example.test'] },
       ['bo@other.test'],
       [],
     ],
-    ['nobody, for a mail to oneself', { from: 'desk@example.test', to: ['desk@example.test'], cc: [] }, [], []],
+    ['nobody, for a mail to oneself', { author: 'desk@example.test', to: ['desk@example.test'], cc: [] }, [], []],
   ])('answers %s', (_, change, to, cc) => {
     expect(replyAllRecipients({ ...source, ...change }, 'desk@Example.test')).toEqual({ to, cc })
   })

@@ -29,11 +29,12 @@ import { InboundRates } from './inbound/rates/inbound-rates.ts'
 import { inboundRoutes } from './inbound/routes.ts'
 import { StorageQuota } from './inbound/storage-quota.ts'
 import { mailboxRoutes } from './mailbox/routes.ts'
-import { DnsCache } from './pipeline/dns-resolver.ts'
 import { Leases } from './pipeline/leases.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
 import { ReservedNames } from './raw/reserved-names.ts'
 import { RawMailSweeper } from './raw/sweeper.ts'
+import { DnsCache } from './sender/dns-cache.ts'
+import { SenderJudge } from './sender/sender-judge.ts'
 import { deliveriesConsumer } from './sent/consumers.ts'
 import { JustSent } from './sent/just-sent.ts'
 import { LocalHandOver } from './sent/local-hand-over.ts'
@@ -47,6 +48,7 @@ import { LabelRemoval } from './tenancy/label-removal.ts'
 import { InboxPurge, purgeBacklog } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 import { purgeRoutes } from './tenancy/routes.ts'
+import { AskingAgain } from './waiting/asking-again.ts'
 
 const name = 'mail-ingest'
 /** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
@@ -98,10 +100,14 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
     service.use(new ChannelListener({ db, channel: INBOUND, ring: bell.ring, log }))
-    const authentication = { ...pipeline, hostname, dns: new DnsCache(pipeline.dnsServers), log }
-    const answered = { db, mailSend, placement, log }
+    const dns = new DnsCache(pipeline.dnsServers)
+    const judge = service.use(new SenderJudge({ dns }))
+    const waiting = service.use(new AskingAgain({ db, dns, log, announce: announcer.announce }))
+    const authentication = { ...pipeline, hostname, judge, log }
+    const answers = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
-    const examination = { hostname, authentication, rspamdUrl, answered }
+    const { answered } = waiting
+    const examination = { hostname, authentication, answered, rspamdUrl, answers }
     const memory = new ByteBudget({ bytes: RAW_MAIL_BYTES })
     const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.ring, log }
     const leases = service.use(new Leases({ db, log }))

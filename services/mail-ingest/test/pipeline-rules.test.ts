@@ -6,6 +6,7 @@ import { traceLines } from '../src/pipeline/trace.ts'
 
 const mail = (more: Partial<MailContent>): MailContent => ({
   from: 'Ann <a@x.test>',
+  author: 'a@x.test',
   to: [],
   cc: [],
   bcc: [],
@@ -116,16 +117,21 @@ describe('trace headers', () => {
     )
   })
 
-  it('come first among the headers, and nobody else speaks in our name', () => {
+  it('come first among the headers, and only ours are called results of authentication', () => {
     const ours = { Received: 'ours', 'Authentication-Results': 'mx.y.test; none' }
     const theirs = {
       received: 'theirs',
-      'authentication-results': 'MX.y.test; dmarc=pass\nother.test; spf=pass',
+      'authentication-results': '(x) MX.y.test/1; dmarc=pass\nother.test; spf=pass',
+      'Received-SPF': 'pass',
+      'ARC-Authentication-Results': 'i=1; mx.y.test; dmarc=pass',
       Subject: 's',
     }
-    expect(mergedHeaders(ours, theirs, 'mx.y.test')).toEqual({
+    expect(mergedHeaders(ours, theirs)).toEqual({
       Received: 'ours\ntheirs',
-      'Authentication-Results': 'mx.y.test; none\nother.test; spf=pass',
+      'Authentication-Results': 'mx.y.test; none',
+      'X-Original-authentication-results': '(x) MX.y.test/1; dmarc=pass\nother.test; spf=pass',
+      'X-Original-Received-SPF': 'pass',
+      'X-Original-ARC-Authentication-Results': 'i=1; mx.y.test; dmarc=pass',
       Subject: 's',
     })
   })

@@ -58,6 +58,7 @@ describe('of several things that are wrong with a send, the answer is about the 
     sent: false,
     timestamp: '2026-08-24T14:46:00.000Z',
     from: HUMAN,
+    author: HUMAN,
     to: message_id === CROWDED ? crowd : [agent.inbox.address],
     cc: [],
     subject: 'Lunch',

@@ -13,12 +13,14 @@ beforeAll(async () => {
 afterAll(() => world.stop(), 30_000)
 
 function sourceOf(caller: SendingCaller, changes: Partial<Source> = {}): Source {
+  const from = `Ann <ann-${randomUUID().slice(0, 6)}@outside.example>`
   return {
     message_id: `<${randomUUID()}@outside.example>`,
     thread_id: randomUUID(),
     sent: false,
     timestamp: '2026-08-24T14:46:00.000Z',
-    from: `Ann <ann-${randomUUID().slice(0, 6)}@outside.example>`,
+    from,
+    author: from,
     to: [caller.inbox.address, `bo-${randomUUID().slice(0, 6)}@outside.example`],
     cc: [`cy-${randomUUID().slice(0, 6)}@outside.example`],
     subject: 'Lunch',
@@ -162,8 +164,21 @@ describe('messages.reply', () => {
 
   it('422: refuses when nobody can be answered', async () => {
     const caller = inboxCaller()
-    const answer = await reply(caller, sourceFor(caller, { from: 'undisclosed-recipients:;' }), { text: 'x' })
+    const answer = await reply(caller, sourceFor(caller, { author: 'ann@localhost' }), { text: 'x' })
     expect(answer).toMatchObject({ status: 422, body: { code: 'unprocessable' } })
+  })
+
+  it('422: refuses to answer a mail that names no single sender, unless it says where answers go', async () => {
+    const caller = inboxCaller()
+    const text = { from: '"CEO <ceo at bank.example>, eve at evil.example"', author: undefined }
+    const source = sourceFor(caller, text)
+    const refused = { status: 422, body: { code: 'unprocessable', fix: expect.stringContaining('to') } }
+    expect(await reply(caller, source, { text: 'x' })).toMatchObject(refused)
+    expect(await reply(caller, source, { text: 'x', cc: ['zed@outside.example'] })).toMatchObject(refused)
+    expect(await reply(caller, source, { text: 'x' }, 'messages.replyAll')).toMatchObject(refused)
+    expect((await reply(caller, source, { text: 'x', to: ['zed@outside.example'] })).status).toBe(200)
+    const named = sourceFor(caller, { ...text, reply_to: [`list-${randomUUID().slice(0, 6)}@outside.example`] })
+    expect((await reply(caller, named, { text: 'x' })).status).toBe(200)
   })
 
   it('503: asks to try later while the mailbox does not answer', async () => {
@@ -213,7 +228,7 @@ describe('messages.replyAll', () => {
 
   it('422: refuses when nobody else was involved', async () => {
     const caller = inboxCaller()
-    const source = sourceFor(caller, { from: caller.inbox.address, to: [caller.inbox.address], cc: [] })
+    const source = sourceFor(caller, { author: caller.inbox.address, to: [caller.inbox.address], cc: [] })
     expect((await reply(caller, source, { text: 'x' }, 'messages.replyAll')).status).toBe(422)
   })
 })

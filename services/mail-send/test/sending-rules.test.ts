@@ -7,6 +7,7 @@ const OWN = 'desk@restante.test'
 const SOURCE: ReplySource = {
   messageId: '<1@x.example>',
   from: 'Ann <ann@x.example>',
+  author: 'Ann <ann@x.example>',
   replyTo: [],
   to: [OWN, 'Bo <bo@x.example>'],
   cc: ['Cy <cy@x.example>', 'DESK@restante.test'],
@@ -56,14 +57,14 @@ describe('answerRecipients', () => {
     [`${'Ann '.repeat(400)}<ann@x.example>`],
     ['Ann\u0085Ray <ann@x.example>'],
   ])('answers a sender whose name cannot be read: %j', (from) => {
-    const { to } = answerRecipients({ kind: 'reply', body: {} }, none, { ...SOURCE, from }, OWN)
+    const { to } = answerRecipients({ kind: 'reply', body: {} }, none, { ...SOURCE, author: from }, OWN)
     expect(bare(to)).toEqual(['ann@x.example'])
-    const all = answerRecipients({ kind: 'reply_all', body: {} }, none, { ...SOURCE, from }, OWN)
+    const all = answerRecipients({ kind: 'reply_all', body: {} }, none, { ...SOURCE, author: from }, OWN)
     expect(bare(all.to)).toEqual(['bo@x.example', 'ann@x.example'])
   })
 
   it('passes over what nobody can mail', () => {
-    const source = { ...SOURCE, from: 'undisclosed-recipients:;' }
+    const source = { ...SOURCE, author: 'ann@localhost' }
     expect(answerRecipients({ kind: 'reply', body: {} }, none, source, OWN).to).toEqual([])
   })
 })

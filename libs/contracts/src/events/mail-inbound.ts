@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { AUTHENTICATION_VERDICTS } from '../resources/message.ts'
 import { mailScope } from '../schemas/sent-copy.ts'
 
 const inbound = { ...mailScope, inbound_id: z.guid().meta({ description: 'One mail for one inbox.' }) }
-
-/** Results of sender authentication, in the words of RFC 8601; `internal` for mail handed over inside (mail 13). */
-export const AUTHENTICATION_VERDICTS = ['pass', 'none', 'fail', 'internal'] as const
 
 /** Why a mail that got `250` is in no mailbox (mail 2, 13). */
 export const DISCARD_REASONS = ['paused', 'virus', 'dmarc', 'duplicate', 'report', 'inbox_deleted'] as const

@@ -12,6 +12,9 @@ export const replySource = z.object({
   sent: z.boolean().meta({ description: "The inbox's own sent message." }),
   timestamp: z.iso.datetime(),
   from: z.string(),
+  author: z.string().optional().meta({
+    description: 'The mailbox that an answer goes to without Reply-To; absent where `From` names no single one.',
+  }),
   to: z.array(z.string()),
   cc: z.array(z.string()).optional(),
   reply_to: z.array(z.string()).optional(),

@@ -6,6 +6,30 @@ import { attachment } from './attachment.ts'
 const address = z.string().meta({ description: '`user@host` or `Display Name <user@host>`' })
 const addresses = z.array(address)
 
+export const AUTHENTICATION_VERDICTS = ['pass', 'none', 'fail', 'internal'] as const
+
+/** What was found out about the sender of a received mail (mail 5.1), in the words of RFC 8601. */
+export const messageAuthentication = z
+  .object({
+    verdict: z.enum(AUTHENTICATION_VERDICTS).meta({
+      description:
+        '`pass`: the address in `from` is authenticated. `fail`: DMARC failed. `internal`: handed over inside the installation. `none`: all else.',
+    }),
+    from_domain: z.string().optional().meta({
+      description:
+        'Domain of the author, lower case and in ASCII; absent where `From` does not name exactly one mailbox.',
+    }),
+    spf: z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
+    dkim: z.enum(['none', 'neutral', 'pass', 'fail', 'policy', 'temperror', 'permerror']).meta({
+      description:
+        "Result of the signature of the author's domain, else the best one. `policy`: it does not cover the mail as shown.",
+    }),
+    dmarc: z.enum(['none', 'pass', 'fail', 'temperror', 'permerror']),
+    arc: z.enum(['none', 'pass', 'fail']),
+  })
+  .meta({ id: 'MessageAuthentication' })
+export type MessageAuthentication = z.infer<typeof messageAuthentication>
+
 /** A message in a list: no bodies, no headers (mail 5.2). */
 export const messageItem = z
   .object({
@@ -18,7 +42,10 @@ export const messageItem = z
     timestamp: instant.meta({
       description: 'Sent: time of sending. Received: its Date header, or the time of receipt.',
     }),
-    from: address,
+    from: address.meta({
+      description:
+        '`user@host` or `Display Name <user@host>`; of a received mail whose `From` names no single mailbox its text, `(no sender)` without one.',
+    }),
     to: addresses,
     cc: addresses.optional(),
     bcc: addresses.optional(),
@@ -28,6 +55,7 @@ export const messageItem = z
     in_reply_to: messageId.optional(),
     references: z.array(messageId).optional().meta({ description: 'Oldest first.' }),
     size: z.int().meta({ description: 'Bytes of the raw message.' }),
+    authentication: messageAuthentication.optional().meta({ description: 'Received messages only; fixed at arrival.' }),
     created_at: instant,
     updated_at: instant,
   })

@@ -4,7 +4,10 @@ import { bareAddress } from '../addresses/mailboxes.ts'
 /** What a reply needs to know of the message it answers. Addresses are display strings. */
 export interface ReplySource {
   readonly messageId: string
+  /** As it is shown and quoted. */
   readonly from: string
+  /** The mailbox that an answer goes to without Reply-To; undefined where `From` names no single one. */
+  readonly author: string | undefined
   readonly replyTo: readonly string[]
   readonly to: readonly string[]
   readonly cc: readonly string[]
@@ -18,8 +21,8 @@ export interface ReplySource {
   readonly sentByInbox: boolean
 }
 
-/** `to` of a reply without recipients of its own: Reply-To, else From; for a message of one's own its `to` (mail 8.3). */
-export function replyRecipients(source: Pick<ReplySource, 'from' | 'replyTo' | 'to' | 'sentByInbox'>): string[] {
+/** `to` of a reply without recipients of its own: Reply-To, else the author; for a message of one's own its `to` (mail 8.3). */
+export function replyRecipients(source: Pick<ReplySource, 'author' | 'replyTo' | 'to' | 'sentByInbox'>): string[] {
   return source.sentByInbox ? [...source.to] : answerTo(source)
 }
 
@@ -28,7 +31,7 @@ export function replyRecipients(source: Pick<ReplySource, 'from' | 'replyTo' | '
  * inbox itself (mail 8.3). Both are empty when nobody else was involved.
  */
 export function replyAllRecipients(
-  source: Pick<ReplySource, 'from' | 'replyTo' | 'to' | 'cc'>,
+  source: Pick<ReplySource, 'author' | 'replyTo' | 'to' | 'cc'>,
   ownAddress: string,
 ): { to: string[]; cc: string[] } {
   const seen = new Set([normalizeAddress(ownAddress)])
@@ -49,6 +52,8 @@ export function threadingHeaders(source: Pick<ReplySource, 'messageId' | 'refere
   return { inReplyTo: source.messageId, references: [...earlier, source.messageId] }
 }
 
-function answerTo(source: Pick<ReplySource, 'from' | 'replyTo'>): string[] {
-  return source.replyTo.length > 0 ? [...source.replyTo] : [source.from]
+/** Text in `From` is no address that an answer could go to, whatever it looks like (mail 13). */
+function answerTo({ author, replyTo }: Pick<ReplySource, 'author' | 'replyTo'>): string[] {
+  if (replyTo.length > 0) return [...replyTo]
+  return author === undefined ? [] : [author]
 }

@@ -12,6 +12,8 @@ import type { StoredAttachment } from '../mailbox/rows.ts'
 /** What the mailbox stores of a mail besides its bytes, as PostgreSQL can hold it. */
 export interface MailContent {
   readonly from: string
+  /** The address that `from` shows; undefined where the mail names no single author. */
+  readonly author: string | undefined
   readonly to: readonly string[]
   readonly cc: readonly string[]
   readonly bcc: readonly string[]
@@ -38,11 +40,13 @@ export interface MailContent {
 /** Longest display string and file name that is kept, so that an event of many stays below its cap. */
 const NAME_LENGTH = 500
 const HEADER_BYTES = 256 * 1024
+/** As the parser shows a mail without `From` (mail 13). The return path is nobody's word about the author. */
+const NO_SENDER = '(no sender)'
 
 /** The content of a mail that was read in full. */
-export function contentOf(mail: ReadMail, raw: Buffer, sender: string): MailContent {
+export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
   return {
-    ...headerContent(mail, raw, sender),
+    ...headerContent(mail, raw),
     text: optional(mail.text),
     html: optional(mail.html),
     extractedText: optional(mail.extractedText),
@@ -55,14 +59,14 @@ export function contentOf(mail: ReadMail, raw: Buffer, sender: string): MailCont
 }
 
 /** The content of a mail that cannot be parsed: its readable headers (mail 13; architecture: stored unparsed). */
-export function unparsedContent(raw: Buffer, sender: string): MailContent {
-  return withoutBodies(headerContent(parseHeadersOnly(raw.subarray(0, HEADER_BYTES)), raw, sender), raw)
+export function unparsedContent(raw: Buffer): MailContent {
+  return withoutBodies(headerContent(parseHeadersOnly(raw.subarray(0, HEADER_BYTES)), raw), raw)
 }
 
-/** The content of a mail that could not be stored with its headers either: what the envelope says. */
-export function bareContent(raw: Buffer, sender: string): MailContent {
-  const header = { headers: {}, from: '', to: [], cc: [], bcc: [], replyTo: [], references: [] }
-  return withoutBodies(headerContent(header, raw, sender), raw)
+/** The content of a mail that could not be stored with its headers either. */
+export function bareContent(raw: Buffer): MailContent {
+  const header = { from: NO_SENDER, headers: {}, to: [], cc: [], bcc: [], replyTo: [], references: [] }
+  return withoutBodies(headerContent(header, raw), raw)
 }
 
 type HeaderContent = Omit<
@@ -84,14 +88,11 @@ function withoutBodies(header: HeaderContent, raw: Buffer): MailContent {
   }
 }
 
-function headerContent(
-  header: Omit<MailHeader, 'automation' | 'truncated'>,
-  raw: Buffer,
-  sender: string,
-): HeaderContent {
+function headerContent(header: Omit<MailHeader, 'automation' | 'truncated'>, raw: Buffer): HeaderContent {
   const messageId = header.messageId === undefined ? undefined : storable(header.messageId)
   return {
-    from: name(header.from) || name(sender) || '(no sender)',
+    from: name(header.from),
+    author: header.author,
     to: header.to.map(name),
     cc: header.cc.map(name),
     bcc: header.bcc.map(name),

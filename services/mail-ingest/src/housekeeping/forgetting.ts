@@ -38,6 +38,10 @@ delete from remembered_ids
  where ctid = any(array(select ctid from remembered_ids
                          where remembered_at < now() - interval '${REMEMBERED_SECONDS} seconds' limit $1))
 returning id`)
+const FAILING_DOMAINS = sql<{ domain: string }, [rows: number]>(`
+delete from failing_domains
+ where domain in (select domain from failing_domains where seen_at < now() - interval '1 day' limit $1)
+returning domain`)
 
 const BATCH = 1_000
 const EVERY_MS = 3_600_000
@@ -66,7 +70,8 @@ export class Forgetting implements Part {
   }
 
   async forget(): Promise<void> {
-    for (const statement of [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL, REMEMBERED_IDS] as const) {
+    const all = [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL, REMEMBERED_IDS, FAILING_DOMAINS] as const
+    for (const statement of all) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);
     }
   }

@@ -8,7 +8,8 @@ import { ListConditions, positionOf } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
 const SELECT = `select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
-  sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, created_at, updated_at
+  sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
+  created_at, updated_at
   from messages`
 
 /** Sent and received together, newest first (mail 6.1). */

@@ -1,3 +1,4 @@
+import type { MessageAuthentication } from '@restante/contracts'
 import type { TransferEncoding } from '@restante/mime'
 
 /** One attachment as it is stored: what the wire shows, and where its bytes are in the raw mail. */
@@ -49,6 +50,8 @@ export interface MessageRow extends ScopeColumns {
   readonly blob: string
   readonly trace: string
   readonly digest: string
+  /** Of a received message. */
+  readonly authentication: MessageAuthentication | null
   readonly handed_over_at: Date | null
   readonly settled_at: Date | null
   readonly delayed_at: Date | null

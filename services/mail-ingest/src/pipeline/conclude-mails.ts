@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import type { Db } from '../database.ts'
+import type { Db, Tx } from '../database.ts'
 import type { InboxScope } from '../inbound/store.ts'
+import { deletedInboxes } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
 import { feedbackEvent } from '../reports/feedback-events.ts'
+import { type WaitingCandidate, waitingMails } from '../waiting/store.ts'
 import type { ExaminedMail, StorableMail } from './examine-mail.ts'
 import { type LeasedMail, queue } from './queue.ts'
 import { type Outcome, storeMessages } from './store-messages-step.ts'
@@ -37,8 +39,9 @@ export function concludeMails(
 ): Promise<ReadonlyMap<LeasedMail, ProcessingFacts>> {
   const { db, outbox } = tools
   return db.transaction(async (tx) => {
-    const stored = await storeMessages(tx, examined.filter(isStorable), tools)
-    const conclusions = examined.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
+    const settled = await withWaiting(tx, examined)
+    const stored = await storeMessages(tx, settled.filter(isStorable), tools)
+    const conclusions = settled.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
     await queue.finish(
       tx,
       examined.map(({ mail }) => mail),
@@ -54,6 +57,26 @@ export function concludeMails(
     )
     return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
   })
+}
+
+/** Has mails wait for which there is room; the others, and those of inboxes that are deleted, go on as if DNS had ended. */
+async function withWaiting(tx: Tx, examined: readonly ExaminedMail[]): Promise<readonly ExaminedMail[]> {
+  const candidates = examined.flatMap(({ mail, verdict }): WaitingCandidate[] => {
+    if (verdict.action !== 'wait') return []
+    const { domain, otherwise } = verdict
+    return [{ mail, domain, inboxUid: otherwise.inbox.inbox_uid, sender: otherwise.sender }]
+  })
+  if (candidates.length === 0) return examined
+  await waitingMails.lock(tx)
+  const deleted = await deletedInboxes(
+    tx,
+    candidates.map(({ inboxUid }) => inboxUid),
+  )
+  const alive = candidates.filter(({ inboxUid }) => !deleted.has(inboxUid))
+  const waiting = await waitingMails.admit(tx, alive, new Date())
+  return examined.map((one) =>
+    one.verdict.action === 'wait' && !waiting.has(one.mail) ? { ...one, verdict: one.verdict.otherwise } : one,
+  )
 }
 
 function isStorable(examined: ExaminedMail): examined is ExaminedMail<StorableMail> {
@@ -73,14 +96,19 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
     }
     case 'discard': {
       const { inbox, reason, sender } = verdict
-      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender.authentication, outcome: reason }
+      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender.authentication.verdict, outcome: reason }
       return { facts, events: discard(inbox, reason), kept: false }
+    }
+    case 'wait': {
+      // Its bytes are in use as before, by another row.
+      const facts = { inbox_uid: verdict.otherwise.inbox.inbox_uid, domain: verdict.domain, outcome: 'waiting' }
+      return { facts, events: [], kept: true }
     }
     case 'store': {
       const { inbox, sender, spam, content } = verdict
       if (stored === undefined) throw new Error('a mail was left out of its transaction')
       const { events, ...outcome } = stored
-      const examined = { authentication: sender.authentication, spam_score: spam.score, parsed: content.parsed }
+      const examined = { authentication: sender.authentication.verdict, spam_score: spam.score, parsed: content.parsed }
       const facts = { inbox_uid: inbox.inbox_uid, ...examined, ...outcome }
       if (stored.outcome === 'stored') return { facts, events, kept: true }
       return { facts, events: discard(inbox, stored.outcome), kept: false }

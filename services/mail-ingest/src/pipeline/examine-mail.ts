@@ -5,19 +5,19 @@ import type { MailContent } from '../content/mail-content.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { withRawMail } from '../raw/read.ts'
 import { readReport } from '../reports/read-report-step.ts'
+import { isAuthenticated, type SenderVerdict } from '../sender/authenticate-sender.ts'
 import { WorkSpan } from '../telemetry/spans.ts'
-import { authenticateSender, type SenderAuthenticationOptions, type SenderVerdict } from './authenticate-sender-step.ts'
+import { type AuthenticationTools, authenticateStep } from './authenticate-sender-step.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered-step.ts'
 import { parseMail } from './parse-mail-step.ts'
 import type { LeasedMail } from './queue.ts'
 import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam-step.ts'
 
 /** What mails are examined with. */
-export interface ExaminationTools extends SpamOptions {
+export interface ExaminationTools extends SpamOptions, AuthenticationTools {
   readonly blobs: BlobStore
   readonly parser: ParserPool
-  readonly authentication: SenderAuthenticationOptions
-  readonly answered: FindAnsweredOptions
+  readonly answers: FindAnsweredOptions
 }
 
 /** A mail for its mailbox, with everything that was found out about it. */
@@ -41,6 +41,8 @@ export type Verdict =
       readonly reason: 'dmarc' | 'virus'
       readonly sender: SenderVerdict
     }
+  /** DNS failed for its sender: it waits if there is room, and is stored otherwise (mail 13). */
+  | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
   /** It came to a return path; without a report it is dropped. */
   | { readonly action: 'report'; readonly deliveryId: string; readonly report: Report | undefined }
 
@@ -75,16 +77,24 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
     return { action: 'report', deliveryId, report: await readReport(mail, raw, tools.parser) }
   }
   const { inbox } = target
-  const [sender, content] = await Promise.all([
-    authenticateSender(raw, mail.envelope, tools.authentication),
-    parseMail(mail, raw, tools.parser),
-  ])
+  const [judged, content] = await Promise.all([authenticateStep(mail, raw, tools), parseMail(mail, raw, tools.parser)])
+  const sender = forShownAuthor(judged, content)
   if (sender.discard) return { action: 'discard', inbox, reason: 'dmarc', sender }
-  const authenticated = sender.authentication === 'pass' || sender.authentication === 'internal'
-  const spam = await scoreSpam(mail, raw, content, authenticated, tools)
+  const spam = await scoreSpam(mail, raw, content, isAuthenticated(sender), tools)
   if (spam.virus) return { action: 'discard', inbox, reason: 'virus', sender }
-  const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answered)
-  return { action: 'store', inbox, content, sender, spam, idInDoubt }
+  const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
+  const storable = { action: 'store', inbox, content, sender, spam, idInDoubt } as const
+  const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
+  return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }
+}
+
+/**
+ * A pass holds for the address that was judged, and for no other: a mail that is shown without it, because its header
+ * could not be read in full, is unauthenticated.
+ */
+function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerdict {
+  if (sender.authentication.verdict !== 'pass' || content.author === sender.author) return sender
+  return { ...sender, authentication: { ...sender.authentication, verdict: 'none' } }
 }
 
 /** Bytes that cannot be read now say nothing about the mail: it waits for them, and no attempt is counted. */

@@ -1,10 +1,13 @@
 type Headers = Readonly<Record<string, string>>
 
+/** What a mail says of its own authentication. Nobody has to tell whose word it is: only our own keeps its name. */
+const CLAIMS = /^(?:authentication-results|received-spf|arc-authentication-results)$/i
+
 /**
- * The `headers` of a stored mail: our trace lines first, then what the mail brought, without any
- * Authentication-Results that claim to be ours (RFC 8601 5).
+ * The `headers` of a stored mail (mail 5.1): our trace lines first, then what the mail brought. Its own results of
+ * authentication appear as `X-Original-<name>`, whatever name they are given in.
  */
-export function mergedHeaders(trace: Headers, mail: Headers, hostname: string): Record<string, string> {
+export function mergedHeaders(trace: Headers, mail: Headers): Record<string, string> {
   const merged = new Map<string, { name: string; values: string[] }>()
   const add = (name: string, value: string): void => {
     const entry = merged.get(name.toLowerCase()) ?? { name, values: [] }
@@ -12,19 +15,6 @@ export function mergedHeaders(trace: Headers, mail: Headers, hostname: string): 
     merged.set(name.toLowerCase(), entry)
   }
   for (const [name, value] of Object.entries(trace)) add(name, value)
-  for (const [name, value] of Object.entries(mail)) {
-    const kept = name.toLowerCase() === 'authentication-results' ? withoutOurs(value, hostname) : value
-    if (kept !== undefined) add(name, kept)
-  }
+  for (const [name, value] of Object.entries(mail)) add(CLAIMS.test(name) ? `X-Original-${name}` : name, value)
   return Object.fromEntries([...merged.values()].map(({ name, values }) => [name, values.join('\n')]))
-}
-
-function withoutOurs(value: string, hostname: string): string | undefined {
-  const foreign = value.split('\n').filter((line) => authority(line) !== hostname)
-  return foreign.length > 0 ? foreign.join('\n') : undefined
-}
-
-/** The authserv-id: the first word, before any version. */
-function authority(line: string): string {
-  return (/^\s*"?([^\s";]+)/.exec(line)?.[1] ?? '').toLowerCase()
 }

@@ -6,14 +6,13 @@ import type { LeasedMail } from './queue.ts'
 
 /**
  * Reads a mail in a thread that may die of it. Each attempt was counted before it began, so a mail that kills its
- * threads, or the process, is stored from its headers after three, and from its envelope alone after three more: what
+ * threads, or the process, is stored from its headers after three, and without them after three more: what
  * got 250 is in its mailbox whatever is in it.
  * @throws ParserDied, ParserTimedOut: to be tried again; UpstreamError: to be tried again, and no attempt of this mail.
  */
 export async function parseMail(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<MailContent> {
-  const sender = mail.envelope.mail_from
   const { attempts } = LIMITS.inbound
-  if (mail.attempts > 2 * attempts) return bareContent(raw, sender)
-  if (mail.attempts > attempts) return unparsedContent(raw, sender)
-  return contentOf(await readMailWith(parser, raw), raw, sender)
+  if (mail.attempts > 2 * attempts) return bareContent(raw)
+  if (mail.attempts > attempts) return unparsedContent(raw)
+  return contentOf(await readMailWith(parser, raw), raw)
 }

@@ -1,6 +1,7 @@
 import { type Queryable, sqlPlannedAnew } from '@restante/service'
 import { type Envelope, envelope as envelopeSchema } from '../inbound/envelope.ts'
 import type { InboxScope } from '../inbound/store.ts'
+import { type Waited, waited as waitedSchema } from '../waiting/waited.ts'
 
 /** A row of the queue that this process may work on until its lease ends. */
 export interface LeasedMail {
@@ -18,6 +19,8 @@ export interface LeasedMail {
   readonly attempts: number
   /** Whoever had it before never gave it back: it may have ended that process. Its attempt is not counted yet. */
   readonly orphaned: boolean
+  /** Of a mail that waited for DNS. */
+  readonly waited?: Waited
 }
 
 interface Row {
@@ -36,6 +39,7 @@ interface Row {
   readonly received_at: Date
   readonly attempts: number
   readonly orphaned: boolean
+  readonly waited: unknown
 }
 
 /** What a dead process held is taken over after this; whoever lives renews (`Leases`). */
@@ -81,7 +85,7 @@ update inbound
   from run
  where inbound.id = run.id
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
-          envelope, received_at, attempts + orphaned::int as attempts, orphaned`)
+          envelope, received_at, waited, attempts + orphaned::int as attempts, orphaned`)
 
 const COUNT = sqlPlannedAnew<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
@@ -166,6 +170,7 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
     receivedAt: row.received_at,
     attempts: row.attempts,
     orphaned: row.orphaned,
+    ...(row.waited !== null && { waited: waitedSchema.parse(row.waited) }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import { bareAddress, makeMessageId, parseHeadersOnly } from '@restante/mime'
+import { makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { MailContent } from '../content/mail-content.ts'
 import type { Tx } from '../database.ts'
 import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../mailbox/duplicates.ts'
@@ -12,7 +12,7 @@ import { receivedEvent } from '../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../mailbox/rows.ts'
 import { ThreadFinder } from '../mailbox/thread-finder.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
-import type { SenderVerdict } from './authenticate-sender-step.ts'
+import { isAuthenticated, type SenderVerdict } from '../sender/authenticate-sender.ts'
 import type { ExaminedMail, StorableMail } from './examine-mail.ts'
 import { mergedHeaders } from './headers.ts'
 import type { LeasedMail } from './queue.ts'
@@ -64,7 +64,7 @@ export async function storeMessages(
       const message = withFreeId(await finder.place(arrived), finder.isTaken(arrived) || of.verdict.idInDoubt)
       stored.push(message)
       finder.add(message)
-      added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace, options.hostname) })
+      added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace) })
     }
   }
   if (added.length === 0) return outcomes
@@ -114,7 +114,7 @@ function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStor
       message_id: message.message_id,
       thread_id: message.thread_id,
       labels: [...message.labels],
-      authentication: sender.authentication,
+      authentication: sender.authentication.verdict,
       spam_score: spam.score,
       parsed: content.parsed,
       attempts: mail.attempts,
@@ -140,7 +140,7 @@ function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToS
   const now = new Date()
   const trace = traceLines(mail, hostname, sender.trace)
   const labels = labelsOf(sender, spam)
-  const senderAddress = bareAddress(content.from).toLowerCase()
+  const senderAddress = content.author?.toLowerCase() ?? ''
   const { date, messageId: headerId } = content
   return {
     id: uuidV7(),
@@ -169,6 +169,7 @@ function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToS
     blob: mail.blob,
     trace,
     digest: mailDigest({ headerId, sender: content.from, senderAddress, content: content.digest }),
+    authentication: sender.authentication,
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,
@@ -178,17 +179,16 @@ function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToS
 }
 
 function labelsOf(sender: SenderVerdict, spam: SpamVerdict): string[] {
-  const authenticated = sender.authentication === 'pass' || sender.authentication === 'internal'
-  return ['received', 'unread', ...(spam.spam ? ['spam'] : []), ...(authenticated ? [] : ['unauthenticated'])]
+  return ['received', 'unread', ...(spam.spam ? ['spam'] : []), ...(isAuthenticated(sender) ? [] : ['unauthenticated'])]
 }
 
-function bodyColumns(content: MailContent, trace: string, hostname: string): BodyColumns {
+function bodyColumns(content: MailContent, trace: string): BodyColumns {
   const { headers } = parseHeadersOnly(Buffer.from(`${trace}\r\n`))
   return {
     text: content.text,
     html: content.html,
     extracted_text: content.extractedText,
     extracted_html: content.extractedHtml,
-    headers: mergedHeaders(headers, content.headers, hostname),
+    headers: mergedHeaders(headers, content.headers),
   }
 }

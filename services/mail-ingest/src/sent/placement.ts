@@ -58,8 +58,7 @@ export class SentPlacement {
     if (await deletedInbox(db, inbox_uid)) return undefined
     const id = uuidV7()
     const blob = `${copiesOf(inbox_uid)}${id}`
-    const read = async () =>
-      withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, bareAddress(copy.from), parser))
+    const read = async () => withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, parser))
     try {
       const [content] = await Promise.all([
         this.#memory.within(copy.blob.size, read),
@@ -99,11 +98,11 @@ async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<
 }
 
 /** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */
-async function readContent(raw: Buffer, sender: string, parser: ParserPool): Promise<MailContent> {
+async function readContent(raw: Buffer, parser: ParserPool): Promise<MailContent> {
   try {
-    return contentOf(await readMailWith(parser, raw), raw, sender)
+    return contentOf(await readMailWith(parser, raw), raw)
   } catch (error) {
-    if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw, sender)
+    if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw)
     throw error
   }
 }
@@ -142,6 +141,7 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
     blob,
     trace: '',
     digest: mailDigest({ headerId, sender, senderAddress, content: content.digest }),
+    authentication: null,
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,

@@ -45,6 +45,7 @@ async function replySource(
     sent: message.direction === 'sent',
     timestamp: message.timestamp.toISOString(),
     from: message.sender,
+    ...(message.sender_address !== '' && { author: message.sender }),
     to: [...message.to],
     cc: [...message.cc],
     reply_to: [...message.reply_to],

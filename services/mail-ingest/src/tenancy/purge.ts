@@ -6,6 +6,7 @@ import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
 import { applyFact } from '../sent/apply-fact.ts'
 import { pendingFacts } from '../sent/store.ts'
+import { waitingMails } from '../waiting/store.ts'
 import { purgeOrganization } from './organizations.ts'
 
 /** See the partial index `deleted_inboxes_unpurged`. */
@@ -34,6 +35,8 @@ select blob from raw_mails
    for update skip locked`)
 const ON_THEIR_WAY = sql<{ one: number }, [inboxUid: string, folder: string]>(`
 (select 1 as one from inbound where lane = $1 limit 1)
+union all
+(select 1 from waiting_mails where inbox_uid = $1 limit 1)
 union all
 (select 1 from raw_mails where refs = 0 and starts_with(blob, $2) limit 1)`)
 const NEXT_TURN = sql<never, [inboxUid: string, waitMs: number]>(
@@ -106,6 +109,8 @@ export class InboxPurge implements Part {
       tx,
       messages.map(({ blob }) => blob),
     )
+    // The pipeline discards them, as it does with what is still on its way.
+    await waitingMails.giveBackAll(tx, uid, BATCH)
     const unplaced = await tx.query(UNPLACED, copiesOf(uid), BATCH)
     await this.#delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]

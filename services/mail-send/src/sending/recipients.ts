@@ -10,6 +10,7 @@ import {
   replyRecipients,
 } from '@restante/mime'
 import { ApiError } from '@restante/service'
+import { noAuthor } from './refusals.ts'
 
 /** Addresses of the caller, read; absent where the caller gave none. */
 export interface GivenAddresses {
@@ -44,7 +45,10 @@ export function readAddresses(body: AddressFields): GivenAddresses {
   return given
 }
 
-/** Whom an answer goes to (mail 8.3). */
+/**
+ * Whom an answer goes to (mail 8.3).
+ * @throws ApiError 422 when it depends on the author of a mail that names no single one, and gives no Reply-To (mail 13).
+ */
 export function answerRecipients(
   answer:
     | { readonly kind: 'reply'; readonly body: ReplyBody }
@@ -53,7 +57,10 @@ export function answerRecipients(
   source: ReplySource,
   ownAddress: string,
 ): Recipients {
-  if (answer.kind === 'reply_all' || answer.body.reply_all === true) {
+  const isToAll = answer.kind === 'reply_all' || answer.body.reply_all === true
+  const isDerived = isToAll || given.to.length === 0
+  if (isDerived && !source.sentByInbox && source.author === undefined && source.replyTo.length === 0) throw noAuthor()
+  if (isToAll) {
     const { to, cc } = replyAllRecipients(source, ownAddress)
     return { to: readable(to), cc: readable(cc), bcc: [] }
   }

@@ -64,6 +64,13 @@ export function noRecipients(): ApiError {
   })
 }
 
+export function noAuthor(): ApiError {
+  return new ApiError('unprocessable', {
+    message: 'The message names no single sender who could be answered',
+    fix: 'Reply with the recipients in to.',
+  })
+}
+
 export function tooManyRecipients(): ApiError {
   const message = `At most ${LIMITS.send.recipients} recipients in to, cc and bcc together`
   return new ApiError('validation_error', { errors: [{ path: ['to'], message }] })

@@ -22,7 +22,7 @@ export async function readSource(
   const read = async () => (await mailIngest.call('mail-ingest.getReplySource', request, TIMEOUT_MS)).source
   const source = (await read()) ?? ((await bringCopy(db, mailIngest, inbox, messageId)) ? await read() : undefined)
   if (!source) throw notFound('Message')
-  const { thread_id: threadId, subject, text, html } = source
+  const { thread_id: threadId, author, subject, text, html } = source
   return {
     threadId,
     source: {
@@ -34,6 +34,7 @@ export async function readSource(
       references: source.references,
       timestamp: new Date(source.timestamp),
       sentByInbox: source.sent,
+      author,
       ...(subject !== undefined && { subject }),
       ...(text !== undefined && { text }),
       ...(html !== undefined && { html }),

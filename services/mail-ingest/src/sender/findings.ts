@@ -1,0 +1,96 @@
+import type { MessageAuthentication } from '@restante/contracts'
+
+/** How a domain relates to the author's (RFC 9989 3.2.10): the same name, the same organizational domain, or neither. */
+export type Alignment = 'exact' | 'relaxed' | 'none'
+
+/** One DKIM signature. */
+export interface SignatureFinding {
+  readonly result: MessageAuthentication['dkim']
+  readonly alignment: Alignment
+  /** It covers the mail as it is shown: the whole body, and no field twice that may occur once (mail 13). */
+  readonly covers: boolean
+}
+
+/** What the checks of SPF, DKIM, DMARC and ARC found, for the one author of a mail. */
+export interface Findings {
+  /** Undefined: the mail names no single author, so that nothing can be authenticated. */
+  readonly authorDomain: string | undefined
+  readonly spf: { readonly result: MessageAuthentication['spf']; readonly alignment: Alignment }
+  readonly signatures: readonly SignatureFinding[]
+  readonly dmarc: {
+    /** By the signatures that cover the mail. */
+    readonly result: MessageAuthentication['dmarc']
+    /** The policy that applies, where there is one. */
+    readonly policy: string | undefined
+    /** DMARC would pass if signatures counted that do not cover the mail. */
+    readonly passesUncovered: boolean
+  }
+  readonly arc: {
+    readonly result: MessageAuthentication['arc']
+    /** A trusted forwarder sealed that the mail of this author passed DMARC. */
+    readonly vouches: boolean
+    readonly covers: boolean
+  }
+}
+
+/** What follows from the findings. */
+export interface Conclusion {
+  readonly verdict: 'pass' | 'fail' | 'none'
+  /** The author's domain asks to refuse what fails, and nothing speaks against it (mail 13). */
+  readonly discard: boolean
+  /** A temporary DNS error stands between the mail and an answer that could turn the outcome. */
+  readonly temporary: boolean
+}
+
+const NOTHING: Conclusion = { verdict: 'none', discard: false, temporary: false }
+
+/**
+ * DMARC decides where there is a policy. Without one the author's domain must itself have passed: an aligned signature,
+ * or SPF. A pass for some other domain says nothing about this author. Nothing is discarded while an answer is missing
+ * that could turn the outcome; only the author domain's policy, an aligned signature's key and the SPF of an aligned
+ * return path can.
+ */
+export function conclude(findings: Findings): Conclusion {
+  const { authorDomain, dmarc, arc, spf, signatures } = findings
+  if (authorDomain === undefined) return NOTHING
+  if (isPass(findings) || (arc.vouches && arc.covers)) return { ...NOTHING, verdict: 'pass' }
+  const unanswered = [spf, ...signatures].some(
+    ({ result, alignment }) => result === 'temperror' && alignment !== 'none',
+  )
+  if (unanswered || dmarc.result === 'temperror') return { ...NOTHING, temporary: true }
+  if (dmarc.result !== 'fail') return NOTHING
+  const refused = dmarc.policy === 'quarantine' || dmarc.policy === 'reject'
+  return { verdict: 'fail', discard: refused && !dmarc.passesUncovered && !arc.vouches, temporary: false }
+}
+
+function isPass({ dmarc, spf, signatures }: Findings): boolean {
+  if (dmarc.result === 'pass') return true
+  if (dmarc.result === 'fail') return false
+  const passed = [spf, ...signatures.filter(({ covers }) => covers)].filter(({ result }) => result === 'pass')
+  // A policy that could not be read may ask for the very same domain.
+  if (dmarc.result === 'temperror') return passed.some(({ alignment }) => alignment === 'exact')
+  return passed.some(({ alignment }) => alignment !== 'none')
+}
+
+/** Best first. */
+const ORDER: readonly MessageAuthentication['dkim'][] = [
+  'pass',
+  'policy',
+  'temperror',
+  'permerror',
+  'fail',
+  'neutral',
+  'none',
+]
+
+/** The one result that is shown of all signatures: that of an aligned one, else the best (mail 5.1). */
+export function shownSignature(signatures: readonly SignatureFinding[]): MessageAuthentication['dkim'] {
+  const aligned = signatures.filter(({ alignment }) => alignment !== 'none')
+  const results = (aligned.length > 0 ? aligned : signatures).map((one) => shownResult(one))
+  return ORDER.find((result) => results.includes(result)) ?? 'none'
+}
+
+/** A signature that verifies and does not cover the mail is not accepted by policy (RFC 8601 2.7.1). */
+export function shownResult({ result, covers }: SignatureFinding): MessageAuthentication['dkim'] {
+  return result === 'pass' && !covers ? 'policy' : result
+}

@@ -1,0 +1,257 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '@restante/contracts'
+import { type Part, UpstreamError } from '@restante/service'
+import type { DnsCache } from './dns-cache.ts'
+import type { FromThread, Judgement, MailToJudge, ToThread } from './protocol.ts'
+
+export interface SenderJudgeOptions {
+  readonly dns: DnsCache
+  /** Processor time for one mail, in milliseconds. */
+  readonly cpuMs?: number
+  /** Time for one piece of a mail, in milliseconds: only what never ends takes so long. */
+  readonly pieceMs?: number
+  /** The thread ends when it had nothing to do for so long. */
+  readonly idleMs?: number
+}
+
+/** The mail took more processor time than one may take, or ended the thread: its sender cannot be judged. */
+export class UnjudgeableMailError extends Error {
+  override readonly name = 'UnjudgeableMailError'
+}
+
+interface Task {
+  readonly id: number
+  readonly mail: MailToJudge
+  readonly body: Buffer
+  readonly resolve: (judgement: Judgement) => void
+  readonly reject: (error: Error) => void
+  /** What the thread has: nothing, the header, the body up to `sent`, everything. */
+  state: 'new' | 'body' | 'sent'
+  sent: number
+  cpuMs: number
+  /** How often a thread ended that had this mail. */
+  deaths: number
+  timer: NodeJS.Timeout | undefined
+}
+
+interface Thread {
+  readonly worker: Worker
+  ready: boolean
+  idle: NodeJS.Timeout | undefined
+}
+
+const THREAD_FILE = new URL('./judge-thread.ts', import.meta.url)
+const PIECE = 64 * 1024
+const PIECE_MS = 15_000
+/** From the end of the body to the verdict: several times the DNS time of all steps. */
+const VERDICT_MS = 30_000
+const IDLE_MS = 30_000
+const MEMORY_MB = 128
+/** A thread that ends takes mails along that have nothing to do with it. */
+const DEATHS = 3
+
+/**
+ * Judges senders in a thread of their own: a hostile mail costs processor time there, up to a budget. The thread starts
+ * with the first mail, works mails off piece by piece in turns, and is replaced when one of them ends it. DNS questions
+ * are answered by this thread's cache.
+ */
+export class SenderJudge implements Part {
+  readonly name = 'sender judge'
+  readonly #options: Required<SenderJudgeOptions>
+  readonly #tasks = new Map<number, Task>()
+  /** Those with something for the thread, in turns. */
+  readonly #turns: Task[] = []
+  #thread: Thread | undefined
+  /** The task whose message the thread is working off. */
+  #current: Task | undefined
+  #lastId = 0
+  #stopped = false
+
+  constructor(options: SenderJudgeOptions) {
+    const cpuMs = LIMITS.inbound.senderAuthenticationCpu
+    this.#options = { cpuMs, pieceMs: PIECE_MS, idleMs: IDLE_MS, ...options }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const task of [...this.#tasks.values()]) this.#reject(task, unavailable('the process is stopping'))
+    await this.#endThread()
+  }
+
+  /** Whether the thread is there now. */
+  get running(): boolean {
+    return this.#thread !== undefined
+  }
+
+  /**
+   * Judges one mail. Its body is copied piece by piece.
+   * @throws UnjudgeableMailError; UpstreamError when no mail can be judged now.
+   */
+  judge(mail: MailToJudge, body: Buffer): Promise<Judgement> {
+    if (this.#stopped) throw unavailable('the process is stopping')
+    const { promise, resolve, reject } = Promise.withResolvers<Judgement>()
+    const id = ++this.#lastId
+    const state = { state: 'new' as const, sent: 0, cpuMs: 0, deaths: 0, timer: undefined }
+    const task: Task = { id, mail, body, resolve, reject, ...state }
+    this.#tasks.set(id, task)
+    this.#turns.push(task)
+    this.#next()
+    return promise
+  }
+
+  #next(): void {
+    this.#thread ??= this.#start()
+    const thread = this.#thread
+    clearTimeout(thread.idle)
+    if (this.#tasks.size === 0) {
+      thread.idle = setTimeout(() => void this.#endThread(), this.#options.idleMs)
+      return
+    }
+    if (!thread.ready || this.#current) return
+    const task = this.#turns.shift()
+    if (!task) return
+    this.#current = task
+    this.#watch(task, this.#options.pieceMs)
+    this.#sendTo(thread, task)
+  }
+
+  #sendTo({ worker }: Thread, task: Task): void {
+    const { id, mail, body } = task
+    if (task.state === 'new') {
+      task.state = mail.signed ? 'body' : 'sent'
+      worker.postMessage({ kind: 'judge', id, mail } satisfies ToThread)
+      return
+    }
+    // A copy of exactly these bytes, which the thread then owns.
+    const piece = new Uint8Array(body.subarray(task.sent, task.sent + PIECE))
+    task.sent += piece.length
+    const last = task.sent >= body.length
+    if (last) task.state = 'sent'
+    worker.postMessage({ kind: 'body', id, piece, last } satisfies ToThread, [piece.buffer])
+  }
+
+  #receive(thread: Thread, message: FromThread): void {
+    if (thread !== this.#thread) return
+    if (message.kind === 'ready') {
+      thread.ready = true
+      this.#next()
+      return
+    }
+    const task = this.#tasks.get(message.id)
+    switch (message.kind) {
+      case 'done':
+        if (this.#current?.id === message.id) this.#current = undefined
+        if (task) this.#worked(task, message)
+        this.#next()
+        return
+      case 'ask':
+        void this.#options.dns.ask(message.asked).then((answer) => {
+          const { id, question } = message
+          thread.worker.postMessage({ kind: 'answer', id, question, answer } satisfies ToThread)
+        })
+        return
+      case 'catch up':
+        // What the network has brought meanwhile is read before this.
+        setImmediate(() =>
+          setImmediate(() => thread.worker.postMessage({ kind: 'caught up', id: message.id } satisfies ToThread)),
+        )
+        return
+      case 'judged':
+        if (task) this.#settle(task).resolve(message.judgement)
+        this.#next()
+        return
+      case 'failed':
+        if (task) this.#settle(task).reject(new UnjudgeableMailError(message.reason))
+        this.#next()
+    }
+  }
+
+  #worked(task: Task, { cpuMs, tooLongLine }: Extract<FromThread, { kind: 'done' }>): void {
+    task.cpuMs += cpuMs
+    if (tooLongLine) this.#giveUp(task, 'a line of the body is too long to be hashed')
+    else if (task.cpuMs > this.#options.cpuMs) this.#giveUp(task, 'the mail takes more processor time than one may')
+    else if (task.state === 'sent') this.#watch(task, VERDICT_MS)
+    else {
+      clearTimeout(task.timer)
+      this.#turns.push(task)
+    }
+  }
+
+  #giveUp(task: Task, reason: string): void {
+    this.#reject(task, new UnjudgeableMailError(reason))
+    this.#thread?.worker.postMessage({ kind: 'forget', id: task.id } satisfies ToThread)
+  }
+
+  /** The thread is ended when it takes longer. */
+  #watch(task: Task, ms: number): void {
+    clearTimeout(task.timer)
+    task.timer = setTimeout(() => {
+      this.#reject(task, new UnjudgeableMailError(`the mail kept its thread for ${ms} ms`))
+      this.#replace(new Error('a mail kept the thread'))
+    }, ms)
+  }
+
+  #reject(task: Task, error: Error): void {
+    this.#settle(task).reject(error)
+  }
+
+  #settle(task: Task): Task {
+    clearTimeout(task.timer)
+    this.#tasks.delete(task.id)
+    const turn = this.#turns.indexOf(task)
+    if (turn >= 0) this.#turns.splice(turn, 1)
+    return task
+  }
+
+  #start(): Thread {
+    const worker = new Worker(THREAD_FILE, {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      env: threadEnvironment(),
+      execArgv: [],
+    })
+    const thread: Thread = { worker, ready: false, idle: undefined }
+    worker.on('message', (message: FromThread) => this.#receive(thread, message))
+    const ended = (cause: unknown): void => {
+      if (thread === this.#thread) this.#replace(cause)
+    }
+    worker.on('error', ended)
+    worker.on('exit', (code) => ended(new Error(`exit code ${code}`)))
+    return thread
+  }
+
+  /** Begins all mails again in a new thread, but not for ever. */
+  #replace(cause: unknown): void {
+    const wasReady = this.#thread?.ready === true
+    const blamed = this.#current === undefined ? [...this.#tasks.values()] : [this.#current]
+    void this.#endThread()
+    // A thread that cannot even start would be started for ever.
+    if (!wasReady) for (const task of [...this.#tasks.values()]) this.#reject(task, unavailable(cause))
+    for (const task of blamed)
+      if (++task.deaths >= DEATHS) this.#reject(task, new UnjudgeableMailError('its thread died'))
+    this.#turns.length = 0
+    for (const task of this.#tasks.values()) {
+      clearTimeout(task.timer)
+      Object.assign(task, { state: 'new', sent: 0, cpuMs: 0 })
+      this.#turns.push(task)
+    }
+    if (this.#tasks.size > 0) this.#next()
+  }
+
+  async #endThread(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    this.#current = undefined
+    clearTimeout(thread?.idle)
+    await thread?.worker.terminate()
+  }
+}
+
+function unavailable(cause: unknown): UpstreamError {
+  return new UpstreamError('no sender can be judged now', { cause })
+}
+
+/** Neither preloads (telemetry) nor settings of the main thread concern it, except where compiled modules are. */
+function threadEnvironment(): Record<string, string> {
+  const compiled = process.env['NODE_COMPILE_CACHE']
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }
+}

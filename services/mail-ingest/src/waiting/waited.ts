@@ -1,0 +1,48 @@
+import { LIMITS, messageAuthentication } from '@restante/contracts'
+import { z } from 'zod'
+import type { SenderVerdict } from '../sender/authenticate-sender.ts'
+
+/** What a mail is stored with when DNS never answered. */
+export const keptVerdict = z.object({
+  authentication: messageAuthentication,
+  author: z.string().optional(),
+  trace: z.string(),
+})
+
+/** What is kept of a mail's waiting when it returns to the queue. */
+export const waited = z.object({
+  since: z.coerce.date(),
+  /** How often DNS was asked again. */
+  times: z.int(),
+  /** Present: it waits no more, and is stored with this. */
+  verdict: keptVerdict.optional(),
+})
+export type Waited = z.infer<typeof waited>
+
+export const questions = z.array(z.object({ name: z.string(), type: z.string() }))
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+
+/** When DNS is asked again, from the first judgement on: most failures are over within seconds, the others in an hour. */
+export const ASKED_AGAIN_MS: readonly number[] = [
+  30 * SECOND,
+  3 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  LIMITS.inbound.waiting.time,
+]
+
+/** Whether a mail may wait (again). */
+export function mayWait(so: Waited | undefined, now: Date): boolean {
+  return (
+    so === undefined ||
+    (so.times < ASKED_AGAIN_MS.length && now.getTime() - so.since.getTime() < LIMITS.inbound.waiting.time)
+  )
+}
+
+/** The verdict of a mail that waits no more. */
+export function verdictOf(kept: z.infer<typeof keptVerdict>): SenderVerdict {
+  const { authentication, author, trace } = kept
+  return { authentication, author, trace, discard: false, unanswered: [] }
+}
