@@ -84,6 +84,12 @@ describe('200', () => {
     expect(Buffer.from(row?.secret ?? '').toString('latin1')).not.toContain(webhook.secret.slice(6))
   })
 
+  it('takes null for an optional member as if it were left out', async () => {
+    const unset = { client_id: null, inbox_ids: null, pod_ids: null, headers: null }
+    const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, ...unset })
+    for (const name of Object.keys(unset)) expect(webhook).not.toHaveProperty(name)
+  })
+
   it('takes the same url twice', async () => {
     const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
     const second = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
@@ -172,7 +178,9 @@ describe('400', () => {
     ['no event types', { url: URL }, ['event_types']],
     ['an empty list of event types', { url: URL, event_types: [] }, ['event_types']],
     ['an unknown event type', { url: URL, event_types: ['message.received', 'message.moved'] }, ['event_types', 1]],
-    ['null', { ...good, client_id: null }, ['client_id']],
+    ['null for a required member', { ...good, event_types: null }, ['event_types']],
+    ['null in a list', { ...good, inbox_ids: [null] }, ['inbox_ids', 0]],
+    ['null for a header', { ...good, headers: { 'x-a': null } }, ['headers', 'x-a']],
     ['a client_id with a space', { ...good, client_id: 'a b' }, ['client_id']],
     ['a client_id of 257 characters', { ...good, client_id: 'a'.repeat(257) }, ['client_id']],
     ['eleven inbox ids', { ...good, inbox_ids: elevenIds }, ['inbox_ids']],
