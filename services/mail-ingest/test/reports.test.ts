@@ -38,6 +38,7 @@ describe('what comes to a return path', () => {
     expect(JSON.parse(record.value)).toMatchObject({
       delivery_id: id,
       message_id: '<original@mail.test>',
+      peer: '127.0.0.1',
       recipients: [{ address: 'gone@customer.test', action: 'failed', status: '5.1.1' }],
     })
   })
@@ -54,7 +55,11 @@ describe('what comes to a return path', () => {
     )
     const record = await feedback.next(isAbout(id), { what: 'the report' })
     expect(record.type).toBe('complaint.reported')
-    expect(JSON.parse(record.value)).toMatchObject({ feedback_type: 'abuse', recipients: ['bo@customer.test'] })
+    expect(JSON.parse(record.value)).toMatchObject({
+      feedback_type: 'abuse',
+      recipients: ['bo@customer.test'],
+      peer: '127.0.0.1',
+    })
   })
 
   it('is dropped when it is no report, and nothing of it is kept', async () => {

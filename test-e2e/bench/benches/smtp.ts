@@ -20,13 +20,22 @@ const WAYS: readonly Way[] = [
   { name: 'a connection per mail', reuse: false, mails: 3_000 },
 ]
 
+/** Mail is counted as anywhere else, and there is room for it: loopback is exempt in the local stack. */
+const COUNTED = {
+  RATE_LIMIT_SPARES_LOOPBACK: 'false',
+  INBOUND_NETWORK_MAILS: '1000000',
+  INBOUND_NETWORK_BYTES: '1000000000000',
+  INBOUND_INBOX_MAILS: '1000000',
+  INBOUND_ORGANIZATION_MAILS: '1000000',
+}
+
 export const smtp: Bench = {
   name: 'smtp',
   about: "mails of 10 KB durably accepted a second, beside Postfix's smtpd on the same disk, both from smtp-source",
   async run(context) {
     if (!isInstalled('smtp-source')) throw new Error('smtp-source is missing: install Postfix')
     // Accepting alone, as Postfix does here: the pipeline has a bench of its own.
-    const system = await context.startSystem({ environment: { ROLES: 'smtp,api' } })
+    const system = await context.startSystem({ environment: { ROLES: 'smtp,api', ...COUNTED } })
     const { place } = system
     const recipients = await createInboxes(await createTenant(place), 4)
     const postfix = await startHoldingPostfix(context, place)

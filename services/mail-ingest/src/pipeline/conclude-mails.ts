@@ -90,7 +90,7 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
     case 'report': {
       const { report, deliveryId } = verdict
       if (report === undefined) return { facts: { outcome: 'no_report' }, events: [], kept: false }
-      const event = feedbackEvent(report, { deliveryId, receivedAt: mail.receivedAt })
+      const event = feedbackEvent(report, { deliveryId, receivedAt: mail.receivedAt, envelope: mail.envelope })
       const events = span.within(() => outbox.encode(topics['mail.feedback'], [event]))
       return { facts: { outcome: 'reported' }, events, kept: false }
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EventOf, NO_ORGANIZATION, type topics } from '@restante/contracts'
 import type { Report } from '@restante/mime'
+import type { Envelope } from '../inbound/envelope.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 
@@ -8,6 +9,7 @@ type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 export interface ReportArrival {
   readonly deliveryId: string
   readonly receivedAt: Date
+  readonly envelope: Envelope
 }
 
 /** The event that hands a report on to mail-send, which knows what was sent (mail 13, events 1.3). */
@@ -16,6 +18,7 @@ export function feedbackEvent(report: Report, arrival: ReportArrival): FeedbackE
   const common = {
     delivery_id: arrival.deliveryId,
     received_at: arrival.receivedAt.toISOString(),
+    ...(arrival.envelope.via === 'smtp' && { peer: arrival.envelope.peer }),
     ...(messageId !== undefined && { message_id: messageId }),
   }
   const envelope = {
