@@ -108,6 +108,20 @@ describe('taking an organization over', () => {
       expect((await heir.api.get(heir.inbox)).body).toMatchObject({ display_name: 'Your Bank' })
     })
 
+    it('leaves no name of a key of its metadata on an inbox that is deleted before the human confirms', async () => {
+      const body = fresh()
+      await stranger(body)
+      const heir = await signUp(body)
+      gateway.behind.purging.add('/internal/mailboxes/purge')
+      try {
+        expect((await heir.api.delete(heir.inbox)).status).toBe(204)
+        const row = await gateway.db.orm.inbox.findFirstOrThrow({ where: { organizationId: heir.id } })
+        expect(row).toMatchObject({ inherited: [], metadata: {}, displayName: null })
+      } finally {
+        gateway.behind.purging.clear()
+      }
+    })
+
     it('tells the other services at both moments, with the surviving key and the time of the take-over', async () => {
       const body = fresh()
       await signUp(body)

@@ -92,7 +92,7 @@ function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnviro
   return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
 }
 
-/** The sender of the installation's own mail: who sends it and who keeps its address and name from others must agree. */
+/** The sender of the installation's own mail: mail-send uses it, the gateway keeps its address and name from inboxes. */
 export const systemSenderEnvironment = z.object({
   SYSTEM_SENDER: env
     .string('no-reply')

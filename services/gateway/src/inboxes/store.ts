@@ -190,7 +190,7 @@ export async function dropAlias(tx: Tx, uid: string): Promise<void> {
 const MARK_DELETED = sql<never, [uid: string, now: string]>(`
 update inboxes
    set deleted_at = $2, updated_at = $2, version = version + 1, display_name = null, client_id = null, metadata = '{}',
-       search_words = ''
+       inherited = '{}', search_words = ''
  where uid = $1`)
 
 const RETIRE = sql<never, [address: string, organizationId: string, until: string]>(`
