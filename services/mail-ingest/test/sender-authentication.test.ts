@@ -18,6 +18,7 @@ let zone: DnsZone
 let inbox: TestInbox
 let messages: TopicCollection
 let facts: TopicCollection
+let feedback: TopicCollection
 
 beforeAll(async () => {
   zone = await new DnsZone().start()
@@ -38,6 +39,7 @@ beforeAll(async () => {
   stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address, ARC_TRUSTED_SEALERS: 'forwarder.test' })
   messages = await stage.collect('mail.messages')
   facts = await stage.collect('mail.inbound')
+  feedback = await stage.collect('mail.feedback')
 }, 60_000)
 afterAll(async () => {
   await stage.stop()
@@ -230,5 +232,28 @@ describe('the raw mails of discarded mail', () => {
     await discarded({ from: 'ada@strict.test' })
     const unused = () => stage.db.orm.rawMail.count({ where: { refs: 0, size: { gt: 0 } } })
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
+  })
+})
+
+describe('a report about our own mail', () => {
+  async function reported(signer: string, change: (raw: string) => string = (raw) => raw): Promise<string[]> {
+    const id = randomUUID()
+    const to = stage.returnPath.addressFor(id)
+    const raw =
+      `From: mailer-daemon@${signer}\r\nTo: ${to}\r\nSubject: report\r\nMIME-Version: 1.0\r\n` +
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n' +
+      'Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.test\r\n\r\n' +
+      'Final-Recipient: rfc822; gone@customer.test\r\nAction: failed\r\nStatus: 5.1.1\r\n--b--\r\n'
+    const by = { signingDomain: signer, selector: 's1', privateKey }
+    const { signatures } = await dkimSign(Buffer.from(raw), { ...by, signatureData: [by] })
+    await sendMail({ port: stage.smtpPort, envelope: { from: '', to }, raw: change(signatures + raw) })
+    const record = await feedback.next(({ key: deliveryId }) => deliveryId === id, { what: 'the report' })
+    return JSON.parse(record.value).authenticated
+  }
+
+  it('names the domains that it is authenticated for, and no others', async () => {
+    expect(await reported('dkim.test')).toEqual(['dkim.test'])
+    expect(await reported('dkim.test', (raw) => raw.replace('gone@', 'other@'))).toEqual([])
+    expect(await reported('keyless.test')).toEqual([])
   })
 })

@@ -88,9 +88,9 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
     span.within(() => outbox.encode(topics['mail.inbound'], [discardedEvent(mail, inbox, reason)]))
   switch (verdict.action) {
     case 'report': {
-      const { report, deliveryId } = verdict
+      const { report, deliveryId, authenticated } = verdict
       if (report === undefined) return { facts: { outcome: 'no_report' }, events: [], kept: false }
-      const event = feedbackEvent(report, { deliveryId, receivedAt: mail.receivedAt, envelope: mail.envelope })
+      const event = feedbackEvent(report, { ...mail, deliveryId, authenticated })
       const events = span.within(() => outbox.encode(topics['mail.feedback'], [event]))
       return { facts: { outcome: 'reported' }, events, kept: false }
     }

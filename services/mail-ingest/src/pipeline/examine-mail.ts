@@ -5,7 +5,7 @@ import type { MailContent } from '../content/mail-content.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { withRawMail } from '../raw/read.ts'
 import { readReport } from '../reports/read-report-step.ts'
-import { isAuthenticated, type SenderVerdict } from '../sender/authenticate-sender.ts'
+import { authenticateSender, isAuthenticated, type SenderVerdict } from '../sender/authenticate-sender.ts'
 import { WorkSpan } from '../telemetry/spans.ts'
 import { type AuthenticationTools, authenticateStep } from './authenticate-sender-step.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered-step.ts'
@@ -44,7 +44,13 @@ export type Verdict =
   /** DNS failed for its sender: it waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
   /** It came to a return path; without a report it is dropped. */
-  | { readonly action: 'report'; readonly deliveryId: string; readonly report: Report | undefined }
+  | {
+      readonly action: 'report'
+      readonly deliveryId: string
+      readonly report: Report | undefined
+      /** Domains for which SPF or DKIM passed. */
+      readonly authenticated: readonly string[]
+    }
 
 /** A mail that is ready for the transaction of its effect. */
 export interface ExaminedMail<V extends Verdict = Verdict> {
@@ -74,7 +80,9 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const { target } = mail
   if (target.kind === 'report') {
     const { deliveryId } = target
-    return { action: 'report', deliveryId, report: await readReport(mail, raw, tools.parser) }
+    const report = await readReport(mail, raw, tools.parser)
+    const judged = report && (await authenticateSender(raw, mail.envelope, tools.authentication))
+    return { action: 'report', deliveryId, report, authenticated: judged?.passed ?? [] }
   }
   const { inbox } = target
   const [judged, content] = await Promise.all([authenticateStep(mail, raw, tools), parseMail(mail, raw, tools.parser)])

@@ -10,6 +10,8 @@ export interface ReportArrival {
   readonly deliveryId: string
   readonly receivedAt: Date
   readonly envelope: Envelope
+  /** Domains for which SPF or DKIM passed. */
+  readonly authenticated: readonly string[]
 }
 
 /** The event that hands a report on to mail-send, which knows what was sent (mail 13, events 1.3). */
@@ -18,6 +20,7 @@ export function feedbackEvent(report: Report, arrival: ReportArrival): FeedbackE
   const common = {
     delivery_id: arrival.deliveryId,
     received_at: arrival.receivedAt.toISOString(),
+    authenticated: [...arrival.authenticated],
     ...(arrival.envelope.via === 'smtp' && { peer: arrival.envelope.peer }),
     ...(messageId !== undefined && { message_id: messageId }),
   }

@@ -15,6 +15,8 @@ export interface SenderVerdict {
   readonly author: string | undefined
   /** The sender's domain asks to refuse what fails, and nobody whom we trust vouches for it (mail 13). */
   readonly discard: boolean
+  /** Domains for which SPF, or a signature that covers the mail, passed; whether the author's or not. */
+  readonly passed: readonly string[]
   /** Questions to DNS that failed for the moment and stand between the mail and its verdict. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
@@ -78,12 +80,12 @@ async function judge(
   const { peer, helo, mail_from: mailFrom } = envelope
   const mail = { author, header: text, repeatsField, signed, peer, helo, mailFrom, hostname }
   const judgement = await judge.judge({ ...mail, arcTrustedSealers: [...arcTrustedSealers] }, body)
-  const { verdict, discard, unanswered, trace } = judgement
-  return { authentication: { verdict, ...judgement.authentication }, author, discard, unanswered, trace }
+  const { verdict, discard, passed, unanswered, trace } = judgement
+  return { authentication: { verdict, ...judgement.authentication }, author, discard, passed, unanswered, trace }
 }
 
 function unjudged(verdict: 'internal' | 'none', author: string | undefined, trace: string): SenderVerdict {
   const results = { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' } as const
   const from = author !== undefined && { from_domain: domainOf(author) }
-  return { authentication: { verdict, ...from, ...results }, author, discard: false, unanswered: [], trace }
+  return { authentication: { verdict, ...from, ...results }, author, discard: false, passed: [], unanswered: [], trace }
 }

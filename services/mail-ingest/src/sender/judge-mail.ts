@@ -192,6 +192,13 @@ function report(
     ...conclusion,
     temporary,
     unanswered: temporary ? unanswered : [],
+    passed: [
+      ...(findings.spf.result === 'pass' ? [canonicalDomain(spf.domain)] : []),
+      ...dkim.flatMap(({ signingDomain }, index) => {
+        const passes = signatures[index]?.result === 'pass' && signatures[index].covers
+        return passes && signingDomain !== undefined ? [canonicalDomain(signingDomain)] : []
+      }),
+    ],
     authentication: {
       ...(mail.author !== undefined && { from_domain: domainOf(mail.author) }),
       spf: findings.spf.result,

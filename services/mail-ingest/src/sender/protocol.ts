@@ -29,6 +29,8 @@ export interface MailToJudge {
 /** What the thread found out. */
 export interface Judgement extends Conclusion {
   readonly authentication: Omit<MessageAuthentication, 'verdict'>
+  /** Domains for which SPF, or a signature that covers the mail, passed; whether the author's or not. */
+  readonly passed: readonly string[]
   /** Questions whose temporary failure stands between the mail and its verdict. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
