@@ -243,11 +243,11 @@ describe('a body', () => {
     ['UTF-16', Buffer.from('{}', 'utf16le')],
     ['a list', '[]'],
     ['a text', '"text"'],
-  ])('400 when it is %s', async (what, body) => {
+  ])('400 when it is %s', async (_what, body) => {
     const port = await listen({ handle: readBody })
     const bytes = Buffer.from(body)
     const answer = await exchange(port, post(`Content-Length: ${bytes.length}`), bytes)
-    expect(answer).toMatch(what === '100,000 objects in each other' ? /^HTTP\/1\.1 204 / : /^HTTP\/1\.1 400 /)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   it('may begin with a byte order mark', async () => {
