@@ -170,6 +170,8 @@ export const LIMITS = {
     /** Longer bodies (characters) are kept whole as their own extraction, and searched by their beginning. */
     extractedText: 2 * MB,
     extractedHtml: 1 * MB,
+    /** The same of html with more tags, each of which costs a parser far more time and memory than its characters. */
+    htmlTags: 60_000,
   },
   /** Stored messages (mail 5). */
   message: { preview: 200, downloadLink: 1 * HOUR },

@@ -18,6 +18,8 @@ export interface ParseLimits {
   readonly extractedText: number
   /** The same of an html body. */
   readonly extractedHtml: number
+  /** Tags of an html body up to which the same is done. */
+  readonly htmlTags: number
 }
 
 /** The state of one parse: its limits, and whether any of them was met. */

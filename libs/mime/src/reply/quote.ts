@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts'
 import { bareAddress } from '../addresses/mailboxes.ts'
+import { affordableLength } from '../html/affordable.ts'
 import { escapeHtml } from '../html/escape.ts'
 import { htmlToText } from '../html/render.ts'
 import type { ReplySource } from './recipients.ts'
@@ -35,7 +36,8 @@ export function replyBodies(own: { text?: string; html?: string }, source: Quote
 
 /** The caller's text, the attribution line, and the source with `> ` on each line, a blank line between them. */
 export function replyText(text: string, source: Quoted): string {
-  const words = source.text ?? htmlToText((source.html ?? '').slice(0, LIMITS.mime.extractedHtml))
+  const html = source.html ?? ''
+  const words = source.text ?? htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))
   const lines = withoutLastBreaks(words.replace(/\r\n?/g, '\n')).split('\n')
   const quote = lines.map((line) => `> ${line}`).join('\n')
   return `${withoutLastBreaks(text)}\n\n${attribution(source)}\n\n${quote}`

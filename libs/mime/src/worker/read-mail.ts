@@ -1,5 +1,6 @@
 import { extractReplyHtml } from '../extract/html.ts'
 import { extractReply } from '../extract/text.ts'
+import { affordableLength } from '../html/affordable.ts'
 import { htmlToText } from '../html/render.ts'
 import { newBudget, type ParseLimits } from '../parse/limits.ts'
 import { type ParsedMail, parseStructure } from '../parse/mail.ts'
@@ -29,12 +30,13 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   const report = reportIn(raw, root, budget)
   const { text, html } = mail
   const extractedText = text === undefined ? undefined : orWhole(extractReply, text, limits.extractedText)
+  const affordable = html === undefined ? 0 : affordableLength(html, limits)
   return {
     ...mail,
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
-    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, limits.extractedHtml) }),
-    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, limits.extractedHtml)),
+    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, affordable) }),
+    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, affordable)),
     ...(report !== undefined && { report }),
   }
 }
