@@ -1,13 +1,18 @@
+import { affordableLength } from '../src/html/affordable.ts'
 import {
   createParserPool,
   ParserDied,
+  ParserOverdue,
   type ParserPool,
   ParserTimedOut,
   ParserUnavailable,
   parse,
+  type ReadMail,
   readMail,
 } from '../src/index.ts'
+import { Turns } from '../src/worker/turns.ts'
 import { fixture, mailOf } from './fixture.ts'
+import { slowMail } from './slow.ts'
 
 describe('the parser pool', () => {
   let pool: ParserPool
@@ -24,19 +29,50 @@ describe('the parser pool', () => {
   })
 
   it('stops a mail that takes too long, and reads the next one', async () => {
-    pool = createParserPool({ threads: 1, timeoutMs: 300 })
-    const slow = mailOf('Content-Type: text/html', '', 'x<br>'.repeat(200_000))
-    const [first, second] = [pool.read(slow), pool.read(fixture('plain'))]
+    pool = createParserPool({ threads: 1, firstMs: 700, timeoutMs: 700 })
+    const [first, second] = [pool.read(slowMail()), pool.read(fixture('plain'))]
     await expect(first).rejects.toThrow(ParserTimedOut)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
   it('survives a mail that needs more memory than a thread may have', async () => {
-    pool = createParserPool({ threads: 1, memoryMb: 32, timeoutMs: 20_000 })
-    const greedy = mailOf('Content-Type: text/html', '', 'x<br>'.repeat(200_000))
-    const [first, second] = [pool.read(greedy), pool.read(fixture('plain'))]
+    pool = createParserPool({ threads: 1, memoryMb: 32, firstMs: 60_000, timeoutMs: 60_000 })
+    const [first, second] = [pool.read(slowMail()), pool.read(fixture('plain'))]
     await expect(first).rejects.toThrow(ParserDied)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
+  })
+
+  it('makes a short first attempt, and reads what exceeds it in the slow lane', async () => {
+    pool = createParserPool({ threads: 1, firstMs: 200, timeoutMs: 60_000 })
+    await expect(pool.readFirst(slowMail())).rejects.toThrow(ParserOverdue)
+    expect(pool.threads).toBe(1)
+    await expect(pool.readSlowly(slowMail())).resolves.toMatchObject({ subject: 'slow' })
+  })
+
+  it('reads the mail of others while ten slow ones are in work', async () => {
+    pool = createParserPool({ threads: 2, firstMs: 200, timeoutMs: 60_000 })
+    const ended: string[] = []
+    const note = (name: string) => (mail: ReadMail) => void ended.push(`${name}: ${mail.subject}`)
+    const slow = slowMail()
+    const unfinished = Array.from({ length: 10 }, () => pool.read(slow).then(note('slow'), () => {}))
+    await pool.read(fixture('plain')).then(note('other'))
+    expect(ended).toEqual(['other: Order 1182'])
+    await pool.close()
+    await Promise.all(unfinished)
+  })
+
+  it('has a thread for mail with priority while the ordinary ones are busy, and no more than it needs', async () => {
+    pool = createParserPool({ threads: 1, firstMs: 60_000, timeoutMs: 60_000 })
+    await pool.read(fixture('plain'), { priority: true })
+    expect(pool.threads).toBe(1)
+    const busy = pool.read(slowMail()).then(
+      () => 'read',
+      () => 'closed',
+    )
+    await expect(pool.read(fixture('plain'), { priority: true })).resolves.toMatchObject({ subject: 'Order 1182' })
+    expect(pool.threads).toBe(2)
+    await pool.close()
+    expect(await busy).toBe('closed')
   })
 
   it('keeps one thread when there is nothing to do, and has as many as it may when there is', async () => {
@@ -64,6 +100,43 @@ describe('the parser pool', () => {
     // Too little even for what a thread loads before its first mail.
     pool = createParserPool({ threads: 1, memoryMb: 6 })
     await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
+  })
+})
+
+describe('turns', () => {
+  const waiting = (since: number, ...lengths: number[]) => lengths.map((length) => ({ raw: { length }, since }))
+
+  it('let the smallest pass, and of equals the first', () => {
+    const turns = new Turns<{ raw: { length: number }; since: number; name?: string }>(60_000)
+    const since = performance.now()
+    for (const item of [...waiting(since, 30, 10), { raw: { length: 10 }, since, name: 'later' }]) turns.add(item)
+    expect(
+      [turns.next(), turns.next(), turns.next(), turns.next()].map((item) => item?.name ?? item?.raw.length),
+    ).toEqual([10, 'later', 30, undefined])
+  })
+
+  it('give the oldest every other turn once it has waited for too long', () => {
+    const turns = new Turns<{ raw: { length: number }; since: number }>(0)
+    for (const item of waiting(-1, 90, 80, 1, 2, 3)) turns.add(item)
+    expect(Array.from({ length: 5 }, () => turns.next()?.raw.length)).toEqual([90, 1, 80, 2, 3])
+  })
+})
+
+describe('the length of html that is affordable', () => {
+  it.each([
+    ['short', '<p>x</p>', 8],
+    ['long', 'x'.repeat(50), 20],
+    ['rich in tags', '<b>'.repeat(50), 9],
+  ])('is bounded for html that is %s', (_, html, length) => {
+    expect(affordableLength(html, { extractedHtml: 20, htmlTags: 3 })).toBe(length)
+  })
+
+  it('bounds what is extracted and searched', () => {
+    const raw = mailOf('Content-Type: text/html', '', `one${'<br>'.repeat(5)}two`)
+    expect(readMail(raw, { htmlTags: 3 })).toMatchObject({
+      searchText: 'one',
+      extractedHtml: `one${'<br>'.repeat(5)}two`,
+    })
   })
 })
 

@@ -98,9 +98,12 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
   PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed at once'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
   PARSE_MEMORY_MB: env.integer(256, 4_096).describe('Heap of one of them; a mail that needs more is stored unparsed'),
+  PARSE_FIRST_ATTEMPT: env
+    .duration('500ms')
+    .describe('What the first attempt at a mail may take, and 25 ms for each megabyte; then it goes to the slow lane'),
   PARSE_TIMEOUT: env
     .duration('5s')
-    .describe('What one mail may take to parse; one that takes longer is stored unparsed'),
+    .describe('What one mail may take in the slow lane; one that takes longer three times is stored unparsed'),
 })
 
 /** First step of configuration: every variable of the service, typed. */
@@ -157,7 +160,12 @@ export function configure(given: Environment) {
     storageLimit: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
     pipeline: {
       concurrency: given.PIPELINE_CONCURRENCY,
-      parser: { threads: given.PARSE_WORKERS, memoryMb: given.PARSE_MEMORY_MB, timeoutMs: given.PARSE_TIMEOUT },
+      parser: {
+        threads: given.PARSE_WORKERS,
+        memoryMb: given.PARSE_MEMORY_MB,
+        firstMs: given.PARSE_FIRST_ATTEMPT,
+        timeoutMs: given.PARSE_TIMEOUT,
+      },
       trustLoopback: given.SENDER_AUTH === 'trust-loopback',
       dnsServers: given.DNS_SERVERS,
       arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),

@@ -30,6 +30,7 @@ function traceFor(recipient: string, via: 'smtp' | 'internal' = 'smtp', hostname
     envelope,
     receivedAt: new Date(),
     attempts: 1,
+    slow: false,
     orphaned: false,
   }
   return traceLines(mail, hostname, `Authentication-Results: ${hostname}; none\r\n`)

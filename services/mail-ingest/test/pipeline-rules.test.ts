@@ -97,6 +97,7 @@ describe('trace headers', () => {
     size: 1,
     receivedAt: new Date('2026-11-20T10:00:00Z'),
     attempts: 1,
+    slow: false,
     orphaned: false,
   }
 

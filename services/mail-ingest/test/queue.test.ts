@@ -132,6 +132,34 @@ describe('a run of mails', () => {
   })
 })
 
+describe('a slow mail', () => {
+  it('is taken for a slow place only, alone, and keeps its place in its inbox', async () => {
+    const [lane, other] = [randomUUID(), randomUUID()]
+    await add([
+      { lane, name: 'slow' },
+      { lane, name: 'next' },
+      { lane: other, name: 'other' },
+    ])
+    const [[mail] = []] = await take(1)
+    if (mail === undefined) throw new Error('there is no mail')
+    expect(mail).toMatchObject({ recipient: 'slow', slow: false, attempts: 1 })
+    await queue.moveToSlowLane(db, mail)
+    await db.query(sql('update inbound set lease_id = null, leased_until = null'))
+    expect(namesOf(await take())).toEqual(['other'])
+    const [[slow] = [], ...more] = await queue.take(db, randomUUID(), 10, 1)
+    expect(slow).toMatchObject({ recipient: 'slow', slow: true, attempts: 1 })
+    expect(more).toEqual([])
+    await finish(slow === undefined ? [] : [slow])
+    expect(namesOf(await take())).toEqual(['next'])
+  })
+
+  it('is one of as many as there are slow places', async () => {
+    await add(['a', 'b', 'c'].map((name) => ({ lane: randomUUID(), name })))
+    for (const mail of (await take()).flat()) await queue.moveToSlowLane(db, mail)
+    expect(namesOf(await queue.take(db, randomUUID(), 10, 2))).toEqual(['a', 'b'])
+  })
+})
+
 describe('the lease of a mail', () => {
   it('is renewed for as long as its holder works, so that others do not get it', async () => {
     await add([{ lane: randomUUID(), name: 'slow' }])

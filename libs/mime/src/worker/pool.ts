@@ -1,52 +1,47 @@
-import { Worker } from 'node:worker_threads'
 import { withDefaults } from '../parse/default-limits.ts'
 import type { ParseLimits } from '../parse/limits.ts'
-import type { ParserAnswer, ParserRequest } from './protocol.ts'
+import { ParserOverdue, ParserTimedOut } from './errors.ts'
+import { Lane } from './lane.ts'
 import type { ReadMail } from './read-mail.ts'
 
 export interface ParserPoolOptions {
-  /** How many mails are parsed at the same time. One thread always stands ready, the others only while they are needed. */
+  /** How many first attempts are made at the same time. One thread stands ready, the others only while they are needed. */
   readonly threads: number
   /** Heap of one thread; a thread that needs more dies. Default 256. */
   readonly memoryMb?: number
-  /** Time for one mail, counted from when its thread begins. Default 5000. */
+  /** Time for the first attempt at a small mail; a large one gets more (`PER_MEGABYTE_MS`). Default 500. */
+  readonly firstMs?: number
+  /** Time for one mail in the slow lane, counted from when its thread begins. Default 5000. */
   readonly timeoutMs?: number
-  /** A thread that had nothing to do for this long ends, unless it is the last. Default 30,000. */
+  /** A thread that had nothing to do for this long ends, unless it is the last of the ordinary ones. Default 30,000. */
   readonly idleMs?: number
   readonly limits?: Partial<ParseLimits>
 }
 
-/** The thread that parsed this mail ended: out of memory, or a failure of the parser. Another took its place. */
-export class ParserDied extends Error {
-  constructor(cause: unknown) {
-    super('The parser thread died while it read a mail', { cause })
-    this.name = 'ParserDied'
-  }
-}
-
-/** The thread that parsed this mail took too long and was stopped. Another took its place. */
-export class ParserTimedOut extends Error {
-  constructor(timeoutMs: number) {
-    super(`The parser thread was stopped after ${timeoutMs} ms on one mail`)
-    this.name = 'ParserTimedOut'
-  }
-}
-
-/** No thread could read this mail: none started, or the pool is closed. That says nothing about the mail. */
-export class ParserUnavailable extends Error {
-  constructor(cause: unknown) {
-    super('There is no parser thread', { cause })
-    this.name = 'ParserUnavailable'
-  }
-}
-
-/** Parser threads that one mail may kill without harm to the process or to other mails. */
+/**
+ * Parser threads that one mail may kill without harm to the process or to other mails. The bytes of a mail are copied
+ * once; the caller's buffer stays its own. Small mails pass larger ones that wait.
+ *
+ * There are three lanes. First attempts share the ordinary threads and are short; what exceeds one is read again from
+ * the start in the slow lane, whose one thread no other mail needs. A mail that has priority never waits for ordinary
+ * threads: it has one of its own while they are busy. Threads of the other lanes start when they are needed.
+ */
 export interface ParserPool {
   /**
-   * Reads a mail in a thread. The bytes are copied once; the caller's buffer stays its own.
+   * Reads a mail: a first attempt, then the slow lane.
    * @throws ParserDied, ParserTimedOut, ParserUnavailable
    */
-  read(raw: Uint8Array): Promise<ReadMail>
+  read(raw: Uint8Array, options?: { readonly priority?: boolean }): Promise<ReadMail>
+  /**
+   * Makes the first attempt only, for a caller that has other work before it tries a mail for longer.
+   * @throws ParserDied, ParserOverdue, ParserUnavailable
+   */
+  readFirst(raw: Uint8Array): Promise<ReadMail>
+  /**
+   * Reads a mail whose first attempt was overdue, in the slow lane.
+   * @throws ParserDied, ParserTimedOut, ParserUnavailable
+   */
+  readSlowly(raw: Uint8Array): Promise<ReadMail>
   /** Mails that wait for a thread. */
   readonly waiting: number
   /** Threads that there are now. */
@@ -55,133 +50,48 @@ export interface ParserPool {
   close(): Promise<void>
 }
 
-interface Task {
-  readonly raw: Uint8Array
-  readonly resolve: (mail: ReadMail) => void
-  readonly reject: (error: Error) => void
-}
-
-interface Thread {
-  readonly worker: Worker
-  ready: boolean
-  task: Task | undefined
-  /** Ends the thread: when its mail takes too long, or when no mail comes. */
-  timer: NodeJS.Timeout | undefined
-}
-
-const THREAD_FILE = new URL('./thread.ts', import.meta.url)
-const IDLE_MS = 30_000
-/** A heap never shrinks by itself while its thread idles, so a thread that a mail made this large gives way to a new one. */
-const LARGE_HEAP = 64 * 1024 * 1024
+const MEGABYTE = 1024 * 1024
+/** An honest file costs a third of it, on a machine with nothing else to do. */
+const PER_MEGABYTE_MS = 25
 
 /** Starts the first thread at once, so that the first mail does not wait for it. Threads hold the process until `close`. */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const { memoryMb = 256, timeoutMs = 5_000, idleMs = IDLE_MS } = options
-  const limits = withDefaults(options.limits)
-  const threads = new Set<Thread>()
-  const queue: Task[] = []
-  let closed = false
-
-  const start = (): void => {
-    const worker = new Worker(THREAD_FILE, {
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      env: threadEnvironment(),
-      execArgv: [],
-    })
-    const thread: Thread = { worker, ready: false, task: undefined, timer: undefined }
-    threads.add(thread)
-    worker.on('message', (answer: ParserAnswer) => {
-      const task = release(thread)
-      if (answer.mail === undefined) thread.ready = true
-      else task?.resolve(answer.mail)
-      if (answer.heap > LARGE_HEAP) discard(thread)
-      next()
-    })
-    worker.on('error', (error) => replace(thread, new ParserDied(error)))
-    worker.on('exit', (code) => replace(thread, new ParserDied(new Error(`exit code ${code}`))))
+  const { threads, memoryMb = 256, firstMs = 500, timeoutMs = 5_000, idleMs = 30_000 } = options
+  const common = { memoryMb, idleMs, limits: withDefaults(options.limits) }
+  const first = {
+    ...common,
+    deadlineMs: (bytes: number) => Math.min(timeoutMs, firstMs + Math.ceil((bytes / MEGABYTE) * PER_MEGABYTE_MS)),
+    overdue: (ms: number) => new ParserOverdue(ms),
   }
-  /** As many threads as there are mails, one at least, and never more than were asked for. */
-  const startMissing = (): void => {
-    const busy = [...threads].filter(({ task }) => task !== undefined).length
-    const wanted = Math.min(options.threads, Math.max(1, busy + queue.length))
-    while (threads.size < wanted) start()
-  }
-  /** Lets a thread wait for its next mail. @returns what it was busy with. */
-  const release = (thread: Thread): Task | undefined => {
-    const { task } = thread
-    clearTimeout(thread.timer)
-    thread.task = undefined
-    thread.timer = setTimeout(() => {
-      if (threads.size > 1) discard(thread)
-    }, idleMs)
-    return task
-  }
-  const discard = (thread: Thread): boolean => {
-    const known = threads.delete(thread)
-    clearTimeout(thread.timer)
-    if (known) void thread.worker.terminate()
-    return known
-  }
-  const replace = (thread: Thread, reason: Error): void => {
-    if (!discard(thread)) return
-    thread.task?.reject(reason)
-    if (closed) return
-    if (thread.ready) {
-      startMissing()
-      return
-    }
-    // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
-    for (const task of queue.splice(0)) task.reject(new ParserUnavailable(reason))
-  }
-  const next = (): void => {
-    for (const thread of threads) {
-      if (!thread.ready || thread.task !== undefined) continue
-      const task = queue.shift()
-      if (task === undefined) break
-      clearTimeout(thread.timer)
-      thread.task = task
-      // An exact copy: cloning a view would take along whatever else its buffer holds.
-      const raw = new Uint8Array(task.raw)
-      const request: ParserRequest = { raw, limits }
-      thread.worker.postMessage(request, [raw.buffer])
-      thread.timer = setTimeout(() => replace(thread, new ParserTimedOut(timeoutMs)), timeoutMs)
-    }
-    startMissing()
-  }
-
-  startMissing()
+  const ordinary = new Lane({ ...first, threads, standing: true })
+  const priority = new Lane({ ...first, threads: 1, standing: false })
+  const slow = new Lane({
+    ...common,
+    threads: 1,
+    standing: false,
+    deadlineMs: () => timeoutMs,
+    overdue: (ms) => new ParserTimedOut(ms),
+  })
+  const lanes = [ordinary, priority, slow]
   return {
-    read: (raw) =>
-      new Promise((resolve, reject) => {
-        if (closed) {
-          reject(closedPool())
-          return
-        }
-        queue.push({ raw, resolve, reject })
-        next()
-      }),
+    async read(raw, { priority: hasPriority = false } = {}) {
+      try {
+        return await (hasPriority && !ordinary.isIdle ? priority : ordinary).read(raw)
+      } catch (error) {
+        if (error instanceof ParserOverdue) return slow.read(raw)
+        throw error
+      }
+    },
+    readFirst: (raw) => ordinary.read(raw),
+    readSlowly: (raw) => slow.read(raw),
     get waiting() {
-      return queue.length
+      return lanes.reduce((sum, { waiting }) => sum + waiting, 0)
     },
     get threads() {
-      return threads.size
+      return lanes.reduce((sum, lane) => sum + lane.threads, 0)
     },
     async close() {
-      closed = true
-      const running = [...threads]
-      for (const task of queue.splice(0)) task.reject(closedPool())
-      for (const thread of running) replace(thread, closedPool())
-      await Promise.all(running.map(({ worker }) => worker.terminate()))
+      await Promise.all(lanes.map((lane) => lane.close()))
     },
   }
-}
-
-function closedPool(): ParserUnavailable {
-  return new ParserUnavailable(new Error('The parser pool is closed'))
-}
-
-/** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */
-function threadEnvironment(): Record<string, string> {
-  const compiled = process.env['NODE_COMPILE_CACHE']
-  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }
 }

@@ -1,13 +1,13 @@
-import { type ParserPool, ParserUnavailable, type ReadMail } from '@restante/mime'
+import { ParserUnavailable, type ReadMail } from '@restante/mime'
 import { UpstreamError } from '@restante/service'
 
 /**
- * Reads a mail in a parser thread.
- * @throws ParserDied, ParserTimedOut: the mail may be at fault; UpstreamError: no mail can be read now.
+ * Waits for what a parser thread makes of a mail.
+ * @throws ParserDied, ParserOverdue, ParserTimedOut: the mail may be at fault; UpstreamError: no mail can be read now.
  */
-export async function readMailWith(parser: ParserPool, raw: Buffer): Promise<ReadMail> {
+export async function parsed(reading: Promise<ReadMail>): Promise<ReadMail> {
   try {
-    return await parser.read(raw)
+    return await reading
   } catch (cause) {
     if (cause instanceof ParserUnavailable) throw new UpstreamError('mail cannot be parsed now', { cause })
     throw cause

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { ParserOverdue } from '@restante/mime'
 import { Batches, type Bell, type ByteBudget, isInfrastructureError, type Logger, type Part } from '@restante/service'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
 import type { Leases } from './leases.ts'
+import { Places } from './places.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
@@ -26,10 +28,14 @@ export interface PipelineOptions {
 
 /** How often an idle pipeline looks by itself: the guarantee, where the bell is the speed. */
 const POLL_MS = 500
+/** The same while all places are taken: one becomes free when its mail has been in work for a while. */
+const PLACES_MS = 100
 const OUTAGE_MS = 1_000
 /** Without a turn of its loop for so long the pipeline is not alive. */
 const STALLED_MS = 30_000
 const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
+/** A slow mail that is larger takes its memory from what all mails share. */
+const SLOW_BYTES = 4 * 1024 * 1024
 /** Wait after a failure that is not the mail's. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
 
@@ -43,7 +49,7 @@ export class Pipeline implements Part {
   readonly #options: PipelineOptions
   readonly #log: Logger
   readonly #conclusions: Batches<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
-  readonly #active = new Set<Promise<void>>()
+  readonly #places: Places
   #stopping = false
   #running: Promise<void> = Promise.resolve()
   #tickedAt = 0
@@ -52,6 +58,7 @@ export class Pipeline implements Part {
     const { tools, concurrency } = options
     this.#options = options
     this.#log = tools.log
+    this.#places = new Places(concurrency)
     this.#conclusions = new Batches({
       most: concurrency,
       async work(runs) {
@@ -76,7 +83,7 @@ export class Pipeline implements Part {
     this.#stopping = true
     this.#options.bell.ring()
     await this.#running
-    await Promise.all(this.#active)
+    await this.#places.empty()
   }
 
   async #run(): Promise<void> {
@@ -85,7 +92,7 @@ export class Pipeline implements Part {
       try {
         const taken = await this.#take()
         this.#tickedAt = Date.now()
-        if (taken === 0) await bell.wait(POLL_MS)
+        if (taken === 0) await bell.wait(this.#places.free > 0 ? POLL_MS : PLACES_MS)
       } catch (error) {
         this.#log.warn({ err: error }, 'no mail can be taken from the queue')
         await wait(OUTAGE_MS)
@@ -97,10 +104,10 @@ export class Pipeline implements Part {
 
   /** @returns from how many inboxes mail was taken; 0 when there is none, or no room for one. */
   async #take(): Promise<number> {
-    const { tools, concurrency } = this.#options
-    const room = concurrency - this.#active.size
-    if (room <= 0) return 0
-    const runs = await queue.take(tools.db, randomUUID(), room)
+    const { tools } = this.#options
+    const { free, freeSlow } = this.#places
+    if (free + freeSlow === 0) return 0
+    const runs = await queue.take(tools.db, randomUUID(), free, freeSlow)
     const orphans = runs.flat().filter(({ orphaned }) => orphaned)
     for (const run of runs) if (!run.some(({ orphaned }) => orphaned)) void this.#begin(run)
     if (orphans.length > 0) await this.#tryAlone(orphans)
@@ -110,14 +117,11 @@ export class Pipeline implements Part {
   #begin(run: readonly LeasedMail[]): Promise<void> {
     const { tools, leases, bell } = this.#options
     const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
-    const work = leases
-      .during(run, () => tools.memory.within(bytes, () => this.#process(run)))
-      .finally(() => {
-        this.#active.delete(work)
-        bell.ring()
-      })
-    this.#active.add(work)
-    return work
+    const isSlow = run.some(({ slow }) => slow)
+    const process = () => this.#process(run)
+    // One slow mail at a time: a small one does not keep memory from the mails of others.
+    const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
+    return this.#places.during(leases.during(run, inMemory), isSlow).finally(() => bell.ring())
   }
 
   /**
@@ -132,10 +136,9 @@ export class Pipeline implements Part {
       'mails were not given back by whoever held them; each is tried alone',
     )
     await leases.during(orphans, async () => {
-      while (this.#active.size > 0) {
-        await Promise.race(this.#active)
+      await this.#places.empty(() => {
         this.#tickedAt = Date.now()
-      }
+      })
       for (const mail of orphans) {
         // The lease ends by itself, and the next one to have the mail knows, too, that it is an orphan.
         if (this.#stopping) return
@@ -191,6 +194,13 @@ export class Pipeline implements Part {
   async #giveBack({ mail, error }: Failure, behind: readonly LeasedMail[], begun: number): Promise<void> {
     const { db } = this.#options.tools
     const facts = common(mail, begun)
+    if (error instanceof ParserOverdue) {
+      mailAttempts.inc({ outcome: 'overdue' })
+      this.#log.info(facts, 'mail moved to the slow lane: its first attempt took too long')
+      await queue.moveToSlowLane(db, mail).catch(() => {})
+      await queue.release(db, behind, false, 0).catch(() => {})
+      return
+    }
     const outage = isInfrastructureError(error)
     const waitMs = outage ? INFRASTRUCTURE_RETRY_MS : (RETRY_MS[mail.attempts - 1] ?? RETRY_MS[4])
     if (error instanceof LeaseLost) {

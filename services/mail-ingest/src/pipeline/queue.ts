@@ -17,6 +17,8 @@ export interface LeasedMail {
   readonly receivedAt: Date
   /** This attempt included. */
   readonly attempts: number
+  /** Its first attempt took too long: it is tried in the slow lane, alone. */
+  readonly slow: boolean
   /** Whoever had it before never gave it back: it may have ended that process. Its attempt is not counted yet. */
   readonly orphaned: boolean
   /** Of a mail that waited for DNS. */
@@ -38,6 +40,7 @@ interface Row {
   readonly envelope: unknown
   readonly received_at: Date
   readonly attempts: number
+  readonly slow: boolean
   readonly orphaned: boolean
   readonly waited: unknown
 }
@@ -49,43 +52,49 @@ const RUN = 16
 /** What may follow the first mail of a run: in memory together, and lost together when the process dies. */
 const FOLLOWING_BYTES = 256 * 1024
 
+const dueHeads = (which: string, limit: string): string => `
+  select inbound.id, inbound.lane, inbound.position, inbound.attempts, inbound.slow, inbound.leased_until is not null as orphaned
+    from head join inbound using (lane, position)
+   where ${which}
+     and inbound.due_at <= now()
+     and (inbound.leased_until is null or inbound.leased_until <= now())
+     and not exists (select from inbound as leased where leased.lane = head.lane and leased.leased_until > now())
+   order by inbound.position
+   limit ${limit}
+     for update of inbound skip locked`
+
 // The head of each lane by a loose index scan, so that a flood into one inbox costs the others nothing. A lane with a
 // lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
 // lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
 // locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
 // it come along. Not when one of them was tried before: it may end the process, and would take the rest along.
-const TAKE = sqlPlannedAnew<Row, [leaseId: string, lanes: number]>(`
+const TAKE = sqlPlannedAnew<Row, [leaseId: string, lanes: number, slowLanes: number]>(`
 with recursive head as (
   (select lane, position from inbound order by lane, position limit 1)
   union all
   select next.lane, next.position
     from head, lateral (select lane, position from inbound where lane > head.lane order by lane, position limit 1) as next
+), due_soon as (${dueHeads('not inbound.slow', '$2')}
+), due_slow as (${dueHeads('inbound.slow', '$3')}
 ), due as (
-  select inbound.id, inbound.lane, inbound.position, inbound.attempts, inbound.leased_until is not null as orphaned
-    from head join inbound using (lane, position)
-   where inbound.due_at <= now()
-     and (inbound.leased_until is null or inbound.leased_until <= now())
-     and not exists (select from inbound as leased where leased.lane = head.lane and leased.leased_until > now())
-   order by inbound.position
-   limit $2
-     for update of inbound skip locked
+  select * from due_soon union all select * from due_slow
 ), run as (
   select id, orphaned from due
   union all
   select follower.id, false
     from due, lateral (
-      select id, bool_and(attempts = 0 and due_at <= now()) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
-        from (select id, position, attempts, due_at, size from inbound
+      select id, bool_and(attempts = 0 and not slow and due_at <= now()) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
+        from (select id, position, attempts, slow, due_at, size from inbound
                where lane = due.lane and position > due.position order by position limit ${RUN - 1}) as next
       window earlier as (order by position)) as follower
-   where due.attempts = 0 and not due.orphaned and follower.comes
+   where due.attempts = 0 and not due.slow and not due.orphaned and follower.comes
 )
 update inbound
    set lease_id = $1, leased_until = now() + ${LEASE}, attempts = attempts + (not orphaned)::int
   from run
  where inbound.id = run.id
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
-          envelope, received_at, waited, attempts + orphaned::int as attempts, orphaned`)
+          envelope, received_at, waited, attempts + orphaned::int as attempts, slow, orphaned`)
 
 const COUNT = sqlPlannedAnew<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
@@ -107,10 +116,11 @@ returning inbound.id`)
 
 const RELEASE = sqlPlannedAnew<
   never,
-  [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number]
+  [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number, slow: boolean]
 >(`
 update inbound
-   set lease_id = null, leased_until = null, attempts = attempts - $3, due_at = now() + make_interval(secs => $4 / 1000.0)
+   set lease_id = null, leased_until = null, attempts = attempts - $3, due_at = now() + make_interval(secs => $4 / 1000.0),
+       slow = slow or $5
   from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id)
  where inbound.id = held.id and inbound.lease_id = held.lease_id`)
 
@@ -124,11 +134,12 @@ const columns = (mails: readonly Held[]) => [mails.map(({ id }) => id), mails.ma
 
 export const queue = {
   /**
-   * Takes the oldest mails of up to `lanes` lanes, and counts an attempt for each that is not orphaned.
+   * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` that begin with a slow one; counts an attempt
+   * for each that is not orphaned.
    * @returns one run per lane: mails to be brought to their end in this order, and by nobody else meanwhile.
    */
-  async take(db: Queryable, leaseId: string, lanes: number): Promise<LeasedMail[][]> {
-    const rows = await db.query(TAKE, leaseId, lanes)
+  async take(db: Queryable, leaseId: string, lanes: number, slowLanes = 0): Promise<LeasedMail[][]> {
+    const rows = await db.query(TAKE, leaseId, lanes, slowLanes)
     const inOrder = rows.sort((a, b) => Number(BigInt(a.position) - BigInt(b.position)))
     return [...Map.groupBy(inOrder, ({ lane }) => lane).values()].map((run) =>
       run.map((row) => leasedMail(row, leaseId)),
@@ -154,7 +165,12 @@ export const queue = {
 
   /** Gives mails back. @param counts whether they may be at fault for what happened. */
   async release(db: Queryable, mails: readonly LeasedMail[], counts: boolean, waitMs: number): Promise<void> {
-    if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs)
+    if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs, false)
+  },
+
+  /** Gives a mail back to be tried in the slow lane; what was tried does not count. */
+  async moveToSlowLane(db: Queryable, mail: LeasedMail): Promise<void> {
+    await db.query(RELEASE, ...columns([mail]), 1, 0, true)
   },
 }
 
@@ -169,6 +185,7 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
     envelope: envelopeSchema.parse(row.envelope),
     receivedAt: row.received_at,
     attempts: row.attempts,
+    slow: row.slow,
     orphaned: row.orphaned,
     ...(row.waited !== null && { waited: waitedSchema.parse(row.waited) }),
   }

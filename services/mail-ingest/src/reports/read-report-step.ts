@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts'
 import type { ParserPool, Report } from '@restante/mime'
-import { readMailWith } from '../content/read-mail.ts'
+import { readLeased } from '../pipeline/parse-mail-step.ts'
 import type { LeasedMail } from '../pipeline/queue.ts'
 
 /**
@@ -9,5 +9,5 @@ import type { LeasedMail } from '../pipeline/queue.ts'
  */
 export async function readReport(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<Report | undefined> {
   if (mail.attempts > LIMITS.inbound.attempts) return undefined
-  return (await readMailWith(parser, raw)).report
+  return (await readLeased(mail, raw, parser)).report
 }

@@ -4,7 +4,7 @@ import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
 import { ByteBudget } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
-import { readMailWith } from '../content/read-mail.ts'
+import { parsed } from '../content/read-mail.ts'
 import type { Db, Tx } from '../database.ts'
 import { mailDigest } from '../mailbox/duplicates.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
@@ -100,7 +100,7 @@ async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<
 /** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */
 async function readContent(raw: Buffer, parser: ParserPool): Promise<MailContent> {
   try {
-    return contentOf(await readMailWith(parser, raw), raw)
+    return contentOf(await parsed(parser.read(raw, { priority: true })), raw)
   } catch (error) {
     if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw)
     throw error

@@ -43,6 +43,33 @@ export const HOSTILE_MAILS: readonly HostileMail[] = [
     () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A===\r\n', 4 * MB)}`,
   ),
   mail(
+    'base64 that is padded after every character',
+    () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A=A=A=\r\n', 38 * MB)}`,
+  ),
+  mail(
+    'ten megabytes of UTF-7',
+    () => `${HEAD}Content-Type: text/plain; charset=utf-7\r\n\r\n${filled('+AGE-+AGE-\r\n', 10 * MB)}`,
+  ),
+  mail('delimiters that never end', () => `${HEAD}${MIXED}--b\r\n\r\nx\r\n${filled('--b--\r\n--bx\r\n', 20 * MB)}`),
+  mail('long headers in every part', () => {
+    const names = (index: number): string => `Content-Type: a/b; ${filled(`n${index}*1=x; `, 40_000)}\r\n`
+    return `${HEAD}${MIXED}${times(400, (index) => `--b\r\n${names(index)}\r\nx\r\n`)}--b--\r\n`
+  }),
+  mail(
+    'a megabyte of line breaks in html',
+    () => `${HEAD}Content-Type: text/html\r\n\r\n${filled('x<br>', MB - 100)}\r\n`,
+  ),
+  mail(
+    'a megabyte of quotes in html',
+    () => `${HEAD}Content-Type: text/html\r\n\r\n${filled('<div class="gmail_quote">x</div>y', MB - 100)}\r\n`,
+  ),
+  mail(
+    'authors without an end',
+    () =>
+      `From: (${filled('a', 100_000)}) <a@evil.test>\r\n${times(2_000, (i) => `From: ${i}@evil.test\r\n`)}\r\nx\r\n`,
+  ),
+  mail('an author of brackets', () => `From: ${filled('(<"', 100_000)}\r\nTo: ${filled('(<"', 100_000)}\r\n\r\nx\r\n`),
+  mail(
     'quoted-printable blanks',
     () => `${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n${filled(`${' '.repeat(900)}=\r\n`, 2 * MB)}`,
   ),

@@ -1,0 +1,176 @@
+import { Worker } from 'node:worker_threads'
+import type { ParseLimits } from '../parse/limits.ts'
+import { ParserDied, ParserUnavailable } from './errors.ts'
+import type { ParserAnswer, ParserRequest } from './protocol.ts'
+import type { ReadMail } from './read-mail.ts'
+import { Turns } from './turns.ts'
+
+export interface LaneOptions {
+  /** Mails that are read at once. */
+  readonly threads: number
+  /** A thread always stands ready; otherwise the first one starts with the first mail. */
+  readonly standing: boolean
+  /** Heap of one thread; a thread that needs more dies. */
+  readonly memoryMb: number
+  /** A thread that had nothing to do for this long ends, unless it is the one that stands ready. */
+  readonly idleMs: number
+  readonly limits: ParseLimits
+  /** What a mail of so many bytes may take, in milliseconds from when its thread begins. */
+  readonly deadlineMs: (bytes: number) => number
+  /** The error for a mail that took longer. */
+  readonly overdue: (deadlineMs: number) => Error
+}
+
+interface Task {
+  readonly raw: Uint8Array
+  readonly since: number
+  readonly resolve: (mail: ReadMail) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Thread {
+  readonly worker: Worker
+  ready: boolean
+  task: Task | undefined
+  /** Ends the thread: when its mail takes too long, or when no mail comes. */
+  timer: NodeJS.Timeout | undefined
+}
+
+const THREAD_FILE = new URL('./thread.ts', import.meta.url)
+/** A heap never shrinks by itself while its thread idles, so a thread that a mail made this large gives way to a new one. */
+const LARGE_HEAP = 64 * 1024 * 1024
+/** A mail that has waited this long is no longer passed by every smaller one. */
+const PATIENCE_MS = 1_000
+
+/** Threads that share one queue of mails and one deadline. A thread that dies or exceeds it is replaced. */
+export class Lane {
+  readonly #options: LaneOptions
+  readonly #threads = new Set<Thread>()
+  readonly #queue = new Turns<Task>(PATIENCE_MS)
+  #closed = false
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+    if (options.standing) this.#startMissing()
+  }
+
+  /** Mails that wait for a thread. */
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  /** Threads that there are now. */
+  get threads(): number {
+    return this.#threads.size
+  }
+
+  /** Whether a thread waits for a mail, or will in a moment. */
+  get isIdle(): boolean {
+    return this.#queue.length === 0 && [...this.#threads].some(({ task }) => task === undefined)
+  }
+
+  /** @throws ParserDied, ParserUnavailable, and what `overdue` makes */
+  read(raw: Uint8Array): Promise<ReadMail> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(closedPool())
+        return
+      }
+      this.#queue.add({ raw, since: performance.now(), resolve, reject })
+      this.#next()
+    })
+  }
+
+  /** Ends all threads; mails still being read are rejected with ParserUnavailable. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const running = [...this.#threads]
+    for (const task of this.#queue.takeAll()) task.reject(closedPool())
+    for (const thread of running) this.#replace(thread, closedPool())
+    await Promise.all(running.map(({ worker }) => worker.terminate()))
+  }
+
+  #start(): void {
+    const worker = new Worker(THREAD_FILE, {
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb },
+      env: threadEnvironment(),
+      execArgv: [],
+    })
+    const thread: Thread = { worker, ready: false, task: undefined, timer: undefined }
+    this.#threads.add(thread)
+    worker.on('message', (answer: ParserAnswer) => {
+      const task = this.#release(thread)
+      if (answer.mail === undefined) thread.ready = true
+      else task?.resolve(answer.mail)
+      if (answer.heap > LARGE_HEAP) this.#discard(thread)
+      this.#next()
+    })
+    worker.on('error', (error) => this.#replace(thread, new ParserDied(error)))
+    worker.on('exit', (code) => this.#replace(thread, new ParserDied(new Error(`exit code ${code}`))))
+  }
+
+  /** As many threads as there are mails, and never more than were asked for. */
+  #startMissing(): void {
+    const { threads, standing } = this.#options
+    const busy = [...this.#threads].filter(({ task }) => task !== undefined).length
+    const wanted = Math.min(threads, Math.max(standing ? 1 : 0, busy + this.#queue.length))
+    while (this.#threads.size < wanted) this.#start()
+  }
+
+  /** Lets a thread wait for its next mail. @returns what it was busy with. */
+  #release(thread: Thread): Task | undefined {
+    const { task } = thread
+    clearTimeout(thread.timer)
+    thread.task = undefined
+    thread.timer = setTimeout(() => {
+      if (!this.#options.standing || this.#threads.size > 1) this.#discard(thread)
+    }, this.#options.idleMs)
+    return task
+  }
+
+  #discard(thread: Thread): boolean {
+    const known = this.#threads.delete(thread)
+    clearTimeout(thread.timer)
+    if (known) void thread.worker.terminate()
+    return known
+  }
+
+  #replace(thread: Thread, reason: Error): void {
+    if (!this.#discard(thread)) return
+    thread.task?.reject(reason)
+    if (this.#closed) return
+    if (thread.ready) {
+      this.#startMissing()
+      return
+    }
+    // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
+    for (const task of this.#queue.takeAll()) task.reject(new ParserUnavailable(reason))
+  }
+
+  #next(): void {
+    for (const thread of this.#threads) {
+      if (!thread.ready || thread.task !== undefined) continue
+      const task = this.#queue.next()
+      if (task === undefined) break
+      clearTimeout(thread.timer)
+      thread.task = task
+      // An exact copy: cloning a view would take along whatever else its buffer holds.
+      const raw = new Uint8Array(task.raw)
+      const request: ParserRequest = { raw, limits: this.#options.limits }
+      const deadlineMs = this.#options.deadlineMs(raw.length)
+      thread.worker.postMessage(request, [raw.buffer])
+      thread.timer = setTimeout(() => this.#replace(thread, this.#options.overdue(deadlineMs)), deadlineMs)
+    }
+    this.#startMissing()
+  }
+}
+
+function closedPool(): ParserUnavailable {
+  return new ParserUnavailable(new Error('The parser pool is closed'))
+}
+
+/** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */
+function threadEnvironment(): Record<string, string> {
+  const compiled = process.env['NODE_COMPILE_CACHE']
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }
+}
