@@ -35,12 +35,12 @@ describe('a mail that got 250', () => {
     expect(await file.text()).toContain(mail)
   })
 
-  it('is stored from its envelope alone when its headers cannot be stored either', async () => {
+  it('is stored without its headers when they cannot be stored either, and from nobody: the return path is no author', async () => {
     await stage.db.orm.$executeRawUnsafe('alter table inbound alter column attempts set default 6')
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
     const [message] = (await list()).body.messages
-    expect(message).toMatchObject({ from: 'ada@customer.test', to: [] })
+    expect(message).toMatchObject({ from: '(no sender)', to: [], authentication: { verdict: 'internal' } })
     expect(message).not.toHaveProperty('subject')
   })
 
