@@ -121,6 +121,38 @@ describe('a mail with an id that is known', () => {
   })
 })
 
+describe('a mail that names no single author', () => {
+  const text = (from: string, messageId: string, more = '') =>
+    `From: ${from}\r\nTo: ${inbox.address}\r\nMessage-ID: ${messageId}\r\nSubject: Several\r\n${more}\r\nHello\r\n`
+  const deliver = (raw: string) =>
+    sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
+  const id = () => `<${randomUUID()}@customer.test>`
+
+  it('is the same mail only as one with the same text for an author', async () => {
+    const messageId = id()
+    await deliver(text('ada@customer.test, bo@customer.test', messageId))
+    await deliver(text('cy@customer.test, di@customer.test', messageId))
+    await deliver(text('ada@customer.test, bo@customer.test', messageId))
+    await waitFor(() => discards().length === 1, { what: 'the discard' })
+    expect(discards()).toEqual(['duplicate'])
+    expect(received()).toHaveLength(2)
+  })
+
+  it('is no one of the people of another, and the thread shows the texts of both', async () => {
+    const [shared, question] = [id(), id()]
+    const several = 'ada@customer.test, bo@customer.test'
+    await send({ messageId: shared, text: 'to all' })
+    await send({ messageId: question, text: 'another thread' })
+    await deliver(text(several, shared, `In-Reply-To: ${question}\r\n`))
+    await deliver(text(several, id(), `In-Reply-To: ${shared}\r\n`))
+    const [toAll, other, , answer] = await afterReceiving(4)
+    expect(other.message.thread_id).not.toBe(toAll.message.thread_id)
+    expect(answer.message.thread_id).toBe(toAll.message.thread_id)
+    expect(answer.thread.senders).toEqual(['Ada <ada@customer.test>', answer.message.from])
+    expect(answer.message.from).toMatch(/ada.*bo/)
+  })
+})
+
 describe('the time of a mail', () => {
   it('is its Date, unless that lies in the future', async () => {
     const before = Date.now()
