@@ -1,7 +1,6 @@
-import { domainToASCII } from 'node:url'
 import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
-import { getDomain } from 'tldts'
+import { organizationalDomain } from '../sender/domains.ts'
 import type { MessageRow } from './rows.ts'
 import { restrictedAmong } from './visibility.ts'
 
@@ -16,6 +15,7 @@ interface RememberedId {
 const KEPT_SECONDS = LIMITS.retention.rememberedId / 1_000
 /** Threads of one id that are looked at, oldest first. Several have it when they were named from several domains. */
 const MOST_WITH_ONE_ID = 100
+const MOST_OF_DOMAIN = 253
 
 const REMEMBERED = sql<
   RememberedId,
@@ -88,7 +88,7 @@ export class RememberedIds {
    */
   threadOf(mail: MessageRow, named: readonly string[]): string | undefined {
     if (!isTrusted(mail)) return undefined
-    const domain = organizationalDomain(mail.sender_address)
+    const domain = domainOfAuthor(mail)
     for (const id of domain === '' ? [] : named) {
       const match = this.#with(mail.inbox_uid, id).find((one) => one.domain === domain)
       if (match) return match.thread_id
@@ -99,7 +99,7 @@ export class RememberedIds {
   /** Remembers with its thread the ids that a mail names, best first; also for mails that follow in this transaction. */
   add({ inbox_uid, thread_id, sender_address, ...message }: MessageRow, named: readonly string[]): void {
     if (!isTrusted(message)) return
-    const domain = organizationalDomain(sender_address)
+    const domain = domainOfAuthor({ sender_address })
     for (const id of named.slice(0, LIMITS.inbound.rememberedIds).reverse()) {
       const one = { inbox_uid, id, thread_id, domain }
       const key = JSON.stringify(one)
@@ -138,12 +138,8 @@ function isTrusted({ labels }: Pick<MessageRow, 'labels'>): boolean {
   return restrictedAmong(labels).length === 0
 }
 
-/** Longer than any domain (RFC 1035 2.3.4), and than fits into the index. */
-const MOST_OF_DOMAIN = 253
-
-/** The registrable part of an address's domain by the Public Suffix List; the domain where it has none; empty for none. */
-function organizationalDomain(address: string): string {
-  const domain = domainToASCII(address.slice(address.lastIndexOf('@') + 1))
-  if (domain.length > MOST_OF_DOMAIN) return ''
-  return getDomain(domain, { allowPrivateDomains: true }) ?? domain
+/** A domain is at most 253 characters (RFC 1035 2.3.4); a longer text is none, and would not fit into the index. */
+function domainOfAuthor({ sender_address }: Pick<MessageRow, 'sender_address'>): string {
+  const domain = organizationalDomain(sender_address)
+  return domain.length > MOST_OF_DOMAIN ? '' : domain
 }

@@ -15,12 +15,22 @@ export function domainOf(address: string): string {
   return canonicalDomain(address.slice(address.lastIndexOf('@') + 1))
 }
 
+/**
+ * The organizational domain of a bare address, by the Public Suffix List; the domain itself where the list knows none.
+ * Empty for an address without a domain.
+ */
+export function organizationalDomain(address: string): string {
+  return organizationOf(domainOf(address))
+}
+
 /** How far two domains belong together, by the Public Suffix List. */
 export function alignmentOf(a: string, b: string): Alignment {
   const [one, other] = [canonicalDomain(a), canonicalDomain(b)]
   if (one === '' || other === '') return 'none'
   if (one === other) return 'exact'
-  const organization = getDomain(one, { allowPrivateDomains: true })
-  const same = organization !== null && organization === getDomain(other, { allowPrivateDomains: true })
-  return same ? 'relaxed' : 'none'
+  return organizationOf(one) === organizationOf(other) ? 'relaxed' : 'none'
+}
+
+function organizationOf(domain: string): string {
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain
 }
