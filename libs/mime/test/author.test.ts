@@ -46,6 +46,8 @@ describe('the author of a mail', () => {
     ['"ceo@bank.test"@evil.test', 'ceo at bank.test at evil.test'],
     ['(ceo@bank.test)', '"(ceo at bank.test)"'],
     ['ceo(x)@bank.test', '"ceo(x) at bank.test"'],
+    ['(\\))ceo@bank.test', '"())ceo at bank.test"'],
+    ['((b))ceo@bank.test', '"((b))ceo at bank.test"'],
     ['ceo @ bank.test', 'ceo at bank.test'],
     ['<ceo@bank.test> a', '"<ceo at bank.test> a"'],
     ['<<ceo@bank.test>>', '"<<ceo at bank.test>>"'],

@@ -41,7 +41,7 @@ const DOMAIN = /^[\w\-\p{L}\p{M}\p{N}]+(?:\.[\w\-\p{L}\p{M}\p{N}]+)*$/u
  *     addr-spec  = dot-atom "@" domain       ; 3.4.1, no white space or comment around "@" and "."; UTF-8: RFC 6532
  *
  * Not read are: several fields or mailboxes, groups, source routes, quoted local parts, domain literals, encoded words
- * in an address, control characters, fields above 8 KB, headers above a limit, and lines that other programs could take
+ * in an address, escapes and parentheses in comments, control characters, fields above 8 KB, headers above a limit, and lines that other programs could take
  * for a part of the field. Readings of those differ, and no mail worth authenticating has them.
  *
  * Takes any bytes, in time linear to the header; never throws.
@@ -61,6 +61,7 @@ export function authorOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 
 function authorIn({ value, isClear }: FromField): Author | undefined {
   if (!isClear || value.length > MAX_FIELD || CONTROL.test(value.toString('latin1'))) return undefined
   const tokens = [...tokensOf(textOf(value))]
+  if (tokens.some(isTangledComment)) return undefined
   const open = tokens.findIndex(({ kind, text }) => kind === 'special' && text === '<')
   if (open < 0) return bare(tokens, isUtf8(value))
   const close = tokens.findIndex(({ kind, text }) => kind === 'special' && text === '>')
@@ -101,6 +102,9 @@ function isDomain(domain: string): boolean {
 }
 
 const isComment = ({ kind }: Token): boolean => kind === 'comment'
+/** Some parsers end a comment at a parenthesis inside it, escaped or nested. */
+const isTangledComment = ({ kind, text, start, end }: Token): boolean =>
+  kind === 'comment' && (/[()]/.test(text) || text.length !== end - start - '()'.length)
 const isWord = ({ kind }: Token): boolean => kind === 'atom' || kind === 'quoted' || kind === 'comment'
 
 /** Unfolded: a line break ahead of white space means nothing (RFC 5322 2.2.3). */
