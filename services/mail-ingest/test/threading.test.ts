@@ -138,18 +138,26 @@ describe('a mail that names no single author', () => {
     expect(received()).toHaveLength(2)
   })
 
+  it('is unauthenticated from wherever it comes', async () => {
+    await deliver(text('ada@customer.test, bo@customer.test', id()))
+    const [{ message }] = await afterReceiving(1)
+    expect(message.labels).toContain('unauthenticated')
+    expect(message.authentication).toMatchObject({ verdict: 'none' })
+    expect(message.authentication).not.toHaveProperty('from_domain')
+  })
+
   it('is no one of the people of another, and the thread shows the texts of both', async () => {
     const [shared, question] = [id(), id()]
-    const several = 'ada@customer.test, bo@customer.test'
-    await send({ messageId: shared, text: 'to all' })
-    await send({ messageId: question, text: 'another thread' })
-    await deliver(text(several, shared, `In-Reply-To: ${question}\r\n`))
-    await deliver(text(several, id(), `In-Reply-To: ${shared}\r\n`))
-    const [toAll, other, , answer] = await afterReceiving(4)
+    await deliver(text('ada@customer.test, bo@customer.test', shared))
+    await deliver(text('cy@customer.test, di@customer.test', question))
+    await deliver(text('eve@customer.test, bo@customer.test', shared, `In-Reply-To: ${question}\r\n`))
+    await deliver(text('eve@customer.test, bo@customer.test', id(), `In-Reply-To: ${shared}\r\n`))
+    const [toAll, other, copy, answer] = await afterReceiving(4)
     expect(other.message.thread_id).not.toBe(toAll.message.thread_id)
+    expect(copy.message.thread_id).toBe(other.message.thread_id)
     expect(answer.message.thread_id).toBe(toAll.message.thread_id)
-    expect(answer.thread.senders).toEqual(['Ada <ada@customer.test>', answer.message.from])
-    expect(answer.message.from).toMatch(/ada.*bo/)
+    expect(answer.thread.senders).toEqual([toAll.message.from, answer.message.from])
+    expect(answer.message.from).toMatch(/eve.*bo/)
   })
 })
 

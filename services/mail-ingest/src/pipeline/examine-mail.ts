@@ -97,11 +97,11 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
 }
 
 /**
- * A pass holds for the address that was judged, and for no other: a mail that is shown without it, because its header
- * could not be read in full, is unauthenticated.
+ * A verdict that authenticates holds for the address that was judged, and for no other: a mail that is shown without it,
+ * because its header could not be read in full, is unauthenticated.
  */
 function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerdict {
-  if (sender.authentication.verdict !== 'pass' || content.author === sender.author) return sender
+  if (!isAuthenticated(sender) || content.author === sender.author) return sender
   return { ...sender, authentication: { ...sender.authentication, verdict: 'none' } }
 }
 

@@ -53,12 +53,11 @@ export async function authenticateSender(
   const bodyStart = startOfBody(raw)
   const header = raw.subarray(0, bodyStart)
   const { address: author } = readAuthor(raw)
-  if (envelope.via === 'internal') {
-    return unjudged('internal', author, `Authentication-Results: ${hostname}; x-internal=pass (handed over inside)\r\n`)
-  }
-  if (options.trustLoopback && isLoopback(envelope.peer)) {
-    const reason = `x-loopback=pass (SENDER_AUTH=trust-loopback) policy.peer=${envelope.peer}`
-    return unjudged('internal', author, `Authentication-Results: ${hostname}; ${reason}\r\n`)
+  const trust = trustIn(envelope, options)
+  if (trust !== undefined) {
+    // Trust is in what the author field says: a mail without an author has nothing to trust.
+    const verdict = author === undefined ? 'none' : 'internal'
+    return unjudged(verdict, author, `Authentication-Results: ${hostname}; ${trust}\r\n`)
   }
   try {
     return await judge(header, raw.subarray(bodyStart), author, envelope, options)
@@ -67,6 +66,13 @@ export async function authenticateSender(
     options.log.warn({ err: error }, 'sender authentication failed, mail is unauthenticated')
     return unjudged('none', author, `Authentication-Results: ${hostname}; none\r\n`)
   }
+}
+
+/** The result that stands for a check of mail that is trusted without one; undefined for mail that has to be judged. */
+function trustIn(envelope: Envelope, { trustLoopback }: SenderAuthenticationOptions): string | undefined {
+  if (envelope.via === 'internal') return 'x-internal=pass (handed over inside)'
+  if (!trustLoopback || !isLoopback(envelope.peer)) return undefined
+  return `x-loopback=pass (SENDER_AUTH=trust-loopback) policy.peer=${envelope.peer}`
 }
 
 async function judge(
