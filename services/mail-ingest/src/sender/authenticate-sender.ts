@@ -53,11 +53,10 @@ export async function authenticateSender(
   const bodyStart = startOfBody(raw)
   const header = raw.subarray(0, bodyStart)
   const { address: author } = readAuthor(raw)
-  const trust = trustIn(envelope, options)
-  if (trust !== undefined) {
-    // Trust is in what the author field says: a mail without an author has nothing to trust.
-    const verdict = author === undefined ? 'none' : 'internal'
-    return unjudged(verdict, author, `Authentication-Results: ${hostname}; ${trust}\r\n`)
+  if (envelope.via === 'internal') return trusted(author, hostname, 'x-internal=pass (handed over inside)')
+  if (options.trustLoopback && isLoopback(envelope.peer)) {
+    const result = `x-loopback=pass (SENDER_AUTH=trust-loopback) policy.peer=${envelope.peer}`
+    return trusted(author, hostname, result)
   }
   try {
     return await judge(header, raw.subarray(bodyStart), author, envelope, options)
@@ -66,13 +65,6 @@ export async function authenticateSender(
     options.log.warn({ err: error }, 'sender authentication failed, mail is unauthenticated')
     return unjudged('none', author, `Authentication-Results: ${hostname}; none\r\n`)
   }
-}
-
-/** The result that stands for a check of mail that is trusted without one; undefined for mail that has to be judged. */
-function trustIn(envelope: Envelope, { trustLoopback }: SenderAuthenticationOptions): string | undefined {
-  if (envelope.via === 'internal') return 'x-internal=pass (handed over inside)'
-  if (!trustLoopback || !isLoopback(envelope.peer)) return undefined
-  return `x-loopback=pass (SENDER_AUTH=trust-loopback) policy.peer=${envelope.peer}`
 }
 
 async function judge(
@@ -88,6 +80,12 @@ async function judge(
   const judgement = await judge.judge({ ...mail, arcTrustedSealers: [...arcTrustedSealers] }, body)
   const { verdict, discard, passed, unanswered, trace } = judgement
   return { authentication: { verdict, ...judgement.authentication }, author, discard, passed, unanswered, trace }
+}
+
+/** Mail is trusted for the author that it names: one that names none has nothing to trust. */
+function trusted(author: string | undefined, hostname: string, result: string): SenderVerdict {
+  const verdict = author === undefined ? 'none' : 'internal'
+  return unjudged(verdict, author, `Authentication-Results: ${hostname}; ${result}\r\n`)
 }
 
 function unjudged(verdict: 'internal' | 'none', author: string | undefined, trace: string): SenderVerdict {
