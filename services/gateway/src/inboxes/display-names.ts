@@ -3,7 +3,7 @@ import { looksLike } from './look-alikes.ts'
 
 /**
  * Refuses to call an inbox of a shared domain what the installation calls itself: its own mails, such as verification
- * codes, come from the same domain (identity 8.2; decision 0030).
+ * codes, come from the same domain (identity 8.2; decision 0027).
  * @throws ApiError 400 at `display_name`.
  */
 export function refuseSystemName(displayName: string | undefined, systemName: string): void {
