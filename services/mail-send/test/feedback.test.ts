@@ -200,6 +200,8 @@ describe('a report from somewhere else', () => {
     expect(await suppressions(sent)).toEqual([])
     await deliver(bounce(sent, gone))
     expect(await suppressions(sent)).toMatchObject([{ reason: 'bounced' }])
+    await factOf(world, sent.messageId, 'delivery.bounced')
+    await factOf(world, sent.messageId, 'delivery.complained')
     expect(later(sent)).toHaveLength(2)
   })
 
