@@ -74,6 +74,12 @@ export const LIMITS = {
     nonce: { min: 22, max: 256 },
     /** Longer than a signature can be valid, by more than clocks of processes differ. */
     nonceKept: 11 * MINUTE,
+    /** Characters of Signature-Input, and of Signature: several times what a signature takes. */
+    header: 2048,
+    /** Signatures beside each other; one is the caller's, others may be those of proxies. */
+    labels: 4,
+    /** Components that one signature covers. */
+    components: 16,
   },
   /** Agent sign-up and its codes (identity 5). */
   signUp: {

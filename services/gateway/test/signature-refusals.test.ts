@@ -1,5 +1,6 @@
 import { sign } from 'node:crypto'
 import { sql } from '@restante/service'
+import { request } from 'undici'
 import { PUBLIC_URL, startGateway, type TestGateway } from './gateway.ts'
 import {
   type Asked,
@@ -85,6 +86,51 @@ describe('a signed request is refused with 401', () => {
       expect([status, body['code']]).toEqual([401, 'unauthorized'])
     },
   )
+
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `x-${index}`)
+
+  it.each([
+    ['more than 16 components', { components: ['@method', '@target-uri', ...names(15)] }, 'at most 16 components'],
+    ['a part of a header', { components: ['@method', '@target-uri', 'x-part";key="a'] }, 'without parameters'],
+    ['a Signature-Input of more than 2 KB', { parameters: { tag: 'x'.repeat(2_000) } }, 'at most 2048 characters'],
+  ])('for %s, although its signature would hold', async (_case, more, told) => {
+    const headers = Object.fromEntries([['x-part', 'a'], ...names(15).map((name) => [name, ''])])
+    expect(await refusal({ ...me, headers, ...more })).toContain(told)
+  })
+
+  it('for more than four signatures, or headers that come twice', async () => {
+    const beside = (headers: Record<string, string>, labels: readonly string[]) =>
+      ['signature-input', 'signature'].map((name) => {
+        const own = headers[name] ?? ''
+        return [name, [own, ...labels.map((label) => own.replace('sig1', label))]] as const
+      })
+    const statusOf = async (lines: readonly string[]) => {
+      const { statusCode, body } = await request(`${gateway.url}${me.path}`, { headers: [...lines] })
+      await body.dump()
+      return statusCode
+    }
+    const joined = (labels: readonly string[]) =>
+      beside(signedHeaders({ ...signer, ...me }), labels).flatMap(([name, all]) => [name, all.join(', ')])
+    const twice = beside(signedHeaders({ ...signer, ...me }), ['proxy']).flatMap(([name, all]) =>
+      all.flatMap((line) => [name, line]),
+    )
+    expect(await statusOf(joined(['a', 'b', 'c']))).toBe(200)
+    expect(await statusOf(joined(['a', 'b', 'c', 'd']))).toBe(401)
+    expect(await statusOf(twice)).toBe(401)
+  })
+
+  it('in no time when 1,700 parts of a long header are covered', async () => {
+    const keys = Array.from({ length: 1_700 }, (_, index) => `k${index.toString(36)}`)
+    const components = ['@method', '@target-uri', ...keys.map((key) => `d";key="${key}`)]
+    const headers = signedHeaders({ ...signer, ...me, components, headers: { d: keys.join(',') } })
+    let best = Number.POSITIVE_INFINITY
+    for (let tries = 0; tries < 3; tries++) {
+      const begun = performance.now()
+      expect((await send(gateway.url, me, headers)).status).toBe(401)
+      best = Math.min(best, performance.now() - begun)
+    }
+    expect(best).toBeLessThan(150)
+  })
 
   it.each([
     ['the method', { method: 'PATCH' as const }],

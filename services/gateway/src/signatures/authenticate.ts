@@ -4,10 +4,11 @@ import { ApiError, bringsBody, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
 import { SharedLookup } from '../edge/shared-lookup.ts'
+import { demandBoundedForm } from './bounded-form.ts'
 import { takeNonce } from './nonces.ts'
 import { type Claims, demandClaims } from './policy.ts'
 import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
-import { descriptorOf } from './signed-message.ts'
+import { descriptorOf, fieldsOf } from './signed-message.ts'
 import { ALGORITHM, findSigners, type Signer } from './signers.ts'
 
 const LABEL = 'sig1'
@@ -52,10 +53,11 @@ export class Signatures {
   /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
   async #prove(request: IncomingMessage, sparingly: boolean): Promise<Proof> {
     const digested = bringsBody(request) || request.headers['content-digest'] !== undefined
+    const fields = fieldsOf(request, demandBoundedForm(request, this.#bases))
     let proof: Proof | undefined
     for (const base of this.#bases) {
       try {
-        await verifySignature(descriptorOf(request, base), {
+        await verifySignature(descriptorOf(request, fields, base), {
           label: LABEL,
           // Time and coverage are looked at where each can be told by its name.
           policy: {

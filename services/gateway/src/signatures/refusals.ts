@@ -11,7 +11,9 @@ const WINDOW_SECONDS = LIMITS.signature.window / 1_000
 export const FIXES = {
   form: 'Send Signature-Input and Signature as RFC 9421 defines them, once each, with one signature called sig1.',
   authorization: 'A signed request carries no Authorization header. Send either the key or the signature.',
-  coverage: 'Cover "@method" and "@target-uri", and "content-digest" where there is a body or that header.',
+  coverage:
+    'Cover "@method" and "@target-uri", and "content-digest" where there is a body or that header, each without parameters.',
+  size: `Send a Signature-Input of at most ${LIMITS.signature.header} characters and ${LIMITS.signature.labels} signatures, and cover at most ${LIMITS.signature.components} components with each.`,
   parameters: 'Give created, keyid and nonce; alg may only be ecdsa-p256-sha256.',
   time: `Set created to the present: it may differ from this server's clock by ${WINDOW_SECONDS} s; expires must not be past.`,
   nonceForm: `Make the nonce of at least 16 random bytes: ${LIMITS.signature.nonce.min} to ${LIMITS.signature.nonce.max} characters.`,
