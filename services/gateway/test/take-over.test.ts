@@ -1,6 +1,7 @@
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
+import { newKey } from './signing.ts'
 
 const END_WEBHOOKS = '/internal/webhooks/end'
 const ageMails = sql<never, [human: string]>(
@@ -242,18 +243,27 @@ describe('taking an organization over', () => {
       expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(200)
     })
 
-    it('ends the earlier sign-up key alone where the human had confirmed the organization', async () => {
+    it('ends the keys of the earlier sign-up, and nothing else, where the human had confirmed the organization', async () => {
       const body = fresh()
       const first = await signUp(body)
       await first.api.post('/v0/agent/verify', { otp_code: await codeOf(body.human_email) })
       await first.api.patch(first.inbox, { display_name: 'Desk' })
-      const { body: made } = await first.api.post('/v0/api-keys', {})
+      const { body: child } = await first.api.post('/v0/api-keys', {})
+      const made = gateway.as(String(child['api_key']))
+      const { body: grandchild } = await made.post('/v0/api-keys', {})
+      const { body: registered } = await made.post('/v0/api-keys', { public_key: newKey().jwk })
+      expect(registered['api_key_id']).toEqual(expect.any(String))
+      // What is between two keys may be gone: the one that is left must not be forgotten.
+      expect((await first.api.delete(`/v0/api-keys/${child['api_key_id']}`)).status).toBe(204)
+      const { secret } = await gateway.operator.createKey({ organizationId: first.id })
       await gateway.db.query(ageMails, body.human_email)
       const heir = await signUp(body)
       const otp_code = await codeOf(body.human_email, 2)
       expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(200)
       expect((await first.api.get('/v0/auth/me')).status).toBe(401)
-      expect((await gateway.as(String(made['api_key'])).get('/v0/auth/me')).status).toBe(200)
+      expect((await gateway.as(String(grandchild['api_key'])).get('/v0/auth/me')).status).toBe(401)
+      expect((await heir.api.get(`/v0/api-keys/${registered['api_key_id']}`)).status).toBe(404)
+      expect((await gateway.as(secret).get('/v0/auth/me')).status).toBe(200)
       expect((await heir.api.get(heir.inbox)).body).toMatchObject({ display_name: 'Desk' })
       expect(await takenOverEvents(heir.id)).toEqual([])
     })

@@ -62,7 +62,7 @@ function textForKey(code: string): string {
     `Your verification code is ${code}`,
     '',
     'An AI agent signed up in your name, and you have an e-mail inbox here already. With this code the agent gets that',
-    'inbox with all its mail, and the key of the agent that has it now ends. Give the code only to an agent that you',
+    'inbox with all its mail, and the keys of the agent that has it now end. Give the code only to an agent that you',
     `yourself have just told to sign up. It is valid for ${hours} hours. If you do not know what this is about, do nothing:`,
     'without the code nothing changes.',
     '',

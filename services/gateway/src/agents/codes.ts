@@ -60,8 +60,10 @@ export interface CodeRequest {
 }
 
 /**
- * Makes sure that the organization has a code of its own. A live one is kept with its attempts: a fresh code for each
- * request would be a fresh set of attempts for a guesser. The caller holds the human (`holdHuman`).
+ * Gives the organization a code of its own, if one can be mailed now: a code exists only together with a mail that carries
+ * it. Attempts are thereby bounded by the mails to the human's mailbox, ten for each of five a day: replacing the human,
+ * signing up again and plus tags bring no further ones. A live code is kept with its attempts for the same reason. The
+ * caller holds the human (`holdHuman`).
  */
 export async function ensureCode(tx: Tx, timers: GatewaySchedule, request: CodeRequest, now: Date): Promise<void> {
   const { organizationId, humanEmail } = request
@@ -69,8 +71,8 @@ export async function ensureCode(tx: Tx, timers: GatewaySchedule, request: CodeR
   const kept = known !== undefined && known.humanEmail === humanEmail && isLive(known, now) ? known : undefined
   if (kept !== undefined && kept.mailedAt !== null && !request.mailAgain) return
   if (known !== undefined && kept === undefined) await forgetCode(tx, timers, known)
-  const code = kept ?? (await createCode(tx, { organizationId, humanEmail, credentialId: null }, now))
-  if (await mayMail(tx, code, now)) await mail(tx, timers, code, now)
+  const owner = { organizationId, humanEmail, credentialId: null }
+  if (await mayMail(tx, owner, now)) await mail(tx, timers, kept ?? (await createCode(tx, owner, now)), now)
 }
 
 /** A provisional key and the human who is to confirm it. */

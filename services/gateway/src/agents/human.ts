@@ -24,7 +24,7 @@ export async function attachHuman(deps: AgentDependencies, caller: Caller, human
   })
   return {
     human_email: human,
-    instructions: `A 6-digit code goes to ${human} by mail. Ask your human for the code and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only. If the mail could not be delivered, repeat this request to have it mailed again, at most once a minute and five times a day.`,
+    instructions: `A 6-digit code goes to ${human} by mail. Ask your human for the code and enter it with POST /v0/agent/verify. Until then you can send mail to ${human} only. If no code could be mailed, or its mail came back, repeat this request: codes are mailed to one person at most once a minute and five times a day.`,
   }
 }
 

@@ -18,6 +18,7 @@ type Outcome =
   | { readonly kind: 'no_human' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'not_mailed' }
+  | { readonly kind: 'key_not_mailed' }
   | { readonly kind: 'exhausted' }
   | { readonly kind: 'revoked' }
   | { readonly kind: 'wrong'; readonly remaining: number }
@@ -57,6 +58,11 @@ function refusalOf(outcome: Exclude<Outcome, { kind: 'verified' }>): ApiError {
         fix: 'Sign up again, or attach the same human again, to have a new code mailed.',
       })
     case 'not_mailed':
+      return new ApiError('unprocessable', {
+        message: 'No code was mailed',
+        fix: 'Attach the same human again, with POST /v0/agent/human: codes are mailed once a minute has passed since the last mail to this person, and five times a day.',
+      })
+    case 'key_not_mailed':
       return new ApiError('unprocessable', {
         message: 'No code was mailed for this key',
         fix: 'Codes are mailed at most once a minute and three times a day for keys that wait: sign up again later.',
@@ -110,7 +116,8 @@ async function confirmOrganization(
 ): Promise<Outcome> {
   const now = new Date()
   const code = await lockOwnCode(tx, organization.id)
-  if (code === undefined || !isLive(code, now)) return { kind: 'expired' }
+  if (code === undefined) return { kind: 'not_mailed' }
+  if (!isLive(code, now)) return { kind: 'expired' }
   const left = LIMITS.signUp.codeAttempts - code.attempts
   if (left <= 0) return { kind: 'exhausted' }
   if (!isRight(deps, code, submitted)) {
@@ -137,7 +144,7 @@ async function confirmKey(
 ): Promise<Outcome> {
   const now = new Date()
   const code = await lockCodeOfKey(tx, credential.id)
-  if (code === undefined) return { kind: 'not_mailed' }
+  if (code === undefined) return { kind: 'key_not_mailed' }
   if (!isLive(code, now)) return { kind: 'expired' }
   if (!isRight(deps, code, submitted)) {
     const remaining = LIMITS.signUp.provisionalAttempts - code.attempts - 1
@@ -158,7 +165,8 @@ async function confirmKey(
     const { takeOver: done } = await takeOver(tx, deps, confirmed, successor, actor, now)
     return { kind: 'verified', takeOver: done }
   }
-  // In a verified organization the human has confirmed what is there: the new key replaces the earlier sign-up keys only.
+  // In a verified organization the human has confirmed what is there: only keys end, those of earlier sign-ups and all that
+  // were made with them. A copy of a key that is replaced would otherwise go on reading the mail.
   const replaced = { organizationId: organization.id, id: { not: credential.id }, signUp: true }
   await revokeCredentials(tx, deps.events, replaced, { actor, now, action: 'credential.rotated' })
   return { kind: 'verified', takeOver: undefined }

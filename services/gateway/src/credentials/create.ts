@@ -70,7 +70,8 @@ async function createBearerKey(
     const expiresAt = expiryOf(creator, body.expires_at)
     await refuseBeyondLimit(tx, deps.events, organization, deps.limit)
     const name = body.name ?? LIMITS.name.default
-    return issueCredential(tx, deps, { scope, name, rights, expiresAt }, actor, new Date())
+    const given = { scope, name, rights, expiresAt, signUp: creator.signUp }
+    return issueCredential(tx, deps, given, actor, new Date())
   })
   return { ...withoutKind(bearerDocument(bound(row, caller))), api_key: secret }
 }
@@ -93,7 +94,8 @@ async function registerPublicKey(
     const expiresAt = expiryOf(creator, body.expires_at)
     await refuseBeyondLimit(tx, deps.events, organization, deps.limit)
     const name = body.name ?? `Agent key ${fingerprint.slice(0, 8)}`
-    const given = { scope, name, rights, expiresAt, jwk, fingerprint, clientId, createdBy: creator.id }
+    const identity = { jwk, fingerprint, clientId, createdBy: creator.id }
+    const given = { scope, name, rights, expiresAt, ...identity, signUp: creator.signUp }
     return bound(await registerCredential(tx, deps.events, given, actor, new Date()), caller)
   })
   return publicKeyDocument(row)

@@ -26,6 +26,7 @@ export interface NewCredential {
   readonly rights: Rights
   readonly expiresAt?: Date | undefined
   readonly provisional?: boolean
+  /** Whether it comes from sign-up, or from a key that does. */
   readonly signUp?: boolean
 }
 
