@@ -10,6 +10,7 @@ import {
   type ReadMail,
   readMail,
 } from '../src/index.ts'
+import { fromSent, toSent } from '../src/worker/sent-mail.ts'
 import { Turns } from '../src/worker/turns.ts'
 import { fixture, mailOf } from './fixture.ts'
 import { slowMail } from './slow.ts'
@@ -100,6 +101,18 @@ describe('the parser pool', () => {
     // Too little even for what a thread loads before its first mail.
     pool = createParserPool({ threads: 1, memoryMb: 6 })
     await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
+  })
+})
+
+describe('a mail on its way between threads', () => {
+  it.each([
+    ['text', 'text/plain'],
+    ['html', 'text/html'],
+  ])('has its %s once, and arrives as it was read', (body, type) => {
+    const mail = readMail(mailOf(`Content-Type: ${type}`, '', ` ${'word '.repeat(20_000)}`))
+    const sent = structuredClone(toSent(mail))
+    expect(JSON.stringify(sent).length).toBeLessThan(1.5 * (mail[body === 'text' ? 'text' : 'html'] ?? '').length)
+    expect(fromSent(sent)).toEqual(mail)
   })
 })
 

@@ -3,6 +3,7 @@ import type { ParseLimits } from '../parse/limits.ts'
 import { ParserDied, ParserUnavailable } from './errors.ts'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
+import { fromSent } from './sent-mail.ts'
 import { Turns } from './turns.ts'
 
 export interface LaneOptions {
@@ -38,7 +39,7 @@ interface Thread {
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
 /** A heap never shrinks by itself while its thread idles, so a thread that a mail made this large gives way to a new one. */
-const LARGE_HEAP = 64 * 1024 * 1024
+const LARGE_HEAP = 48 * 1024 * 1024
 /** A mail that has waited this long is no longer passed by every smaller one. */
 const PATIENCE_MS = 1_000
 
@@ -101,7 +102,7 @@ export class Lane {
     worker.on('message', (answer: ParserAnswer) => {
       const task = this.#release(thread)
       if (answer.mail === undefined) thread.ready = true
-      else task?.resolve(answer.mail)
+      else task?.resolve(fromSent(answer.mail))
       if (answer.heap > LARGE_HEAP) this.#discard(thread)
       this.#next()
     })

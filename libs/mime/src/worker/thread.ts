@@ -2,12 +2,13 @@ import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import { readWithin } from './read-mail.ts'
+import { toSent } from './sent-mail.ts'
 
 parentPort?.on('message', ({ raw, limits }: ParserRequest) => {
   const mail = readWithin(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), limits)
   // Given back here and now: a thread that idles collects no garbage, and this may be 40 MB of it.
   raw.buffer.transfer(0)
-  answer({ mail })
+  answer({ mail: toSent(mail) })
 })
 answer({})
 
