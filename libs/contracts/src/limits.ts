@@ -179,6 +179,11 @@ export const LIMITS = {
     /** The same of html with more tags, each of which costs a parser far more time and memory than its characters. */
     htmlTags: 60_000,
   },
+  /**
+   * A thread's senders, recipients and attachments are each cut to its newest, in number and in bytes; they are united
+   * anew from as many of its newest messages.
+   */
+  thread: { list: 1_000, listBytes: 128 * KB, messages: 1_000, messageBytes: 512 * KB },
   /** Stored messages (mail 5). */
   message: { preview: 200, downloadLink: 1 * HOUR },
   /** Payloads (events 3.1, 10). */

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { LIMITS } from '@restante/contracts'
+import type { ThreadTotals } from '../src/mailbox/rows.ts'
 import { store } from '../src/mailbox/store.ts'
-import { totalsOf } from '../src/mailbox/thread-totals.ts'
+import { extendTotals } from '../src/mailbox/thread-totals.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -43,7 +45,8 @@ describe('a thread in which everything happens at once', () => {
     expect((await Promise.all(deletions)).map(({ status }) => status)).toEqual([204, 204, 204])
 
     const thread = await store.thread(db, thread_id)
-    const totals = totalsOf(await store.members(db, thread_id))
+    let totals: ThreadTotals | undefined
+    for (const member of await store.newestMembers(db, thread_id)) totals = extendTotals(totals, member)
     expect(thread).toMatchObject({ ...totals, message_count: 8 })
     const counts: number[] = []
     for (const id of ids) {
@@ -56,5 +59,53 @@ describe('a thread in which everything happens at once', () => {
       counts.push(after.message_count)
     }
     expect(new Set(counts).size).toBe(ids.length)
+  })
+})
+
+describe('a thread of mails with very many people and files', () => {
+  it('keeps the newest within its bounds, however its mails are dated and deleted, and counts all of them', async () => {
+    const { list, listBytes } = LIMITS.thread
+    const people = (mail: number) =>
+      Array.from({ length: 900 }, (_, index) => `${'N'.repeat(50)} <p${index}@m${mail}.test>`)
+    const date = (day: number) => new Date(Date.UTC(2026, 0, day))
+    const mail = (number: number, day: number, inReplyTo: string) =>
+      receiveMail(stage, inbox, {
+        from: `w${number}@x.test`,
+        to: [inbox.address, ...people(number)].join(', '),
+        envelope: { from: 'w@x.test', to: inbox.address },
+        inReplyTo,
+        date: date(day),
+      })
+    const root = await receiveMail(stage, inbox, { subject: 'root', date: date(2) })
+    const ids: string[] = []
+    for (const number of [1, 2, 3]) ids.push(await mail(number, 10 + number, root))
+    const threads = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const [{ thread_id }] = threads.body.threads
+    const read = async () => {
+      const thread = await store.thread(stage.db, thread_id)
+      if (!thread) throw new Error('the thread is gone')
+      const { recipients } = thread
+      expect(recipients.length).toBeLessThanOrEqual(list)
+      expect(Buffer.byteLength(recipients.join(''))).toBeLessThanOrEqual(listBytes)
+      return thread
+    }
+    const grown = await read()
+    expect(grown).toMatchObject({ message_count: 4, subject: 'root' })
+    expect(grown.recipients).toEqual(expect.arrayContaining(people(3)))
+    expect(grown.senders).toEqual(['Ada Ray <ada@customer.test>', 'w1@x.test', 'w2@x.test', 'w3@x.test'])
+
+    await mail(4, 1, root)
+    const dated = await read()
+    expect(dated).toMatchObject({ message_count: 5, last_message_id: ids[2], timestamp: grown.timestamp })
+    expect(dated.subject).not.toBe('root')
+    expect(dated.senders[0]).toBe('w4@x.test')
+    expect(dated.recipients).toEqual(expect.arrayContaining(people(3)))
+
+    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(ids[2] ?? ''))
+    const shrunk = await read()
+    expect(shrunk).toMatchObject({ message_count: 4, last_message_id: ids[1], timestamp: date(12) })
+    expect(shrunk.recipients).toEqual(expect.arrayContaining(people(2)))
+    const sizes = await stage.db.orm.message.aggregate({ where: { threadId: thread_id }, _sum: { size: true } })
+    expect(shrunk.size).toBe(sizes._sum.size)
   })
 })

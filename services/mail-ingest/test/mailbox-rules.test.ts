@@ -1,9 +1,10 @@
-import type { Message, ThreadItem } from '@restante/contracts'
+import { LIMITS, type Message, type ThreadItem } from '@restante/contracts'
 import { DownloadLinks } from '../src/files/links.ts'
 import { isDuplicate, mailDigest, type StoredMail } from '../src/mailbox/duplicates.ts'
 import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'
-import { extendTotals, type ThreadMember, totalsOf } from '../src/mailbox/thread-totals.ts'
+import type { ThreadTotals } from '../src/mailbox/rows.ts'
+import { extendTotals, insertIntoTotals, listsOf, type ThreadMember } from '../src/mailbox/thread-totals.ts'
 import { uuidV7 } from '../src/mailbox/uuid-v7.ts'
 
 describe('labels', () => {
@@ -39,6 +40,11 @@ describe('a thread', () => {
     ...more,
   })
 
+  const totalsOf = (members: readonly ThreadMember[]): ThreadTotals => {
+    const [first = member(0), ...more] = members
+    return more.reduce<ThreadTotals>(extendTotals, extendTotals(undefined, first))
+  }
+
   it('adds up its messages', () => {
     const sent = { direction: 'sent' as const, sender: 'desk@y', to: ['a@x'], labels: ['sent'], preview: null }
     expect(totalsOf([member(1), member(2, { cc: ['c@z'] }), member(3, sent)])).toEqual({
@@ -57,18 +63,28 @@ describe('a thread', () => {
     })
   })
 
-  it('is the same whether it grew or was added up', () => {
+  it('is the same in whatever order its messages come', () => {
     const members = [1, 2, 3, 4].map((minute) => member(minute, { labels: [`l${minute % 2}`], sender: `s${minute}@x` }))
-    const grown = members.reduce<ReturnType<typeof totalsOf>>((totals, next) => extendTotals(totals, next), undefined)
-    expect(grown).toEqual(totalsOf(members))
+    const late = member(2, { sender: 's2@x', labels: ['l0'] })
+    const without = totalsOf(members.filter(({ id }) => id !== late.id))
+    expect(insertIntoTotals(without, late, members, 'subject 1')).toEqual(totalsOf(members))
+    expect(totalsOf(members)).toMatchObject(listsOf(members))
   })
 
-  it('adds up when a hundred thousand have written to it', () => {
-    const writers = Array.from({ length: 100_000 }, (_, index) => member(index, { sender: `w${index}@x.test` }))
-    expect(totalsOf(writers)?.senders).toHaveLength(100_000)
+  it('keeps the newest of its writers and files, and counts all, when a hundred thousand have written to it', () => {
+    const { list, listBytes } = LIMITS.thread
+    const file = { attachment_id: 'a', start: 0, end: 1, encoding: 'none' as const, size: 1, content_type: 'x/y' }
+    const writers = Array.from({ length: 100_000 }, (_, index) =>
+      member(index, { sender: `w${index}@x.test`, attachments: [{ ...file, filename: `${index}${'x'.repeat(400)}` }] }),
+    )
+    const { senders, attachments } = listsOf(writers)
+    expect(senders).toEqual(writers.slice(-list).map(({ sender }) => sender))
+    expect(JSON.stringify(attachments).length).toBeLessThan(listBytes + list)
+    expect(attachments.at(-1)).toEqual(writers.at(-1)?.attachments[0])
+    const [first, ...rest] = writers.slice(0, 3_000)
+    const grown = [first ?? member(0), ...rest]
+    expect(totalsOf(grown)).toMatchObject({ ...listsOf(grown), message_count: 3_000, size: 30_000 })
   })
-
-  it('of nothing is none', () => expect(totalsOf([])).toBeUndefined())
 })
 
 describe('a mail that is there already', () => {

@@ -9,7 +9,7 @@ import { underMailboxLock } from './change-labels.ts'
 import { routingOf } from './label-log.ts'
 import type { MessageRow } from './rows.ts'
 import { store } from './store.ts'
-import { totalsOf } from './thread-totals.ts'
+import { listsOf } from './thread-totals.ts'
 import { visibleMessage } from './visible-message.ts'
 
 /**
@@ -34,12 +34,20 @@ export function deleteMessage(
 }
 
 /** @returns whether it was the thread's last message. */
-async function withdrawFromThread(tx: Tx, message: MessageRow, now: Date): Promise<boolean> {
-  const thread = await store.thread(tx, message.thread_id)
-  const totals = totalsOf(await store.members(tx, message.thread_id))
-  if (thread && totals) await store.saveThreads(tx, [{ ...thread, ...totals, updated_at: now }])
-  else await store.deleteThread(tx, message.thread_id)
-  return totals === undefined
+async function withdrawFromThread(tx: Tx, { thread_id }: MessageRow, now: Date): Promise<boolean> {
+  const thread = await store.thread(tx, thread_id)
+  const members = await store.newestMembers(tx, thread_id)
+  const [first, newest] = [(await store.firstMember(tx, thread_id))[0], members.at(-1)]
+  if (!thread || !first || !newest) {
+    await store.deleteThread(tx, thread_id)
+    return true
+  }
+  const { timestamp, preview, message_id: last_message_id } = newest
+  const ofNewest = { timestamp, preview, last_message_id, ...listsOf(members) }
+  const counts = await store.counts(tx, thread_id)
+  await store.saveThreads(tx, [{ ...thread, ...ofNewest, ...counts, subject: first.subject, updated_at: now }])
+  await store.uniteLabels(tx, thread_id, now)
+  return false
 }
 
 function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date) {

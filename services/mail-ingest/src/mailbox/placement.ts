@@ -1,9 +1,9 @@
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '../database.ts'
 import { type LabelledMessage, logLabels } from './label-log.ts'
-import type { MessageRow, MessageWithBody, ThreadRow } from './rows.ts'
+import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
 import { store } from './store.ts'
-import { extendTotals, type ThreadMember, totalsOf } from './thread-totals.ts'
+import { extendTotals, insertIntoTotals, type ThreadMember } from './thread-totals.ts'
 
 /**
  * Puts messages into their threads, which are made when they do not exist, in this order. The caller holds the locks of
@@ -16,11 +16,10 @@ export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[
   const grown: ThreadRow[] = []
   for (const [index, { message }] of added.entries()) {
     const known = threads.get(message.thread_id)
-    const isNewest = known === undefined || message.timestamp >= known.timestamp
-    const totals = isNewest
-      ? extendTotals(known, message)
-      : totalsOf(await members(tx, message.thread_id, added.slice(0, index + 1)))
-    if (totals === undefined) throw new Error('a thread lost the message that was just stored')
+    const totals =
+      known === undefined || message.timestamp >= known.timestamp
+        ? extendTotals(known, message)
+        : await totalsWithOlder(tx, known, message, added.slice(0, index))
     const { organization_id, pod_id, inbox_uid, inbox_address, created_at, updated_at } = message
     const scope = { organization_id, pod_id, inbox_uid, inbox_address }
     const thread = {
@@ -38,13 +37,23 @@ export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[
   return grown
 }
 
-/** The messages of a thread, oldest first: those that are stored, and those that are about to be. */
-async function members(tx: Tx, threadId: string, added: readonly MessageWithBody[]): Promise<ThreadMember[]> {
-  const more = added.flatMap(({ message }) => (message.thread_id === threadId ? [message] : []))
-  return [...(await store.members(tx, threadId)), ...more].sort(byAge)
+/** @param before the messages that are about to be stored and come before this one */
+async function totalsWithOlder(
+  tx: Tx,
+  known: ThreadTotals,
+  message: MessageRow,
+  before: readonly MessageWithBody[],
+): Promise<ThreadTotals> {
+  const { thread_id } = message
+  const unstored = [...before.map(({ message }) => message), message].filter((one) => one.thread_id === thread_id)
+  const newest = [...(await store.newestMembers(tx, thread_id)), ...unstored].sort(byAge)
+  const [first = message] = [...(await store.firstMember(tx, thread_id)), ...unstored].sort(byAge)
+  return insertIntoTotals(known, message, newest, first.subject)
 }
 
-function byAge(a: ThreadMember, b: ThreadMember): number {
+type Aged = Pick<ThreadMember, 'id' | 'timestamp'>
+
+function byAge(a: Aged, b: Aged): number {
   return a.timestamp.getTime() - b.timestamp.getTime() || (a.id < b.id ? -1 : 1)
 }
 

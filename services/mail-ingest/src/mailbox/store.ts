@@ -1,5 +1,6 @@
+import { LIMITS } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
-import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from './rows.ts'
+import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
 
 type Texts = readonly (string | null)[]
@@ -31,9 +32,30 @@ export const THREAD_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_add
 
 const THREADS = sql<ThreadRow, [ids: readonly string[]]>(`select ${THREAD_COLUMNS} from threads where id = any($1)`)
 
-const MEMBERS = sql<ThreadMember, [threadId: string]>(`
+// As many as are read together, by the uncompressed length of their recipients, which PostgreSQL knows without reading
+// them, and by the compressed one of their attachments.
+const NEWEST_MEMBERS = sql<ThreadMember, [threadId: string]>(`
 select id, message_id, direction, labels, "timestamp", sender, "to", cc, bcc, subject, preview, attachments, size
-  from messages where thread_id = $1 order by "timestamp", id`)
+  from (select *, sum(octet_length(recipients) + 16 * pg_column_size(attachments))
+                    over (order by "timestamp" desc, id desc rows between unbounded preceding and 1 preceding) as bytes
+          from (select * from messages where thread_id = $1
+                 order by "timestamp" desc, id desc limit ${LIMITS.thread.messages}) as newest) as measured
+ where bytes is null or bytes < ${LIMITS.thread.messageBytes}
+ order by "timestamp", id`)
+
+type FirstMember = Pick<ThreadMember, 'id' | 'timestamp' | 'subject'>
+
+const FIRST_MEMBER = sql<FirstMember, [threadId: string]>(
+  'select id, "timestamp", subject from messages where thread_id = $1 order by "timestamp", id limit 1',
+)
+
+type ThreadCounts = Pick<ThreadTotals, 'message_count' | 'size' | 'received_timestamp' | 'sent_timestamp'>
+
+const COUNTS = sql<ThreadCounts, [threadId: string]>(`
+select count(*)::int as message_count, coalesce(sum(size), 0)::float8 as size,
+       max("timestamp") filter (where direction = 'received') as received_timestamp,
+       max("timestamp") filter (where direction = 'sent') as sent_timestamp
+  from messages where thread_id = $1`)
 
 const DELETE_THREAD = sql<never, [id: string]>('delete from threads where id = $1')
 
@@ -96,9 +118,25 @@ export const store = {
     return row
   },
 
-  /** The messages of a thread as its totals count them, oldest first. */
-  members(db: Queryable, threadId: string): Promise<ThreadMember[]> {
-    return db.query(MEMBERS, threadId)
+  /** The newest messages of a thread, oldest first, as many as its lists are made from. */
+  newestMembers(db: Queryable, threadId: string): Promise<ThreadMember[]> {
+    return db.query(NEWEST_MEMBERS, threadId)
+  },
+
+  /** The oldest message of a thread, if it has one. */
+  firstMember(db: Queryable, threadId: string): Promise<FirstMember[]> {
+    return db.query(FIRST_MEMBER, threadId)
+  },
+
+  /** What the messages of a thread add up to, all of them counted. */
+  async counts(db: Queryable, threadId: string): Promise<ThreadCounts | undefined> {
+    const [counts] = await db.query(COUNTS, threadId)
+    return counts
+  },
+
+  /** Brings the union of a thread's labels up to date. */
+  async uniteLabels(tx: Queryable, threadId: string, at: Date): Promise<void> {
+    await tx.query(UNITE_LABELS, threadId, at.toISOString())
   },
 
   async deleteThread(tx: Queryable, id: string): Promise<void> {

@@ -1,4 +1,5 @@
-import type { MessageRow, ThreadTotals } from './rows.ts'
+import { LIMITS } from '@restante/contracts'
+import type { MessageRow, StoredAttachment, ThreadTotals } from './rows.ts'
 
 /** The columns of a message that count for its thread. */
 export type ThreadMember = Pick<
@@ -18,23 +19,26 @@ export type ThreadMember = Pick<
   | 'size'
 >
 
+/** What a thread keeps of each of its messages. A sender chooses how much that is, so all of it is bounded. */
+export type ThreadLists = Pick<ThreadTotals, 'senders' | 'recipients' | 'attachments'>
+
+const NOTHING: ThreadLists = { senders: [], recipients: [], attachments: [] }
+
 /**
  * The totals of a thread after one more message, which must not be older than those before it (mail 5.3): subject of
- * the first, preview of the newest, everything else united in the order of first appearance.
+ * the first, preview of the newest, everything else united in the order of first appearance, of the lists the newest.
  */
 export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMember): ThreadTotals {
   const received = message.direction === 'received' ? message.timestamp : null
   const sent = message.direction === 'sent' ? message.timestamp : null
   return {
-    labels: united(totals?.labels, message.labels),
+    labels: unique([...(totals?.labels ?? []), ...message.labels]),
     timestamp: message.timestamp,
     received_timestamp: received ?? totals?.received_timestamp ?? null,
     sent_timestamp: sent ?? totals?.sent_timestamp ?? null,
-    senders: united(totals?.senders, [message.sender]),
-    recipients: united(totals?.recipients, [...message.to, ...message.cc, ...message.bcc]),
+    ...extendLists(totals ?? NOTHING, message),
     subject: totals === undefined ? message.subject : totals.subject,
     preview: message.preview,
-    attachments: [...(totals?.attachments ?? []), ...message.attachments],
     last_message_id: message.message_id,
     message_count: (totals?.message_count ?? 0) + 1,
     size: (totals?.size ?? 0) + message.size,
@@ -42,32 +46,77 @@ export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMe
 }
 
 /**
- * The totals of a thread from all its messages, oldest first; undefined when there are none. What `extendTotals` comes to
- * message by message, in time linear to their number: whoever writes to an inbox makes its threads as long as they like.
+ * The totals of a thread after one more message that is older than its newest. It is counted in, not all of them again:
+ * senders make threads as long as they like, and date their mails as they like.
+ * @param newest the thread's newest messages with this one among them, oldest first
+ * @param subject of the thread's first message, this one included
  */
-export function totalsOf(messages: readonly ThreadMember[]): ThreadTotals | undefined {
-  const [first, newest] = [messages[0], messages.at(-1)]
-  if (first === undefined || newest === undefined) return undefined
-  const newestOf = (direction: ThreadMember['direction']) =>
-    messages.findLast((message) => message.direction === direction)?.timestamp ?? null
+export function insertIntoTotals(
+  totals: ThreadTotals,
+  message: ThreadMember,
+  newest: readonly ThreadMember[],
+  subject: string | null,
+): ThreadTotals {
+  const later = (known: Date | null) => (known !== null && known > message.timestamp ? known : message.timestamp)
   return {
-    labels: unique(messages.flatMap(({ labels }) => labels)),
-    timestamp: newest.timestamp,
-    received_timestamp: newestOf('received'),
-    sent_timestamp: newestOf('sent'),
-    senders: unique(messages.map(({ sender }) => sender)),
-    recipients: unique(messages.flatMap(({ to, cc, bcc }) => [...to, ...cc, ...bcc])),
-    subject: first.subject,
-    preview: newest.preview,
-    attachments: messages.flatMap(({ attachments }) => attachments),
-    last_message_id: newest.message_id,
-    message_count: messages.length,
-    size: messages.reduce((sum, { size }) => sum + size, 0),
+    ...totals,
+    ...(message.direction === 'received' && { received_timestamp: later(totals.received_timestamp) }),
+    ...(message.direction === 'sent' && { sent_timestamp: later(totals.sent_timestamp) }),
+    ...listsOf(newest),
+    labels: unique([...newest.flatMap(({ labels }) => labels), ...totals.labels]),
+    subject,
+    message_count: totals.message_count + 1,
+    size: totals.size + message.size,
   }
 }
 
-function united(known: readonly string[] = [], more: readonly string[]): string[] {
-  return unique([...known, ...more])
+/** The lists of a thread from its newest messages, oldest first. */
+export function listsOf(messages: readonly ThreadMember[]): ThreadLists {
+  return {
+    senders: newestTexts(messages.map(({ sender }) => sender)),
+    recipients: newestTexts(messages.flatMap(({ to, cc, bcc }) => [...to, ...cc, ...bcc])),
+    attachments: newestAttachments(messages.flatMap(({ attachments }) => attachments)),
+  }
+}
+
+function extendLists(lists: ThreadLists, { sender, to, cc, bcc, attachments }: ThreadMember): ThreadLists {
+  return {
+    senders: newestTexts([...lists.senders, sender]),
+    recipients: newestTexts([...lists.recipients, ...to, ...cc, ...bcc]),
+    attachments: newestAttachments([...lists.attachments, ...attachments]),
+  }
+}
+
+/** Distinct texts in the order of first appearance. One that was cut off and appears again is new. */
+function newestTexts(all: readonly string[]): string[] {
+  const { list, listBytes } = LIMITS.thread
+  const kept = new Set<string>()
+  const inOrder: string[] = []
+  let [oldest, bytes] = [0, 0]
+  for (const text of all) {
+    if (kept.has(text)) continue
+    kept.add(text)
+    inOrder.push(text)
+    bytes += Buffer.byteLength(text)
+    for (; kept.size > list || bytes > listBytes; oldest++) {
+      const cut = inOrder[oldest] ?? ''
+      kept.delete(cut)
+      bytes -= Buffer.byteLength(cut)
+    }
+  }
+  return inOrder.slice(oldest)
+}
+
+/** The last attachments that fit into the bounds, in their order. */
+function newestAttachments(all: readonly StoredAttachment[]): StoredAttachment[] {
+  const { list, listBytes } = LIMITS.thread
+  const last = all.slice(-list)
+  let bytes = 0
+  const tooMuch = last.findLastIndex((attachment) => {
+    bytes += Buffer.byteLength(JSON.stringify(attachment))
+    return bytes > listBytes
+  })
+  return last.slice(tooMuch + 1)
 }
 
 function unique(all: readonly string[]): string[] {
