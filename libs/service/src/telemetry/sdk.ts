@@ -3,9 +3,7 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
 import { NodeSDK } from '@opentelemetry/sdk-node'
-
-/** Names under which a client may send a key in the query of the stream's address (events 6.1). */
-const KEYS_IN_QUERIES = ['api_key', 'auth_token']
+import { incomingUrl, outgoingUrl } from './url-attributes.ts'
 
 /** Starts the SDK as its standard variables say. @returns a function that flushes what is buffered. */
 export function startSdk(serviceName: string): () => Promise<void> {
@@ -14,9 +12,10 @@ export function startSdk(serviceName: string): () => Promise<void> {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => /^\/(healthz|readyz|metrics)/.test(request.url ?? ''),
-        redactedQueryParamsServer: KEYS_IN_QUERIES,
+        startIncomingSpanHook: incomingUrl,
+        startOutgoingSpanHook: outgoingUrl,
       }),
-      new UndiciInstrumentation(),
+      new UndiciInstrumentation({ startSpanHook: outgoingUrl }),
       new PgInstrumentation(),
     ],
   })
