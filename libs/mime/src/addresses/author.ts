@@ -18,7 +18,7 @@ export interface Author {
 const NO_SENDER = '(no sender)'
 /** Longer than any honest field (a name of 100 encoded characters has 1 KB), and too long to be taken apart cheaply. */
 const MAX_FIELD = 8 * 1024
-/** Of a field that is shown as text. */
+/** Of the fields that are shown as text, all together: what is shown of them has 500 characters. */
 const MAX_TEXT = 2 * 1024
 /** RFC 5321 4.5.3.1, in octets. */
 const MAX_LOCAL = 64
@@ -54,8 +54,21 @@ export function authorOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 
     const author = authorIn(only)
     if (author !== undefined) return author
   }
-  const texts = fields.map(({ value }) => phraseOf([...tokensOf(textOf(value.subarray(0, MAX_TEXT)))]))
-  return { display: formatText(texts.filter((text) => text.trim() !== '').join(', ')) || NO_SENDER }
+  return { display: formatText(textsOf(fields).join(', ')) || NO_SENDER }
+}
+
+/** The fields as text. Decoding costs many times what reading does, so only as many bytes are decoded as can be shown. */
+function textsOf(fields: readonly FromField[]): string[] {
+  const texts: string[] = []
+  let room = MAX_TEXT
+  for (const { value } of fields) {
+    if (room === 0) break
+    const shown = value.subarray(0, room)
+    room -= shown.length
+    const text = phraseOf([...tokensOf(textOf(shown))])
+    if (text.trim() !== '') texts.push(text)
+  }
+  return texts
 }
 
 function authorIn({ value, isClear }: FromField): Author | undefined {

@@ -11,6 +11,11 @@ export class LoopDetected extends UnusableContent {
 const MOST_HOPS = 50
 /** Times that a mail may have come to one inbox before: once, when its owner sends it back by hand. */
 const MOST_ARRIVALS = 1
+/** Longer than any `Received` field of ours: a command has 4,096 bytes, and the field repeats parts of two. */
+const TRACE_LENGTH = 10_000
+/** A `Received` field of ours, unfolded: a hop from another server, or a hand-over inside. */
+const TRACE =
+  /^received ?: ?(?:from [^ ]+ \(\[[^\]]*\]\) )?by ([^ ]+) (?:with [^ ]+ )?(?:\([^()]*\) )?id [^ ]+ for <([^<>]*)>;/i
 
 export interface LoopRule {
   /** Our name in the `Received` fields that we add. */
@@ -35,25 +40,28 @@ export async function* withoutLoops(content: AsyncIterable<Buffer>, rule: LoopRu
 
 /** The header block at the beginning of a mail, gathered from its chunks; what exceeds the limit is left out. */
 class HeaderCollector {
-  #text = ''
+  #parts: string[] = []
+  #length = 0
+  /** The end of what is gathered: the empty line may begin in one chunk and end in the next. */
+  #tail = ''
   #complete = false
 
   get text(): string {
-    return this.#text
+    return this.#parts.join('')
   }
 
   /** @returns whether this chunk completed it. */
   add(chunk: Buffer): boolean {
     if (this.#complete) return false
-    const room = LIMITS.mime.headerBytes - this.#text.length
-    // The empty line may begin in the chunk before.
-    const from = Math.max(0, this.#text.length - 3)
-    this.#text += chunk.toString('latin1', 0, room)
-    const end = this.#text.startsWith('\r\n') ? 0 : this.#text.indexOf('\r\n\r\n', from)
-    if (end < 0 && this.#text.length < LIMITS.mime.headerBytes) return false
-    if (end >= 0) this.#text = this.#text.slice(0, end)
-    this.#complete = true
-    return true
+    const text = chunk.toString('latin1', 0, LIMITS.mime.headerBytes - this.#length)
+    // The line break ahead of the header lets a header without fields end where it begins.
+    const seen = (this.#length === 0 ? '\r\n' : this.#tail) + text
+    const end = seen.indexOf('\r\n\r\n')
+    this.#parts.push(text)
+    this.#length += text.length
+    this.#tail = seen.slice(-3)
+    this.#complete = end >= 0 || this.#length >= LIMITS.mime.headerBytes
+    return this.#complete
   }
 
   /** The mail has ended. @returns whether that completed it. */
@@ -64,22 +72,32 @@ class HeaderCollector {
   }
 }
 
-function refuseLoop(header: string, { hostname, inboxes }: LoopRule): void {
+function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
+  const [header = ''] = `\r\n${text}`.split('\r\n\r\n', 1)
   const hops = header.split(/\r\n(?![ \t])/).filter((field) => /^received[ \t]*:/i.test(field))
   if (hops.length > MOST_HOPS) throw new LoopDetected(`more than ${MOST_HOPS} hops`)
-  const arrivals = hops.flatMap((field) => recipientOf(field, hostname) ?? [])
-  for (const inbox of inboxes) {
-    const before = arrivals.filter((recipient) => recipient === inbox || withoutTag(recipient) === inbox)
-    if (before.length > MOST_ARRIVALS) throw new LoopDetected('the mail has been here before')
+  const arrivals = new Map<string, number>()
+  for (const recipient of hops.flatMap((field) => recipientOf(field, hostname) ?? [])) {
+    for (const inbox of new Set([recipient, withoutTag(recipient)])) {
+      arrivals.set(inbox, (arrivals.get(inbox) ?? 0) + 1)
+    }
+  }
+  if (inboxes.some((inbox) => (arrivals.get(inbox) ?? 0) > MOST_ARRIVALS)) {
+    throw new LoopDetected('the mail has been here before')
   }
 }
 
-/** For whom a `Received` field of ours took the mail (`traceLines`). */
+/**
+ * For whom a `Received` field of ours took the mail. Only the form that `traceLines` writes is read: each part of the
+ * pattern ends where the next begins, so that matching takes time linear to a field of bounded length.
+ */
 function recipientOf(field: string, hostname: string): string | undefined {
-  const [, by, recipient] = /[\s:]by[ \t]+(\S+)[\s\S]*?\sfor[ \t]+<([^<>]*)>;/i.exec(field) ?? []
+  if (field.length > TRACE_LENGTH) return undefined
+  const [, by, recipient] = TRACE.exec(field.replace(/[ \t\r\n]+/g, ' ')) ?? []
   return by?.toLowerCase() === hostname && recipient !== undefined ? normalizeAddress(recipient) : undefined
 }
 
 function withoutTag(address: string): string {
-  return address.replace(/\+[^@]*@/, '@')
+  const [plus, at] = [address.indexOf('+'), address.lastIndexOf('@')]
+  return plus < 0 || at < plus ? address : address.slice(0, plus) + address.slice(at)
 }
