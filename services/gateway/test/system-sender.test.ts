@@ -1,6 +1,6 @@
 import { ConfigurationError, createLogger, readEnvironment } from '@restante/service'
 import { configure, environment } from '../src/config.ts'
-import { looksLike } from '../src/inboxes/look-alikes.ts'
+import { LOOK_ALIKES, looksLike } from '../src/inboxes/look-alikes.ts'
 import { SystemSenderCheck } from '../src/inboxes/system-sender.ts'
 import { create } from '../src/main.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
@@ -24,6 +24,27 @@ describe('names that look like the name of the installation', () => {
     'Ꭱestante',
     'Reѕtante',
     '\u202eRestante',
+    'ʀᴇꜱᴛᴀɴᴛᴇ',
+    'Reꜱtаɴte',
+    'rеstаnте',
+    'Rеstaпtе',
+    'ᖇᗴᔕTᗩᑎTᗴ',
+    'ᴿᵉˢᵗᵃⁿᵗᵉ',
+    '🆁🅴🆂🆃🅰🅽🆃🅴',
+    '🅡🅔🅢🅣🅐🅝🅣🅔',
+    '🇷🇪🇸🇹🇦🇳🇹🇪',
+    '尺乇丂ㄒ卂几ㄒ乇',
+    'RESTΛNTΞ',
+    'Яestante',
+    'Rǝstantɘ',
+    'Restan†e',
+    'Restante†',
+    'Restante™',
+    'Restante®',
+    'Restante (TM)',
+    'Restanteᵀᴹ',
+    'Res₮ante ©',
+    '◇ Restante ✓',
   ])('%j is one', (name) => {
     expect(looksLike(name, 'Restante')).toBe(true)
   })
@@ -45,6 +66,48 @@ describe('names that look like the name of the installation', () => {
       expect(looksLike(name, 'Restante')).toBe(false)
     },
   )
+})
+
+describe('relatives of a name', () => {
+  const NAME = 'quick brown fox jumps over the lazy dog 23456789 aeon oeuvre barn'
+  const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz')
+  const SMALL_CAPITALS = Array.from('ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ')
+
+  const missed = (relatives: readonly (readonly [ascii: string, relative: string])[]) =>
+    relatives.filter(([ascii, relative]) =>
+      [NAME.replace(ascii, relative), NAME.replaceAll(ascii, relative)].some((name) => !looksLike(name, NAME)),
+    )
+
+  it('are its look-alikes, each in the place of one letter and of all', () => {
+    const relatives = LOOK_ALIKES.flatMap(([ascii, characters]) =>
+      Array.from(characters, (character) => [ascii, character] as const),
+    )
+    expect(relatives.length).toBeGreaterThan(900)
+    expect(missed(relatives)).toEqual([])
+  })
+
+  it('are small capitals', () => {
+    expect(missed(LETTERS.map((ascii, place) => [ascii, SMALL_CAPITALS[place] ?? ''] as const))).toEqual([])
+    expect(looksLike(Array.from(NAME, (of) => SMALL_CAPITALS[LETTERS.indexOf(of)] ?? of).join(''), NAME)).toBe(true)
+  })
+
+  it.each([
+    ['fullwidth', 0xff21],
+    ['parenthesized', 0x249c],
+    ['circled', 0x24d0],
+    ['squared', 0x1f130],
+    ['negative circled', 0x1f150],
+    ['negative squared', 0x1f170],
+    ['regional', 0x1f1e6],
+    ['bold', 0x1d400],
+    ['sans-serif', 0x1d5a0],
+    ['monospace', 0x1d68a],
+  ])('are %s letters', (_alphabet, first) => {
+    const relative = (place: number) => String.fromCodePoint(first + place)
+    expect(missed(LETTERS.map((ascii, place) => [ascii, relative(place)] as const))).toEqual([])
+    const all = Array.from(NAME, (of) => (LETTERS.includes(of) ? relative(LETTERS.indexOf(of)) : of)).join('')
+    expect(looksLike(all, NAME)).toBe(true)
+  })
 })
 
 describe('the sender of the installation', () => {
@@ -83,6 +146,22 @@ describe('the sender of the installation', () => {
     expect((await api.patch(path, { display_name: 'Post Office of Springfield' })).status).toBe(200)
     expect((await api.get('/v0/inboxes')).body).toMatchObject({ count: 1 })
   })
+
+  it.each(['\u202eeciffO tsoP', 'Desk \u2066x\u2069', 'Desk\u200f', '\u061cDesk'])(
+    '400 at the field for %j, whose characters set the direction of text',
+    async (display_name) => {
+      const { api } = await gateway.organization()
+      const { body: inbox } = await api.post('/v0/inboxes', { display_name: 'مكتب' })
+      expect(inbox['display_name']).toBe('مكتب')
+      for (const { status, body } of [
+        await api.post('/v0/inboxes', { display_name }),
+        await api.patch(`/v0/inboxes/${inbox['inbox_id']}`, { display_name }),
+      ]) {
+        expect(status).toBe(400)
+        expect(body).toMatchObject({ code: 'validation_error', errors: [{ path: ['display_name'] }] })
+      }
+    },
+  )
 
   it('is refused at the start as an address that is a live inbox, which says so', async () => {
     const { api, id } = await gateway.organization()

@@ -18,7 +18,12 @@ export const username = z
   .regex(USERNAME, { error: USERNAME_RULE })
 
 /** Sender name of an inbox (identity 8.2). */
-export const displayName = line({ max: LIMITS.inbox.displayName }).meta({ description: 'Sender name; "" means none.' })
+/** A sender's name. Characters of direction would let mail programs draw another name than the one that was compared. */
+export const displayName = line({ max: LIMITS.inbox.displayName })
+  .refine((text) => !/\p{Bidi_Control}/u.test(text), {
+    error: 'Must not contain characters that set the direction of text',
+  })
+  .meta({ description: 'Sender name; "" means none.' })
 const status = z.enum(['active', 'paused'])
 const params = z.object({ inbox_id: idParam })
 

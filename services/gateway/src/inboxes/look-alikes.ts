@@ -1,9 +1,9 @@
 /**
  * Characters that look like ASCII letters and digits, by what they look like: the part of the Unicode Consortium's
  * confusables (UTS 39, Unicode 15.1; Unicode License V3, see NOTICE) that reaches ASCII and that compatibility
- * decomposition, removal of marks and lower case do not reach by themselves.
+ * decomposition, removal of marks and lower case do not reach by themselves, and what readers confuse beyond it.
  */
-const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string])[] = [
+export const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string])[] = [
   ['2', 'ƧƻϨᒿꙄꛯꝚ'],
   ['3', 'ƷȜЗҘӠⳌꝪꞫ𑣊𖼻𝈆'],
   ['4', 'Ꮞ𑢯'],
@@ -23,7 +23,7 @@ const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string])[] = [
   ['h', 'ĦħɦΗНћҢһӇӉհᎻᏂᏲᕼℏⱧⲎꓧꚕ𐋏𝚮𝛨𝜢𝝜𝞖'],
   ['j', 'ɈɉͿϳЈјᎫᒍꓙꞲ'],
   ['k', 'ƙΚКҚҞᏦᛕ₭ⱩⲔꓗꝀ𐔘𝚱𝛫𝜥𝝟𝞙'],
-  ['l', 'ıŁłƖƗƚǀɨɩɪɫɭΙιІіӀӏ۱ᎥᏞᒪᛁᵻᵼι∣⍳⍸⏽ⲒⳐⵏꓡꓲꙇꭵ￨𐊊𐌉𐌠𐐛𐔦𑢣𑢲𑣃𖼖𖼨𝈪𝚤𝚰𝛊𝛪𝜄𝜤𝜾𝝞𝝸𝞘𝞲'],
+  ['l', 'ıŁłƖƗƚǀɨɩɪɫɭΙιІіӀӏ۱ᎥᏞᒪᛁᵻᵼι∣⍳⍸⏽ⲒⳐⵏꓡꓲꙇꭵ│𐊊𐌉𐌠𐐛𐔦𑢣𑢲𑣃𖼖𖼨𝈪𝚤𝚰𝛊𝛪𝜄𝜤𝜾𝝞𝝸𝞘𝞲'],
   ['m', 'ΜϺМӍᎷᗰᛖⲘꓟ𐊰𐌑𝚳𝛭𝜧𝝡𝞛'],
   ['n', 'ƝƞɳΝηոռᵰⲚꓠ𐆎𐔓𝚴𝛈𝛮𝜂𝜨𝜼𝝢𝝶𝞜𝞰'],
   ['o', 'ØøƟǾɵΘΟθοσϑϴОоѲѳӨөՕօ۵०০੦૦ଠ୦௦౦೦ഠ൦๐໐တဝ၀ჿዐᎾᏫᴏᴑ⊖⊝⍬Ⲟⲟⴱⵁⵔ〇ꓳꝊꝋꬽꬾꭴꮎꮻ'],
@@ -41,11 +41,52 @@ const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string])[] = [
   ['x', '×ΧХхҲᕁᕽ᙭᙮ᚷ╳⤫⤬⨯⨰ⲬⵝꓫꞳ𐆖𐊐𐊴𐌗𐌢𐔧𑣬𝚾𝛸𝜲𝝬𝞦'],
   ['y', '¥ƴɎɏɣʏΥγϒУуҮүҰұყᎩᎽᶌỿℽⲨꓬꭚ𐊲𑢤𑣜𖽃𝚼𝛄𝛶𝛾𝜰𝜸𝝪𝝲𝞤𝞬'],
   ['z', 'ƵƶȤȥʐΖᏃᴢᵶꓜꮓ𐋵𑢩𑣄𑣥𝚭𝛧𝜡𝝛𝞕'],
+  // Beyond UTS 39, which tells apart what a reader of a name confuses: small capitals, turned, hooked and barred letters, the
+  // letters of other scripts that "fancy text" is set in, and what UTS 39 takes for one of these.
+  ['2', 'ᴤ'],
+  ['3', 'ჳ'],
+  ['a', 'ɐΔΛДծคดตᐃᕷᗄᗩᴀᶏẟ∀∆ⱥⲆⲖⵠ卂ꓯ𐊅𐊣𐓛𖼚'],
+  ['b', 'ßʙЪЫ฿๒Ᏸᴃᵬᶀ乃ꞗ'],
+  ['c', 'ƈɕͽςϛԑᑕↄ⊂ⲉ匚ꜿꞓꞔꮛ𐐩'],
+  ['d', 'ȡ๔ᴅᵭᶁᶑ∂ꝺꟈ'],
+  ['e', 'ƎƩɘəɛɜɝɞʚΞΣэєәᕮᗴᴇᴈᶒᶓᶔ€∃∑ⱸⱻⴺⵉ乇ꓱꞝꬳꬴꭍ𐐪𐑂𖼭'],
+  ['f', 'ʄᶂ千ꜰꝼ'],
+  ['g', 'ɢʛᎶᘜᵷᵹꝿꞡꟑꬶ𝼁𝼂'],
+  ['h', 'ʜͰђᎨⱶⴙ卄ꚱꜧꞕꟶꮀ𐓍'],
+  ['j', 'ȷɟյןᴊ'],
+  ['k', 'ĸʞᴋᶄꝃꝅꞣ𝼃𝼐'],
+  ['l', 'ȴɬʟเᅵᣳᴉᴌᶅᶖⱡㄥ丨ꝉꞁꞎꬷꬸꬹ𝼄𝼑𝼓𝼚'],
+  ['m', 'ɰʍպ๓ሣጣᴍᴟᶆ爪ꟺꬺꭑ'],
+  ['n', 'ŋȵɴͷΠИПภฦበቡᑎហᴎᴨᶇ∩⋂Ⲡ几ꓵꚡꛛꞑꞥꬻ𐑍'],
+  ['o', 'ɔͻΩ๏ᘯᘵᛜᴐᴒᴓᶗⱺㄖꓛꝍꬿ𐊔𐊶𐑋𝼛'],
+  ['p', 'þƿϸקᣖᴘᴩᵱᶈ卩ꝑꝓꝕ𐓄'],
+  ['q', 'ɋᶐꝗꝙꞯ'],
+  ['r', 'ɹɺɻɾɿʁΓЯᒥᣴᴙᴚᵳᶉⱹ尺ꞃꞧꭅꭆꭉꭋꭌꭨ𖼇𝼈𝼕𝼖'],
+  ['s', '§ȿรᔕᣛᣵᶊẜ丂ꞅꞩꟊ𝼞'],
+  ['t', 'ƫȶʇՇႠᎿᖶᴛ†‡ㄒꓕꞇ𝼉𝼍'],
+  ['u', 'μцยຍᴝᶙㄩꓤꞹ'],
+  ['v', 'ʌЛשᐱᣔᴧᴫ√ⱱⱴⴷꓥꛎꝟ𐊍𐓘𖼽'],
+  ['w', 'ΨωШЩѱฬᏇᏯᗯᛘⱳⲮⲱⲽ山ꙍꞷ𐊵𐓹'],
+  ['x', 'Жאᶍ乂ꭕꭖꭗꭘꭙ'],
+  ['y', 'ʎЧץㄚ𝼆'],
+  ['z', 'ɀʑչᘔᙆᶎⱬ乙ꝣ'],
 ]
 
-const ASCII_OF: ReadonlyMap<string, string> = new Map(
-  LOOK_ALIKES.flatMap(([ascii, characters]) => Array.from(characters, (character) => [character, ascii] as const)),
+/** Where alphabets of enclosed capitals begin that have no compatibility form: negative circled, negative squared, regional. */
+const ENCLOSED_ALPHABETS: readonly number[] = [0x1f150, 0x1f170, 0x1f1e6]
+const ENCLOSED = ENCLOSED_ALPHABETS.flatMap((first) =>
+  Array.from('abcdefghijklmnopqrstuvwxyz', (ascii, place) => [String.fromCodePoint(first + place), ascii] as const),
 )
+
+const ASCII_OF: ReadonlyMap<string, string> = new Map([
+  ...LOOK_ALIKES.flatMap(([ascii, characters]) => Array.from(characters, (character) => [character, ascii] as const)),
+  ...ENCLOSED,
+])
+
+/** Signs that follow a name and are no part of it, although some have letters as their compatibility form. */
+const NAME_SIGNS = /[™℠®©℗\u{1f16a}-\u{1f16c}]|ᵀᴹ|ˢᴹ|\((?:tm|sm|r|c)\)/giu
+/** Signs that may stand for a letter or adorn a name. */
+const AMBIGUOUS_SIGNS = /[\p{Sm}\p{Sc}†‡§]/gu
 
 /** ASCII characters, and pairs of them, that a quick reader does not tell apart. */
 const ALIKE: readonly (readonly [from: RegExp, to: string])[] = [
@@ -57,28 +98,40 @@ const ALIKE: readonly (readonly [from: RegExp, to: string])[] = [
 
 /**
  * Whether one name may be taken for another by a reader: compatibility forms, marks, letter case and look-alikes are
- * folded; spaces, punctuation and invisible characters are left out. A name of which nothing is left then is compared as
- * it stands. Pure.
+ * folded; spaces, signs, punctuation and invisible characters are left out. A name of which nothing is left then is
+ * compared as it stands. Pure.
  */
 export function looksLike(name: string, other: string): boolean {
-  // A capital may look like another letter than its small form does, so both ways of reading it count.
-  const readings = [(text: string) => text, (text: string) => text.toLowerCase()]
-  return readings.some((reading) => {
+  return READINGS.some((reading) => {
     const look = lookOf(reading(other))
     return look === '' ? name.trim() === other.trim() : lookOf(reading(name)) === look
   })
 }
 
+// A capital may look like another letter than its small form does, and a sign like a letter or like nothing: each counts.
+const READINGS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toLowerCase(),
+  (text) => text.replace(AMBIGUOUS_SIGNS, ''),
+  (text) => text.replace(AMBIGUOUS_SIGNS, '').toLowerCase(),
+]
+
 function lookOf(name: string): string {
-  const small = toAscii(withoutMarks(name)).toLowerCase()
-  const ascii = ALIKE.reduce((text, [from, to]) => text.replace(from, to), toAscii(withoutMarks(small)))
-  return ascii.replace(/[^\p{L}\p{N}]/gu, '')
+  const small = toAscii(withoutMarks(name.replace(NAME_SIGNS, ''))).toLowerCase()
+  // What separates letters goes before pairs of them are looked for; "|" is read as a letter.
+  const letters = toAscii(withoutMarks(small)).replace(/[^\p{L}\p{N}|]/gu, '')
+  return ALIKE.reduce((text, [from, to]) => text.replace(from, to), letters)
 }
 
 function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '')
 }
 
+/** A letter without a look-alike of its own is read as its other case: most small capitals of other scripts are that. */
 function toAscii(text: string): string {
-  return Array.from(text, (character) => ASCII_OF.get(character) ?? character).join('')
+  return Array.from(text, (character) => {
+    const look =
+      ASCII_OF.get(character) ?? ASCII_OF.get(character.toUpperCase()) ?? ASCII_OF.get(character.toLowerCase())
+    return look ?? character
+  }).join('')
 }
