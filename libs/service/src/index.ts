@@ -21,7 +21,13 @@ export {
   type TransactionOptions,
   type Tx,
 } from './database/database.ts'
-export { isInfrastructureError, isSerializationFailure, UpstreamError, uniqueViolation } from './database/errors.ts'
+export {
+  isInfrastructureError,
+  isSerializationFailure,
+  isStatementTimeout,
+  UpstreamError,
+  uniqueViolation,
+} from './database/errors.ts'
 export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { outlast } from './database/outlast.ts'
 export { type Queryable, type Statement, sql, sqlPlannedAnew } from './database/statement.ts'

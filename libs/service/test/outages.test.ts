@@ -6,6 +6,7 @@ import {
   Database,
   type DatabaseOptions,
   isInfrastructureError,
+  isStatementTimeout,
   outlast,
   sql,
   UpstreamError,
@@ -187,6 +188,8 @@ it('knows failures of the infrastructure from others', () => {
     expect(isInfrastructureError(coded(code))).toBe(true)
   for (const code of ['23505', '22P02', '25P02', '42P01', 'P2002'])
     expect(isInfrastructureError(coded(code))).toBe(false)
+  expect(['57014', '57P01', '55P03'].map((code) => isStatementTimeout(coded(code)))).toEqual([true, false, false])
+  expect(isStatementTimeout(new Error('wrapped', { cause: new Error('Query read timeout') }))).toBe(true)
   expect(isInfrastructureError(new UpstreamError('busy'))).toBe(true)
   expect(isInfrastructureError(new Error('wrapped', { cause: coded('ECONNREFUSED') }))).toBe(true)
   expect(isInfrastructureError(new TypeError('x is not a function'))).toBe(false)

@@ -100,6 +100,16 @@ export function isUnanswered(error: unknown): boolean {
   return isError(error) && (UNANSWERED.test(error.message) || isUnanswered(error.cause))
 }
 
+/**
+ * Whether a statement was given up because it took too long. Alone it does not show what was slow: the statement or the
+ * whole database.
+ */
+export function isStatementTimeout(error: unknown): boolean {
+  if (!isError(error)) return false
+  if (codeOf(error) === '57014' || sqlStateOf(error) === '57014' || UNANSWERED.test(error.message)) return true
+  return isStatementTimeout(error.cause)
+}
+
 /** Whether a unique index refused a row, and which (PostgreSQL 23505, through `pg` or Prisma). */
 export function uniqueViolation(error: unknown): string | undefined {
   if (!isError(error)) return undefined

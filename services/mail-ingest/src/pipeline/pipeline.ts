@@ -4,6 +4,7 @@ import { ParserOverdue } from '@restante/mime'
 import { Batches, type Bell, type ByteBudget, isInfrastructureError, type Logger, type Part } from '@restante/service'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
+import { blamingHeavyStatements } from './heavy-statement.ts'
 import type { Leases } from './leases.ts'
 import { Places } from './places.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'
@@ -61,8 +62,8 @@ export class Pipeline implements Part {
     this.#places = new Places(concurrency)
     this.#conclusions = new Batches({
       most: concurrency,
-      async work(runs) {
-        const facts = await concludeMails(runs.flat(), tools)
+      work: async (runs) => {
+        const facts = await this.#concludeTogether(runs.flat())
         return runs.map(() => facts)
       },
     })
@@ -166,7 +167,9 @@ export class Pipeline implements Part {
     const [first] = ready
     if (!first) return undefined
     try {
-      const facts = await this.#conclusions.add(ready)
+      // What was tried before may spoil a transaction, or take long: it shares none.
+      const wasTried = ready.some(({ mail }) => mail.attempts > 1)
+      const facts = await (wasTried ? this.#concludeTogether(ready) : this.#conclusions.add(ready))
       for (const { mail } of ready) this.#concluded(mail, facts.get(mail), begun)
       return undefined
     } catch (error) {
@@ -181,6 +184,15 @@ export class Pipeline implements Part {
       if (failure) return failure
     }
     return undefined
+  }
+
+  #concludeTogether(examined: readonly ExaminedMail[]): Promise<ReadonlyMap<LeasedMail, ProcessingFacts>> {
+    const { tools } = this.#options
+    const mails = examined.map(({ mail }) => mail)
+    return blamingHeavyStatements(
+      () => concludeMails(examined, tools),
+      () => queue.renew(tools.db, mails),
+    )
   }
 
   #concluded(mail: LeasedMail, facts: ProcessingFacts | undefined, begun: number): void {

@@ -1,0 +1,37 @@
+import { isStatementTimeout } from '@restante/service'
+
+/** A small write takes a few milliseconds; a database that needs longer than this is slow by itself. */
+const PROMPT_MS = 2_000
+
+/** A statement took too long although the database answers: what it was given is at fault. */
+export class HeavyStatementError extends Error {
+  override readonly name = 'HeavyStatementError'
+}
+
+/**
+ * Does work in the database, and tells a statement that is too heavy from a database that is down or slow: after a
+ * statement timeout a small write must succeed promptly. The outage is waited for; the heavy statement counts against
+ * the mails that it was for, because it would time out for ever.
+ * @throws HeavyStatementError
+ */
+export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWrite: () => Promise<void>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isStatementTimeout(error) && (await isPrompt(smallWrite))) {
+      // Not as its cause: that would make it a failure of the infrastructure again.
+      throw new HeavyStatementError(`a statement took too long, and the database answers: ${String(error)}`)
+    }
+    throw error
+  }
+}
+
+async function isPrompt(smallWrite: () => Promise<void>): Promise<boolean> {
+  const begun = performance.now()
+  try {
+    await smallWrite()
+  } catch {
+    return false
+  }
+  return performance.now() - begun < PROMPT_MS
+}
