@@ -28,7 +28,7 @@ export const callerCredential = z.object({
   /** The tier the credential is bound to; the request's own scope may be narrower. */
   tier: z.enum(['organization', 'pod', 'inbox']),
   /** Granted names; absent means unrestricted. `app_connect` is listed separately because it never comes by omission. */
-  permissions: z.array(z.string()).optional(),
+  permissions: z.array(z.string()).max(1000).optional(),
   app_connect: z.boolean(),
   /** A sign-up key that must still be confirmed with a code (identity, section 5.1). */
   provisional: z.boolean(),

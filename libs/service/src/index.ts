@@ -31,6 +31,7 @@ export {
 export { type MigrateOptions, migrate } from './database/migrate.ts'
 export { outlast } from './database/outlast.ts'
 export { type Queryable, type Statement, sql, sqlPlannedAnew } from './database/statement.ts'
+export { AdmittedCaller, type ConfirmCaller, confirmWith } from './http/admitted-caller.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { BareRefusal } from './http/bare-refusal.ts'
 export { askForBody, bringsBody, demandDeclaredLength, readBody } from './http/body.ts'

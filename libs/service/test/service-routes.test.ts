@@ -5,6 +5,7 @@ import type { Caller, Webhook } from '@restante/contracts'
 import {
   ApiError,
   CALLER_HEADER,
+  type ConfirmCaller,
   createLogger,
   type Handlers,
   HttpListener,
@@ -51,6 +52,10 @@ const internal = {
   'webhooks-dispatcher.endWebhooks': async () => ({}),
 }
 
+const confirm: ConfirmCaller = async () => {
+  throw new Error('a request that arrives at once asks for nothing')
+}
+
 describe('the operations of a service', () => {
   let listener: HttpListener
   beforeAll(async () => {
@@ -65,6 +70,7 @@ describe('the operations of a service', () => {
         handlers,
         internal,
         callerKey: CALLER_KEY,
+        confirm,
         peerKeys: {},
       }),
     })
@@ -158,6 +164,7 @@ describe('the operations of a service', () => {
         handlers: incomplete as Handlers<'webhooks-dispatcher'>,
         internal,
         callerKey: CALLER_KEY,
+        confirm,
         peerKeys: {},
       }),
     ).toThrow('missing: webhooks.get')
@@ -189,6 +196,7 @@ describe('ServiceClient', () => {
         handlers: {},
         internal: { 'websocket-fanout.drainConnections': handle },
         callerKey: CALLER_KEY,
+        confirm,
         peerKeys: { gateway: PEER_KEY },
       }),
     })

@@ -8,6 +8,7 @@ import {
   ByteBudget,
   ChannelListener,
   Cursors,
+  confirmWith,
   HttpListener,
   type InternalHandlers,
   type Logger,
@@ -136,7 +137,14 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   }
   const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }
   const { callerKey } = config
-  const routes = serviceRoutes({ service: name, handlers, internal, callerKey, peerKeys })
+  const routes = serviceRoutes({
+    service: name,
+    handlers,
+    internal,
+    callerKey,
+    confirm: confirmWith(gateway),
+    peerKeys,
+  })
   service.use(
     new HttpListener({
       ...config.http,

@@ -88,6 +88,8 @@ export interface Stage {
   readonly db: Db
   readonly databaseUrl: string
   readonly gatewayUrl: string
+  /** Unrestricted key of the organization that holds the inboxes. */
+  readonly key: string
   /** The gateway as mail-ingest calls it. */
   readonly gateway: ServiceClient
   readonly blobs: string
@@ -143,6 +145,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     db,
     databaseUrl: database.url,
+    key,
     gatewayUrl: gateway.url,
     gateway: owner,
     blobs,
@@ -150,6 +153,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     service,
     returnPath: new ReturnPath({ domain: BOUNCE_DOMAIN, secret: SECRET }),
     async inbox() {
+      const me = await gateway.request(key, 'GET', '/v0/auth/me')
       const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', {})
       const { recipients } = await owner.call('gateway.resolveRecipients', { addresses: [String(address)] })
       const [found] = recipients
@@ -161,7 +165,12 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
         organization_id,
         pod_id,
         inbox_uid,
-        caller: callerOf({ organization_id, pod_id, inbox }),
+        caller: callerOf({
+          organization_id,
+          pod_id,
+          inbox,
+          credential: { ...callerOf().credential, id: String(me['api_key_id']) },
+        }),
       }
     },
     async setStatus({ address }, status) {

@@ -5,6 +5,7 @@ import { Timers } from '@restante/jobs'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { type DkimKey, ReturnPath } from '@restante/mime'
 import {
+  confirmWith,
   GuardedFetch,
   HttpListener,
   type Logger,
@@ -108,6 +109,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
     handlers: sendingRoutes(sender),
     internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...purgeRoutes({ db, announce: purge.ring }) },
     callerKey: config.callerKey,
+    confirm: confirmWith(gateway),
     peerKeys,
   })
   const { docsUrl } = config

@@ -3,6 +3,7 @@ import { Timers } from '@restante/jobs'
 import { Kafka, MarkSweeper } from '@restante/messaging'
 import {
   Cursors,
+  confirmWith,
   GuardedFetch,
   HttpListener,
   type Logger,
@@ -77,6 +78,7 @@ export function create(config: Config, log: Logger): Service {
         }),
         internal: tenancyRoutes({ db, timers }),
         callerKey: config.callerKey,
+        confirm: confirmWith(gateway),
         peerKeys: { gateway: config.gateway.key },
       }),
     }),

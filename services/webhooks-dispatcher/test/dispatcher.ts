@@ -63,7 +63,8 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     createTopics([topics.tenancy, topics['mail.messages']]),
     freePort(),
   ])
-  const gateway = await GatewayProcess.start({ topics: kafka, redis })
+  const upstreams = { 'webhooks-dispatcher': `http://127.0.0.1:${port}` }
+  const gateway = await GatewayProcess.start({ topics: kafka, redis, upstreams })
   const env = {
     PORT: String(port),
     HOST: '127.0.0.1',

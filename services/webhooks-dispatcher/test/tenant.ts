@@ -7,6 +7,9 @@ export interface Tenant {
   readonly id: string
   readonly key: string
   readonly inbox: CallerInbox
+  /** The caller of `key`, which the gateway confirms: for requests that may take long. */
+  readonly owner: Caller
+  /** A key of the organization that nobody has seen before. */
   organization(permissions?: string[]): Caller
   /** A key of the default pod, or of another one. */
   pod(podId?: string): Caller
@@ -25,10 +28,13 @@ export async function makeTenant(dispatcher: TestDispatcher): Promise<Tenant> {
     return { uid: inboxUid, address, pod_id: podId, paused: false }
   }
   const inbox = await addInbox()
+  const me = await dispatcher.gateway.request(key, 'GET', '/v0/auth/me')
+  const credential = { ...credentialOf('organization'), id: String(me['api_key_id']) }
   return {
     id,
     key,
     inbox,
+    owner: callerOf({ organization_id: id, credential }),
     organization,
     addInbox,
     pod: (podId = id) => callerOf({ organization_id: id, pod_id: podId, credential: credentialOf('pod') }),

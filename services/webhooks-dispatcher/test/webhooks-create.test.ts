@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LIMITS, topics, WEBHOOK_ID, WEBHOOK_SECRET } from '@restante/contracts'
 import { ServiceClient, sql } from '@restante/service'
-import { callerOf, GATEWAY_KEYS, inboxDeletedEvent, waitFor } from '@restante/testkit'
+import { callerOf, GATEWAY_KEYS, inboxDeletedEvent, slowRequest, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 import { makeTenant, type Tenant } from './tenant.ts'
 
@@ -122,9 +122,7 @@ describe('200 to a known client_id', () => {
   it('makes one webhook of fifty parallel creates, and all answer with it', async () => {
     const client_id = randomUUID()
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () =>
-        dispatcher.create(tenant.organization(), { url: URL, event_types: TYPES, client_id }),
-      ),
+      Array.from({ length: 50 }, () => dispatcher.create(tenant.owner, { url: URL, event_types: TYPES, client_id })),
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200))
     expect(new Set(answers.map(({ body }) => body['webhook_id'])).size).toBe(1)
@@ -328,6 +326,28 @@ describe('409', () => {
   })
 })
 
+describe('a create whose body takes long', () => {
+  it('401 when the key was deleted meanwhile, and makes nothing', async () => {
+    const { key, organization } = await makeTenant(dispatcher)
+    const { gateway } = dispatcher
+    const made = await gateway.request(key, 'POST', '/v0/api-keys', { permissions: { webhook_create: true } })
+    const headers = { authorization: `Bearer ${made['api_key']}` }
+    const finish = await slowRequest('POST', `${gateway.url}/v0/webhooks`, headers, { url: URL, event_types: TYPES })
+    await gateway.request(key, 'DELETE', `/v0/api-keys/${made['api_key_id']}`)
+    expect(await finish()).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })
+    const { body } = await dispatcher.request('webhooks.list', organization(), 'GET', '/webhooks')
+    expect(body).toMatchObject({ count: 0 })
+  })
+
+  it('200 when the key still holds', async () => {
+    const { key } = await makeTenant(dispatcher)
+    const headers = { authorization: `Bearer ${key}` }
+    const url = `${dispatcher.gateway.url}/v0/webhooks`
+    const finish = await slowRequest('POST', url, headers, { url: URL, event_types: TYPES })
+    expect(await finish()).toMatchObject({ status: 200, body: { url: URL } })
+  })
+})
+
 describe('an organization that is taken over', () => {
   const end = (organization_id: string, take_overs: number) => {
     const gateway = new ServiceClient({
@@ -354,6 +374,15 @@ describe('an organization that is taken over', () => {
     const { body } = await dispatcher.request('webhooks.list', heir, 'GET', '/webhooks')
     expect(body).toMatchObject({ count: 1, webhooks: [{ webhook_id: own.webhook_id }] })
     expect(own.webhook_id).not.toBe(earlier.webhook_id)
+  })
+
+  it('401 for an earlier key that names the alias of a webhook of the heir, whose secret it does not get', async () => {
+    const { id, organization } = await makeTenant(dispatcher)
+    await end(id, 1)
+    const client_id = 'agent-hook'
+    await dispatcher.webhook({ ...organization(), take_overs: 1 }, { ...wanted, client_id })
+    const { status, body } = await dispatcher.create(organization(), { ...wanted, client_id })
+    expect([status, body['code'], body['secret']]).toEqual([401, 'unknown_api_key', undefined])
   })
 
   it('401 for a request of an earlier key that was admitted before and arrives after', async () => {

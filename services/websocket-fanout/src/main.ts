@@ -1,5 +1,6 @@
 import { Kafka, MarkSweeper } from '@restante/messaging'
 import {
+  confirmWith,
   HttpListener,
   type Logger,
   MetricsListener,
@@ -58,6 +59,7 @@ export function create(config: Config, log: Logger): Service {
         },
       },
       callerKey: config.callerKey,
+      confirm: confirmWith(gateway),
       peerKeys: { gateway: config.gateway.key },
     }),
     upgrade: streamUpgrade({ ...config, hub, quota, keys, resolve: scopeResolver(gateway), log }),

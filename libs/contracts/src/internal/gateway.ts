@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { caller } from '../caller.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/sent-copy.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
@@ -12,6 +13,26 @@ export const recipientAnswer = z.discriminatedUnion('status', [
   z.object({ status: z.literal('unknown'), given: z.string() }),
 ])
 export type RecipientAnswer = z.infer<typeof recipientAnswer>
+
+/** Refusals of a caller that was admitted a moment before. */
+export const callerRefusalCode = z.enum([
+  'unknown_api_key',
+  'api_key_expired',
+  'missing_permission',
+  'forbidden',
+  'not_found',
+])
+
+/** The caller as its rows are now, or why the same request would be refused now. */
+export const callerConfirmation = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('confirmed'), caller }),
+  z.object({
+    status: z.literal('refused'),
+    code: callerRefusalCode,
+    message: z.string(),
+    fix: z.string().optional(),
+  }),
+])
 
 /** What other services ask the owner of organizations, pods, inboxes and keys. */
 export const gatewayInternalOperations = internalGroup({
@@ -56,6 +77,17 @@ export const gatewayInternalOperations = internalGroup({
       inboxes: z.array(z.object({ given: z.string(), inbox_uid: z.guid(), pod_id: z.guid(), address: z.string() })),
       pods: z.array(z.object({ given: z.string(), pod_id: z.guid() })),
     }),
+  }),
+  /** Asked when a request's body, its turn or its attachments took so long that its caller token is out of date. */
+  'gateway.confirmCaller': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.confirmCaller',
+    path: '/internal/callers/confirm',
+    service: 'gateway',
+    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    summary: 'Look the caller of an admitted request up again; from rows, not caches',
+    body: z.object({ operation: z.string().meta({ description: 'Id of the public operation.' }), caller }),
+    response: callerConfirmation,
   }),
   /** The fan-out closes the streams of keys that are gone, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({

@@ -24,6 +24,7 @@ import {
 } from '@restante/contracts'
 import { bodyDigest } from '../identity/tokens.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { AdmittedCaller } from './admitted-caller.ts'
 import { ApiError } from './api-error.ts'
 import { readBody } from './body.ts'
 import type { Aside } from './body-memory.ts'
@@ -46,7 +47,14 @@ export interface RequestContext {
 /** Who is asking; operations without a key are asked by nobody in particular. */
 type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 'none'
   ? unknown
-  : { readonly caller: Caller }
+  : {
+      readonly caller: Caller
+      /**
+       * The caller as it was at most a second ago, for a handler that has waited for something before its effect.
+       * @throws ApiError when the request would be refused by now; 503 when that cannot be found out.
+       */
+      readonly confirmCaller: () => Promise<Caller>
+    }
 
 /** A request that the gateway admitted: who asks, and the validated parts. */
 export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & CallerOf<Id>
@@ -71,6 +79,7 @@ export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
 
 /**
  * Reads and validates one request for an operation (identity 1.11, step 7), runs its handler and sends the answer.
+ * @param admitted the caller, for operations that need one: confirmed when a body has arrived and its turn has come.
  * @throws ApiError 400 with every problem of path, query, header and body at once.
  */
 export function answer(
@@ -79,19 +88,22 @@ export function answer(
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
   more: Record<string, unknown>,
+  admitted?: AdmittedCaller,
 ): Promise<void> {
   const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
-  if (body === undefined) return answerBody(operation, handler, exchange, params, more, undefined, atOnce)
+  const respond = (bytes: Buffer | undefined, aside: Aside) =>
+    answerBody(operation, handler, exchange, params, { more, admitted, bytes, aside })
+  if (body === undefined) return respond(undefined, atOnce)
   const { received, expectedBody } = exchange
   if (received !== undefined) {
-    const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, received, aside)
+    const work = (aside: Aside) => respond(received, aside)
     return bodies.turn(received.length, work, exchange.signal)
   }
   return bodies.hold(ownerOf(exchange), async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
     if (expectedBody !== undefined && bodyDigest(bytes) !== expectedBody) throw otherBody()
-    const work = (aside: Aside) => answerBody(operation, handler, exchange, params, more, bytes, aside)
+    const work = (aside: Aside) => respond(bytes, aside)
     await bodies.turn(bytes.length, work, exchange.signal)
   })
 }
@@ -109,15 +121,22 @@ function ownerOf({ facts }: Exchange): string {
 /** A request without a body has no turn. */
 const atOnce: Aside = (slow) => slow()
 
+interface Given {
+  readonly more: Record<string, unknown>
+  readonly admitted: AdmittedCaller | undefined
+  readonly bytes: Buffer | undefined
+  readonly aside: Aside
+}
+
 async function answerBody(
   operation: RequestContract,
   handler: AnyHandler,
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
-  more: Record<string, unknown>,
-  bytes: Buffer | undefined,
-  aside: Aside,
+  { more, admitted, bytes, aside }: Given,
 ): Promise<void> {
+  // Ahead of the fields of the body: a caller without rights learns nothing else (identity 1.11).
+  const caller = await admitted?.current()
   const problems: FieldError[] = []
   const parsedParams = accepted(validate(operation.params, params), problems)
   const query = accepted(validate(operation.query, decodeQuery(exchange.search)), problems)
@@ -133,6 +152,7 @@ async function answerBody(
     peer: peerOf(exchange),
     aside,
     ...more,
+    ...(admitted !== undefined && { caller, confirmCaller: () => admitted.current() }),
     params: parsedParams,
     query,
     body,

@@ -7,16 +7,19 @@ import {
   UPGRADE,
 } from '@restante/contracts'
 import { CALLER_HEADER, SERVICE_HEADER, TokenRefused, verifyCaller, verifyService } from '../identity/tokens.ts'
+import { AdmittedCaller, type ConfirmCaller } from './admitted-caller.ts'
 import { ApiError } from './api-error.ts'
 import type { Exchange } from './exchange.ts'
 import { type AnyHandler, answer, type Handlers, type InternalHandlers } from './operations.ts'
 import { Router } from './router.ts'
 
-/** What a service needs to tell a genuine token from any other. */
+/** What a service needs to tell a genuine token from any other, and a caller whose rights still hold. */
 interface TokenKeys {
   readonly service: ServiceName
   /** Key of the caller tokens that the gateway mints for this service. */
   readonly callerKey: string
+  /** Confirms a caller whose request took long to arrive (`confirmWith`). */
+  readonly confirm: ConfirmCaller
   /** The key that each peer shares with this service. */
   readonly peerKeys: Readonly<Partial<Record<ServiceName, string>>>
 }
@@ -66,11 +69,13 @@ export function serviceRoutes<S extends ServiceName>(
     if (match === undefined || 'allowed' in match) throw new ApiError('not_found', { message: 'Route not found' })
     const { value: route, params } = match
     exchange.facts['operation'] = route.operation.id
-    const more =
-      route.kind === 'public'
-        ? await callerOf(route.operation, exchange, options)
-        : await peerOf(route.operation, exchange, options)
-    await answer(route.operation, route.handler, exchange, params, more)
+    const { operation, handler } = route
+    if (route.kind === 'internal') {
+      const more = await peerOf(route.operation, exchange, options)
+      return answer(operation, handler, exchange, params, more)
+    }
+    const admitted = await callerOf(route.operation, exchange, options)
+    return answer(operation, handler, exchange, params, {}, admitted)
   }
 }
 
@@ -95,16 +100,16 @@ async function callerOf(
   operation: OperationDefinition,
   exchange: Exchange,
   options: TokenKeys,
-): Promise<Record<string, unknown>> {
-  if (operation.authentication === 'none') return {}
-  const { caller, body } = await admit(() =>
+): Promise<AdmittedCaller | undefined> {
+  if (operation.authentication === 'none') return undefined
+  const { caller, body, ageMs } = await admit(() =>
     verifyCaller(headerOf(exchange, CALLER_HEADER), options.callerKey, options.service, operation.id),
   )
   exchange.expectedBody = body
   exchange.facts['organization_id'] = caller.organization_id
   exchange.facts['credential_id'] = caller.credential.id
   if (caller.inbox) exchange.facts['inbox_uid'] = caller.inbox.uid
-  return { caller }
+  return new AdmittedCaller(caller, ageMs, (known) => options.confirm(operation.id, known))
 }
 
 async function peerOf(

@@ -11,7 +11,7 @@ export const CALLER_HEADER = 'x-restante-caller'
 /** Header that carries the token of a service which calls on its own behalf. */
 export const SERVICE_HEADER = 'x-restante-service'
 
-const callerClaims = z.object({ iss: z.literal('gateway'), caller, body: z.string().optional() })
+const callerClaims = z.object({ iss: z.literal('gateway'), iat: z.number(), caller, body: z.string().optional() })
 const serviceClaims = z.object({ iss: z.enum(SERVICES) })
 
 /** A token that is missing, expired, altered, or made for another service or operation. */
@@ -49,8 +49,9 @@ export class TokenMint {
   }
 
   #sign(operation: string, issuer: ServiceName, claims: Record<string, unknown>): string {
-    const exp = Math.floor(Date.now() / 1000) + LIFETIME_SECONDS
-    const signed = `${HEADER}.${base64url({ ...claims, iss: issuer, aud: this.#audience, sub: operation, exp })}`
+    const iat = Date.now() / 1000
+    const exp = Math.floor(iat) + LIFETIME_SECONDS
+    const signed = `${HEADER}.${base64url({ ...claims, iss: issuer, aud: this.#audience, sub: operation, iat, exp })}`
     return `${signed}.${createHmac('sha256', this.#key).update(signed).digest('base64url')}`
   }
 }
@@ -97,6 +98,8 @@ export interface CallerClaims {
   readonly caller: Caller
   /** Digest that the body of the request must have (`bodyDigest`); undefined where the gateway did not hold the body. */
   readonly body?: string | undefined
+  /** How long ago the token was minted, in milliseconds: at least 0, however far the clocks of two hosts differ. */
+  readonly ageMs: number
 }
 
 /** @throws TokenRefused */
@@ -107,7 +110,10 @@ export async function verifyCaller(
   operation: string,
 ): Promise<CallerClaims> {
   const claims = callerClaims.safeParse(await verify(token, secret, audience, operation))
-  if (claims.success) return claims.data
+  if (claims.success) {
+    const { caller: named, body, iat } = claims.data
+    return { caller: named, body, ageMs: Math.max(0, Date.now() - iat * 1000) }
+  }
   throw new TokenRefused('the token names no caller', { cause: claims.error })
 }
 

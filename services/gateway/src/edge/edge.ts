@@ -1,5 +1,6 @@
-import { type Caller, LIMITS, PREFIX, ROUTE_NOT_FOUND } from '@restante/contracts'
+import { LIMITS, PREFIX, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
+  AdmittedCaller,
   ApiError,
   answer,
   BareRefusal,
@@ -18,11 +19,12 @@ import { admit } from './admission.ts'
 import { bearerToken } from './authorization.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
 import { compressFor } from './compression.ts'
+import { confirmCaller } from './confirmation.ts'
 import type { Documents } from './documents.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
 import type { Peers } from './peers.ts'
-import { forward, type Origin } from './proxy.ts'
+import { forward } from './proxy.ts'
 import type { Route } from './route-table.ts'
 import { resolveCaller } from './scope.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -84,14 +86,14 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   exchange.facts['peer'] = peer
   if (operation.authentication === 'none') {
     await admitKeyless(deps.limits, operation.id, match.params, peer)
-    return passOn(deps, exchange, match, { caller: undefined, peer })
+    return passOn(deps, exchange, match, { admitted: undefined, peer })
   }
   if (!isSigned(exchange.request)) {
-    return passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer), peer })
+    return passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer), peer })
   }
   // The body is in memory from here to the answer; whose it is, only the signature over it proves.
   await exchange.bodies.hold(`peer ${networkOf(peer)}`, async (count) => {
-    await passOn(deps, exchange, match, { caller: await callerOf(deps, exchange, match, peer, count), peer })
+    await passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer, count), peer })
   })
 }
 
@@ -106,10 +108,24 @@ async function admitKeyless(
   if (operation === 'files.download') await limits.admitDownload(params['token'] ?? '', peer)
 }
 
-function passOn(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>, from: Origin): Promise<void> {
+/** Who sent a request, and from where. */
+interface Sender {
+  /** Absent for operations that take no key. */
+  readonly admitted: AdmittedCaller | undefined
+  readonly peer: string
+}
+
+async function passOn(
+  deps: EdgeDependencies,
+  exchange: Exchange,
+  match: Match<Route>,
+  { admitted, peer }: Sender,
+): Promise<void> {
   const { operation, target } = match.value
-  if (target.kind === 'local') return answer(operation, target.handler, exchange, match.params, { ...from })
-  return forward(deps.upstreams.of(operation.service), match, exchange, from)
+  if (target.kind === 'local') return answer(operation, target.handler, exchange, match.params, { peer }, admitted)
+  // A signed body has arrived by now; any other is still to come, and the service confirms the caller after it.
+  const caller = await admitted?.current()
+  return forward(deps.upstreams.of(operation.service), match, exchange, { caller, peer })
 }
 
 /** @param count of the body of a signed request; without it a key is asked for. */
@@ -119,8 +135,9 @@ async function callerOf(
   { value: route, params }: Match<Route>,
   peer: string,
   count?: (bytes: number) => void,
-): Promise<Caller> {
+): Promise<AdmittedCaller> {
   const { facts, request } = exchange
+  const since = performance.now()
   const identity = await deps.limits.authenticate(peer, async (sparingly) =>
     count === undefined
       ? deps.keys.authenticate(bearerToken(request.headers.authorization), sparingly)
@@ -134,7 +151,9 @@ async function callerOf(
   admit(identity, route.operation, route.prefix)
   const caller = await resolveCaller(deps.db, identity, params)
   if (caller.inbox !== undefined) facts['inbox_uid'] = caller.inbox.uid
-  return caller
+  return new AdmittedCaller(caller, performance.now() - since, (known) =>
+    confirmCaller(deps.db, route.operation, known),
+  )
 }
 
 /** A plain request to the stream's address (events 6.1). */

@@ -44,6 +44,22 @@ export async function resolveCaller(
   return inPod(identity, identity.podId)
 }
 
+/**
+ * The caller of a request that was resolved before, with the rows of its scope as they are now. By their ids: another
+ * inbox may have got the address since.
+ */
+export async function renewCaller(db: Queryable, identity: Identity, { inbox, pod_id: pod }: Caller): Promise<Caller> {
+  if (inbox !== undefined) {
+    if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
+    const [row] = await db.query(BY_UID, identity.organizationId, inbox.uid)
+    if (row === undefined || !reaches(identity, row)) throw notFound('Inbox')
+    return inInbox(identity, row)
+  }
+  if (identity.podId !== undefined) await demandOwnPod(db, identity, identity.podId)
+  else if (pod !== undefined && !(await isLivePod(db, identity.organizationId, pod))) throw notFound('Pod')
+  return inPod(identity, pod)
+}
+
 async function podOfPath(db: Queryable, identity: Identity, reference: string): Promise<string> {
   const id = await findPod(db, identity.organizationId, reference)
   if (id === undefined || (identity.podId !== undefined && identity.podId !== id)) throw notFound('Pod')

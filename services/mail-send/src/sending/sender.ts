@@ -41,6 +41,8 @@ export interface SendRequest {
   readonly inbox: CallerInbox
   readonly idempotencyKey: string | undefined
   readonly log: Logger
+  /** The caller as it was at most a second ago. @throws ApiError when the request would be refused by now. */
+  readonly confirmCaller: () => Promise<Caller>
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal
   /** For what is fetched from servers that may be slow. */
@@ -119,13 +121,13 @@ export class Sender {
   ): Promise<SentMessage> {
     const { caller, inbox } = request
     const answered = await this.#answered(command, request)
-    if (inbox.paused) throw new ApiError('inbox_paused')
-    if (caller.sending === 'suspended') throw suspended()
+    demandSending(caller)
     const recipients = recipientsOf(command, given, answered, inbox)
     this.#checkDomain(inbox)
     if (command.body.track_opens === true) throw trackingNotPossible()
     const envelope = uniqueAddresses(recipients)
-    await this.#checkLists(caller, [...envelope.keys()])
+    const addresses = [...envelope.keys()]
+    await this.#checkLists(caller, addresses)
     const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
     await this.#checkQuota(caller, envelope.size, limit)
     const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
@@ -146,6 +148,7 @@ export class Sender {
         const composed = await this.#compose(command, given, inbox, recipients, answered, attachments)
         // A caller who is gone asks again: before the message is accepted that is still no second one.
         request.signal.throwIfAborted()
+        await this.#checkRights(request, addresses)
         return this.#options.acceptance.accept(composed, terms)
       }
       return this.#memory.turn(bytes, accept, request.signal)
@@ -161,6 +164,13 @@ export class Sender {
 
   #checkDomain({ address }: CallerInbox): void {
     if (!this.#options.domains.isVerified(domainOf(address))) throw new ApiError('domain_not_verified')
+  }
+
+  /** Fetching files and waiting for a turn take time, in which the right to send may have ended. */
+  async #checkRights({ caller, confirmCaller }: SendRequest, addresses: readonly string[]): Promise<void> {
+    const current = await confirmCaller()
+    demandSending(current)
+    if (current.sending !== caller.sending) await this.#checkLists(current, addresses)
   }
 
   async #checkLists(caller: Caller, addresses: readonly string[]): Promise<void> {
@@ -211,6 +221,12 @@ export class Sender {
       .call('mail-ingest.placeSent', copy, PLACE_MS)
       .catch((error: unknown) => log.warn({ reason: String(error) }, 'the copy is left to the event to place'))
   }
+}
+
+/** @throws ApiError 403 for a paused inbox or a suspended organization. */
+function demandSending({ inbox, sending }: Caller): void {
+  if (inbox?.paused === true) throw new ApiError('inbox_paused')
+  if (sending === 'suspended') throw suspended()
 }
 
 function recipientsOf(

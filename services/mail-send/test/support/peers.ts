@@ -14,7 +14,7 @@ type Answers = {
 
 /**
  * The services that mail-send calls, as it sees them: HTTP on loopback. A test says what they answer; a number is an
- * error status, and an operation without an answer is 503.
+ * error status, and an operation without an answer is 503. Callers keep their rights unless a test says otherwise.
  */
 export class Peers {
   readonly calls: { operation: string; request: unknown }[] = []
@@ -55,6 +55,10 @@ export class Peers {
     switch (id) {
       case 'gateway.resolveRecipients':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'gateway.confirmCaller': {
+        const request = parse(id, body)
+        return this.answers[id]?.(request) ?? { status: 'confirmed', caller: request.caller }
+      }
       case 'mail-ingest.getReplySource':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.placeSent':

@@ -27,7 +27,7 @@ import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
 
 export const DOMAIN = 'restante.test'
-const CALLER_KEY = 'caller key of the tests'
+export const CALLER_KEY = 'caller key of the tests'
 const PEER_KEYS = { gateway: 'gateway key of the tests', 'mail-ingest': 'mail-ingest key of tests' } as const
 
 export interface Answer {

@@ -46,6 +46,7 @@ interface Filters {
 export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
   demandFreeFilters(caller, body)
+  await demandCurrent(deps.db, caller)
   await freeAlias(deps, caller, body.client_id)
   const existing = await replay(deps.db, caller, body.client_id)
   if (existing) return existing
@@ -55,6 +56,7 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
   return deps.turns.run(caller.organization_id, () =>
     deps.db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
+      await demandCurrent(tx, caller)
       // A parallel create with the same client_id may have been first: both answer with its webhook.
       const winner = await replay(tx, caller, body.client_id)
       if (winner) return winner
@@ -169,15 +171,19 @@ async function insert(
 }
 
 /**
- * The gateway admitted the request a moment ago. What was deleted since then must not come back as a filter, and keys
- * that an organization was taken over from since then make nothing (identity 5.1).
+ * Keys that an organization was taken over from since the gateway admitted the request make nothing, and get nothing
+ * that the heir made (identity 5.1).
  */
+async function demandCurrent(on: Queryable, caller: Caller): Promise<void> {
+  if (await isSuperseded(on, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
+}
+
+/** The gateway admitted the request a moment ago. What was deleted since then must not come back as a filter. */
 async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
   const inboxes = filters.inboxes.map(({ uid }) => uid)
   const gone = await goneAmong(tx, [caller.organization_id, ...pods, ...inboxes])
   if (gone.includes(caller.organization_id)) throw new ApiError('unknown_api_key')
-  if (await isSuperseded(tx, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
   if (gone.length > 0) throw notFound(gone.some((id) => pods.includes(id)) ? 'Pod' : 'Inbox')
 }
 

@@ -152,8 +152,8 @@ const selectTakeOver = sql<{ take_overs: number }, [organizationId: string]>(
 )
 
 /** Whether an organization was taken over since a request of it was admitted. @param takeOvers at its admission. */
-export async function isSuperseded(tx: Tx, organizationId: string, takeOvers: number): Promise<boolean> {
-  const [heard] = await tx.query(selectTakeOver, organizationId)
+export async function isSuperseded(on: Queryable, organizationId: string, takeOvers: number): Promise<boolean> {
+  const [heard] = await on.query(selectTakeOver, organizationId)
   return heard !== undefined && heard.take_overs > takeOvers
 }
 

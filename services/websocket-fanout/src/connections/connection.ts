@@ -1,7 +1,8 @@
 import { type Caller, LIMITS } from '@restante/contracts'
-import { ApiError, type Logger, requireEventTypes } from '@restante/service'
+import { ApiError, type Logger, notFound, requireEventTypes } from '@restante/service'
 import type { WebSocket } from 'ws'
 import { readFrame } from '../subscriptions/frames.ts'
+import type { Resolved } from '../subscriptions/resolve.ts'
 import { type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** Why the server closes a stream. Never 1000: clients take it as final and do not come back (events 6.4). */
@@ -15,11 +16,11 @@ export const CLOSE = {
 
 const FLOOD_GRACE_MS = 2_000
 
-/** Resolves the ids of a frame within what the caller may see. @throws ApiError `not_found` */
+/** Resolves the ids of a frame within what the caller may see, with one question for all of them. */
 export type ResolveScopes = (
   caller: Caller,
   ids: { inboxIds: readonly string[]; podIds: readonly string[] },
-) => Promise<Scope[]>
+) => Promise<Resolved>
 
 export interface ConnectionOptions {
   readonly socket: WebSocket
@@ -165,30 +166,31 @@ export class Connection {
     }
   }
 
-  async #scopes(inboxIds: readonly string[] | undefined, podIds: readonly string[] | undefined): Promise<Scope[]> {
+  async #scopes(
+    inboxIds: readonly string[] | undefined,
+    podIds: readonly string[] | undefined,
+  ): Promise<readonly Scope[]> {
     if (!inboxIds && !podIds) return [{ kind: 'all' }]
     if (podIds && this.caller.credential.tier === 'inbox') {
       throw new ApiError('forbidden', { fix: 'A key of an inbox can name its own inbox only.' })
     }
-    return this.#options.resolve(this.caller, { inboxIds: inboxIds ?? [], podIds: podIds ?? [] })
+    const { scopes, missing } = await this.#resolve(inboxIds, podIds)
+    if (missing !== undefined) throw notFound(missing)
+    return scopes
   }
 
   /** What `unsubscribe` names; scopes that do not exist (any more) are ignored one by one. */
-  async #known(inboxIds: readonly string[] | undefined, podIds: readonly string[] | undefined): Promise<Scope[]> {
+  async #known(
+    inboxIds: readonly string[] | undefined,
+    podIds: readonly string[] | undefined,
+  ): Promise<readonly Scope[]> {
     if (!inboxIds && !podIds) return [{ kind: 'all' }]
-    const single = [
-      ...(inboxIds ?? []).map((id) => ({ inboxIds: [id], podIds: [] })),
-      ...(podIds ?? []).map((id) => ({ inboxIds: [], podIds: [id] })),
-    ]
-    const found = await Promise.all(
-      single.map((ids) =>
-        this.#options.resolve(this.caller, ids).catch((error: unknown): Scope[] => {
-          if (error instanceof ApiError && error.code === 'not_found') return []
-          throw error
-        }),
-      ),
-    )
-    return found.flat()
+    return (await this.#resolve(inboxIds, podIds)).scopes
+  }
+
+  /** One question at a time, since frames are answered in turn: the rate of frames bounds that of the questions. */
+  #resolve(inboxIds: readonly string[] = [], podIds: readonly string[] = []): Promise<Resolved> {
+    return this.#options.resolve(this.caller, { inboxIds, podIds })
   }
 
   /** The connection stays open after any error, so that the client can correct itself (events 6.3). */

@@ -1,10 +1,17 @@
 import type { Caller } from '@restante/contracts'
-import { notFound, type ServiceClient } from '@restante/service'
+import type { ServiceClient } from '@restante/service'
 import type { Scope } from './subscriptions.ts'
+
+/** What the ids of a frame name. */
+export interface Resolved {
+  readonly scopes: readonly Scope[]
+  /** The first kind of thing that an id names in vain. */
+  readonly missing: 'Inbox' | 'Pod' | undefined
+}
 
 /** Asks the owner which of the named inboxes and pods the caller can see: a projection may not say no. */
 export function scopeResolver(gateway: ServiceClient<'websocket-fanout'>) {
-  return async (caller: Caller, ids: { inboxIds: readonly string[]; podIds: readonly string[] }): Promise<Scope[]> => {
+  return async (caller: Caller, ids: { inboxIds: readonly string[]; podIds: readonly string[] }): Promise<Resolved> => {
     const found = await gateway.call('gateway.lookupInboxes', {
       organization_id: caller.organization_id,
       ...(caller.pod_id !== undefined && { pod_id: caller.pod_id }),
@@ -12,17 +19,23 @@ export function scopeResolver(gateway: ServiceClient<'websocket-fanout'>) {
       inboxes: [...ids.inboxIds],
       pods: [...ids.podIds],
     })
-    const inboxes = new Map(found.inboxes.map((inbox) => [inbox.given, inbox.inbox_uid]))
-    const pods = new Map(found.pods.map((pod) => [pod.given, pod.pod_id]))
-    return [
-      ...ids.inboxIds.map((id): Scope => ({ kind: 'inbox', inboxUid: known(inboxes, id, 'Inbox') })),
-      ...ids.podIds.map((id): Scope => ({ kind: 'pod', podId: known(pods, id, 'Pod') })),
-    ]
+    const inboxes = new Set(found.inboxes.map(({ given }) => given))
+    const pods = new Set(found.pods.map(({ given }) => given))
+    return {
+      scopes: [
+        ...found.inboxes.map(({ inbox_uid: inboxUid }): Scope => ({ kind: 'inbox', inboxUid })),
+        ...found.pods.map(({ pod_id: podId }): Scope => ({ kind: 'pod', podId })),
+      ],
+      missing: missingOf(ids, inboxes, pods),
+    }
   }
 }
 
-function known(found: ReadonlyMap<string, string>, id: string, resource: string): string {
-  const value = found.get(id)
-  if (value === undefined) throw notFound(resource)
-  return value
+function missingOf(
+  ids: { inboxIds: readonly string[]; podIds: readonly string[] },
+  inboxes: ReadonlySet<string>,
+  pods: ReadonlySet<string>,
+): Resolved['missing'] {
+  if (ids.inboxIds.some((id) => !inboxes.has(id))) return 'Inbox'
+  return ids.podIds.some((id) => !pods.has(id)) ? 'Pod' : undefined
 }

@@ -1,0 +1,50 @@
+import {
+  type Caller,
+  callerRefusalCode,
+  type InternalRequestOf,
+  type InternalResponseOf,
+  isOperationId,
+  type OperationDefinition,
+  operations,
+} from '@restante/contracts'
+import { ApiError, type Queryable, sql } from '@restante/service'
+import { admit } from './admission.ts'
+import { IDENTITY_COLUMNS, type IdentityRow, identityOf } from './identity.ts'
+import { renewCaller } from './scope.ts'
+
+const BY_ID = sql<IdentityRow, [id: string, organizationId: string]>(`
+select ${IDENTITY_COLUMNS}
+  from credentials c
+  join organizations o on o.id = c.organization_id
+ where c.id = $1 and c.organization_id = $2`)
+
+/**
+ * The caller of a request that was admitted some time ago, as its rows are now: paused, suspended, with fewer rights.
+ * @throws ApiError when the request would be refused now, or the organization was taken over since.
+ */
+export async function confirmCaller(db: Queryable, operation: OperationDefinition, known: Caller): Promise<Caller> {
+  const [row] = await db.query(BY_ID, known.credential.id, known.organization_id)
+  if (row === undefined || row.take_overs !== (known.take_overs ?? 0)) throw new ApiError('unknown_api_key')
+  const identity = identityOf(row)
+  if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
+  // What the prefix of the path decides, the tier, does not change in the life of a credential.
+  admit(identity, operation, 'organization')
+  return renewCaller(db, identity, known)
+}
+
+/** The same for another service, which gets a refusal as a document. */
+export async function confirmFor(
+  db: Queryable,
+  { operation, caller }: InternalRequestOf<'gateway.confirmCaller'>,
+): Promise<InternalResponseOf<'gateway.confirmCaller'>> {
+  if (!isOperationId(operation)) throw new ApiError('unprocessable', { message: `There is no operation ${operation}` })
+  try {
+    return { status: 'confirmed', caller: await confirmCaller(db, operations[operation], caller) }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const code = callerRefusalCode.safeParse(error.code)
+    if (!code.success) throw error
+    const { fix } = error.options
+    return { status: 'refused', code: code.data, message: error.message, ...(fix !== undefined && { fix }) }
+  }
+}

@@ -1,0 +1,38 @@
+import { EventEmitter } from 'node:events'
+import { createLogger } from '@restante/service'
+import { callerOf, waitFor } from '@restante/testkit'
+import type { WebSocket } from 'ws'
+import { Connection } from '../src/connections/connection.ts'
+
+/** The part of a socket that a connection uses. */
+class Socket extends EventEmitter {
+  readonly bufferedAmount = 0
+  readonly sent: Record<string, unknown>[] = []
+  send(text: string, done: () => void): void {
+    this.sent.push(JSON.parse(text))
+    done()
+  }
+}
+
+describe('a frame that names many inboxes and pods', () => {
+  it.each(['subscribe', 'unsubscribe'])('asks the gateway once: %s', async (type) => {
+    const socket = new Socket()
+    const asked: object[] = []
+    new Connection({
+      socket: socket as unknown as WebSocket,
+      caller: callerOf(),
+      requestId: 'a-request',
+      log: createLogger({ service: 'test', level: 'silent' }),
+      docsUrl: 'http://docs.test',
+      resolve: async (_caller, ids) => {
+        asked.push(ids)
+        return { scopes: [], missing: 'Inbox' }
+      },
+    })
+    const inbox_ids = Array.from({ length: 10 }, (_, index) => `i${index}@x.example`)
+    const pod_ids = Array.from({ length: 10 }, (_, index) => `p${index}`)
+    socket.emit('message', Buffer.from(JSON.stringify({ type, inbox_ids, pod_ids })), false)
+    await waitFor(() => socket.sent.length === 1, { what: 'the answer' })
+    expect(asked).toEqual([{ inboxIds: inbox_ids, podIds: pod_ids }])
+  })
+})
