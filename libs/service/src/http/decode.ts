@@ -16,7 +16,7 @@ const LARGE = 128 * 1024
  */
 export async function readJsonObject(bytes: Buffer, schema: z.ZodType): Promise<Record<string, unknown>> {
   if (bytes.length === 0) return {}
-  demandWithin(bytes, bodyBound(schema))
+  await demandWithin(bytes, bodyBound(schema))
   if (bytes.length <= LARGE) return parseJsonObject(bytes)
   await nextTurn()
   const document = parseJsonObject(bytes)
@@ -24,8 +24,8 @@ export async function readJsonObject(bytes: Buffer, schema: z.ZodType): Promise<
   return document
 }
 
-function demandWithin(bytes: Buffer, bound: BodyBound): void {
-  const excess = excessOf(bytes, bound)
+async function demandWithin(bytes: Buffer, bound: BodyBound): Promise<void> {
+  const excess = await excessOf(bytes, bound)
   if (excess === undefined) return
   const message =
     excess === 'parts'

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BodyBound } from '@restante/contracts'
 
 const QUOTE = 0x22
@@ -14,51 +15,111 @@ const NEAR = 256
 /** What is beyond its bound, if anything. */
 export type Excess = keyof BodyBound
 
+/** Bytes that are counted in one turn of the event loop, which takes milliseconds. */
+const SLICE = 256 * 1024
+
+/** Which bytes mean something outside of strings; runs of others, such as digits and blanks, are passed over. */
+const MEANS = new Uint8Array(256)
+for (const byte of [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT]) MEANS[byte] = 1
+
 /**
  * Compares the structure of JSON text with a bound, on the bytes: parsing megabytes of tiny members would block the
  * process for longer than everything else that a request does. Each comma outside of strings, and each object or list,
  * counts as one part: that is never less than the members and elements there are. Text that is not JSON is counted all
- * the same; the parser refuses it afterwards.
+ * the same; the parser refuses it afterwards. Between slices of a large body the event loop takes a turn.
  */
-export function excessOf(bytes: Buffer, bound: BodyBound): Excess | undefined {
-  let parts = 0
-  let depth = 0
-  for (let at = 0; at < bytes.length; at++) {
-    switch (bytes[at]) {
-      case QUOTE:
-        at = endOfString(bytes, at + 1)
-        break
-      case OPEN_LIST:
-      case OPEN_OBJECT:
-        if (++depth > bound.depth) return 'depth'
-        if (++parts > bound.parts) return 'parts'
-        break
-      case COMMA:
-        if (++parts > bound.parts) return 'parts'
-        break
-      case CLOSE_LIST:
-      case CLOSE_OBJECT:
-        depth--
-    }
+export async function excessOf(bytes: Buffer, bound: BodyBound): Promise<Excess | undefined> {
+  const structure = new Structure(bytes, bound)
+  let excess = structure.count(SLICE)
+  while (excess === undefined && !structure.ended) {
+    await nextTurn()
+    excess = structure.count(SLICE)
   }
-  return undefined
+  return excess
 }
 
-/** The place of the quote that ends a string, or the end of the bytes. */
-function endOfString(bytes: Buffer, start: number): number {
-  let at = start
-  while (at < bytes.length) {
+/** The parts and the depth of JSON text, counted piece by piece. */
+class Structure {
+  readonly #bytes: Buffer
+  readonly #bound: BodyBound
+  #at = 0
+  #parts = 0
+  #depth = 0
+  #inString = false
+
+  constructor(bytes: Buffer, bound: BodyBound) {
+    this.#bytes = bytes
+    this.#bound = bound
+  }
+
+  get ended(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  /** Goes on for about as many bytes: a string is left only where no character is escaped. */
+  count(length: number): Excess | undefined {
+    const until = Math.min(this.#at + length, this.#bytes.length)
+    while (this.#at < until) {
+      if (this.#inString) this.#passString(until)
+      else {
+        const excess = this.#take(until)
+        if (excess !== undefined) return excess
+      }
+    }
+    return undefined
+  }
+
+  /** Takes the next byte that means something. */
+  #take(until: number): Excess | undefined {
+    let at = this.#at
+    while (at < until && MEANS[this.#bytes[at] ?? 0] === 0) at++
+    this.#at = at
+    if (at === until) return undefined
+    this.#at++
+    switch (this.#bytes[at]) {
+      case QUOTE:
+        this.#inString = true
+        return undefined
+      case COMMA:
+        return ++this.#parts > this.#bound.parts ? 'parts' : undefined
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        if (++this.#depth > this.#bound.depth) return 'depth'
+        return ++this.#parts > this.#bound.parts ? 'parts' : undefined
+      default:
+        this.#depth--
+        return undefined
+    }
+  }
+
+  /** Goes behind the quote that ends a string, or to `until`. */
+  #passString(until: number): void {
+    let at = this.#at
+    while (at < until) {
+      const end = this.#endOfString(at)
+      if (end.found) {
+        this.#inString = false
+        at = end.at + 1
+        break
+      }
+      at = end.at
+    }
+    this.#at = at
+  }
+
+  /** The quote that ends a string, or the place to go on from. @param from where no character is escaped. */
+  #endOfString(from: number): { readonly found: boolean; readonly at: number } {
+    const bytes = this.#bytes
+    let at = from
     for (const near = at + NEAR; at < near; at++) {
       const byte = bytes[at]
-      if (byte === QUOTE || byte === undefined) return at
+      if (byte === QUOTE || byte === undefined) return { found: true, at }
       if (byte === BACKSLASH) at++
     }
     const quote = bytes.indexOf(QUOTE, at)
-    if (quote < 0) return bytes.length
-    if (!isEscaped(bytes, at, quote)) return quote
-    at = quote + 1
+    if (quote < 0) return { found: true, at: bytes.length }
+    return isEscaped(bytes, at, quote) ? { found: false, at: quote + 1 } : { found: true, at: quote }
   }
-  return at
 }
 
 /** Whether an odd number of backslashes stands ahead of a byte. @param from where no character is escaped. */
