@@ -178,6 +178,23 @@ describe('the public edge', () => {
       }
     })
 
+    it.each(['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/openapi.json'])(
+      'sends %s compressed beforehand to those who take that, with its length',
+      async (path) => {
+        const asked = async (accepted: string) => {
+          const { headers, body } = await request(`${gateway.url}${path}`, { headers: { 'accept-encoding': accepted } })
+          return { headers, bytes: Buffer.from(await body.arrayBuffer()) }
+        }
+        const gzipped = await asked('deflate, gzip')
+        const plain = await asked('gzip;q=0')
+        expect([gzipped.headers['content-encoding'], plain.headers['content-encoding']]).toEqual(['gzip', undefined])
+        for (const { headers, bytes } of [gzipped, plain]) {
+          expect([Number(headers['content-length']), headers.vary]).toEqual([bytes.length, 'Accept-Encoding'])
+        }
+        expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true)
+      },
+    )
+
     it('explains each error code', async () => {
       const { body } = await request(`${gateway.url}/docs/errors`)
       expect(await body.text()).toContain('id="permission_escalation"')

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Exchange } from '@restante/service'
 import { errorReference } from './error-reference.ts'
 
@@ -38,7 +38,8 @@ const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 
 export class Documents {
   readonly #openapiFile: string
   readonly #assets = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  #openapi: Promise<Buffer> | undefined
+  /** Read and compressed once each: megabytes, for which no key is asked. */
+  readonly #files = new Map<string, Promise<StaticFile>>()
 
   constructor(options: { readonly openapiFile: string }) {
     this.#openapiFile = options.openapiFile
@@ -63,26 +64,54 @@ export class Documents {
   }
 
   async #sendOpenapi(exchange: Exchange): Promise<boolean> {
-    // A file that could not be read is tried again by the next request.
-    this.#openapi ??= readFile(this.#openapiFile).catch((error: unknown) => {
-      this.#openapi = undefined
-      throw error
-    })
-    return send(exchange, 'application/json; charset=utf-8', await this.#openapi)
-  }
-
-  async #sendAsset({ request, response }: Exchange, name: string): Promise<boolean> {
-    const type = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined
-    if (type === undefined) return false
-    const file = path.join(this.#assets, name)
-    const { size } = await stat(file)
-    response.setHeader('content-type', type)
-    response.setHeader('content-length', size)
-    response.setHeader('cache-control', 'public, max-age=3600')
-    if (request.method === 'HEAD') response.end()
-    else await pipeline(createReadStream(file), response)
+    sendFile(exchange, 'application/json; charset=utf-8', 'no-cache', await this.#read(this.#openapiFile))
     return true
   }
+
+  /** A file that could not be read is tried again by the next request. */
+  #read(file: string): Promise<StaticFile> {
+    const known = this.#files.get(file)
+    if (known !== undefined) return known
+    const read = readStatic(file).catch((error: unknown) => {
+      this.#files.delete(file)
+      throw error
+    })
+    this.#files.set(file, read)
+    return read
+  }
+
+  async #sendAsset(exchange: Exchange, name: string): Promise<boolean> {
+    const type = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined
+    if (type === undefined) return false
+    sendFile(exchange, type, 'public, max-age=3600', await this.#read(path.join(this.#assets, name)))
+    return true
+  }
+}
+
+/** A file as it is, and compressed where that makes it smaller. */
+interface StaticFile {
+  readonly plain: Buffer
+  readonly gzipped: Buffer | undefined
+}
+
+async function readStatic(file: string): Promise<StaticFile> {
+  const plain = await readFile(file)
+  const gzipped = await promisify(gzip)(plain)
+  return { plain, gzipped: gzipped.length < plain.length ? gzipped : undefined }
+}
+
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
+
+function sendFile({ request, response }: Exchange, type: string, cached: string, file: StaticFile): void {
+  const { plain, gzipped } = file
+  const takesGzip = TAKES_GZIP.test(String(request.headers['accept-encoding'] ?? ''))
+  const body = takesGzip && gzipped !== undefined ? gzipped : plain
+  response.setHeader('content-type', type)
+  response.setHeader('cache-control', cached)
+  response.setHeader('content-length', body.length)
+  response.setHeader('vary', 'Accept-Encoding')
+  if (body === gzipped) response.setHeader('content-encoding', 'gzip')
+  response.end(body)
 }
 
 function send({ response }: Exchange, type: string, body: string | Buffer): boolean {
