@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { LIMITS } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
+import { DRAIN_BATCH } from '../src/edge/stream-upgrade.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
 import { callerOf } from './stand-ins.ts'
 
@@ -180,5 +182,10 @@ describe('the WebSocket upgrade', () => {
     expect(socket?.destroyed).toBe(false)
     socket?.destroy()
     await stopped
+  })
+
+  it('names as many streams at once as fit in a body, however long the ids are that clients chose', () => {
+    const request_ids = Array(DRAIN_BATCH).fill('\\'.repeat(128))
+    expect(JSON.stringify({ request_ids, over_ms: 20_000 }).length).toBeLessThan(LIMITS.request.body)
   })
 })
