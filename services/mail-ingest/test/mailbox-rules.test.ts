@@ -5,6 +5,7 @@ import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'
 import type { ThreadTotals } from '../src/mailbox/rows.ts'
 import { extendTotals, insertIntoTotals, listsOf, type ThreadMember } from '../src/mailbox/thread-totals.ts'
+import { isAmongPeople } from '../src/mailbox/threading.ts'
 import { uuidV7 } from '../src/mailbox/uuid-v7.ts'
 
 describe('labels', () => {
@@ -71,19 +72,38 @@ describe('a thread', () => {
     expect(totalsOf(members)).toMatchObject(listsOf(members))
   })
 
-  it('keeps the newest of its writers and files, and counts all, when a hundred thousand have written to it', () => {
+  it('keeps the newest of its writers and files, and counts all, when twenty thousand have written to it', () => {
     const { list, listBytes } = LIMITS.thread
     const file = { attachment_id: 'a', start: 0, end: 1, encoding: 'none' as const, size: 1, content_type: 'x/y' }
-    const writers = Array.from({ length: 100_000 }, (_, index) =>
+    const writers = Array.from({ length: 20_000 }, (_, index) =>
       member(index, { sender: `w${index}@x.test`, attachments: [{ ...file, filename: `${index}${'x'.repeat(400)}` }] }),
     )
     const { senders, attachments } = listsOf(writers)
     expect(senders).toEqual(writers.slice(-list).map(({ sender }) => sender))
     expect(JSON.stringify(attachments).length).toBeLessThan(listBytes + list)
     expect(attachments.at(-1)).toEqual(writers.at(-1)?.attachments[0])
-    const [first, ...rest] = writers.slice(0, 3_000)
+    const [first, ...rest] = writers.slice(0, 1_100)
     const grown = [first ?? member(0), ...rest]
-    expect(totalsOf(grown)).toMatchObject({ ...listsOf(grown), message_count: 3_000, size: 30_000 })
+    expect(totalsOf(grown)).toMatchObject({ ...listsOf(grown), message_count: 1_100, size: 11_000 })
+  })
+})
+
+describe('the people of a message', () => {
+  const isAmong = (address: string, ...recipients: string[]) =>
+    isAmongPeople(address, { id: 'id', sender_address: 'ann@x.test', recipients: recipients.join('\n') })
+
+  it('are its author and its recipients, and no one whose address is only part of another text', () => {
+    expect(isAmong('ann@x.test')).toBe(true)
+    expect(isAmong('bo@x.test', 'ada@x.test', 'Bo <Bo@X.test>', 'cy@x.test')).toBe(true)
+    expect(isAmong('bo@x.test', 'bo@x.test')).toBe(true)
+    expect(isAmong('bo@x.test', 'jumbo@x.test', 'bo@x.test.evil', '"Bo <bo@x.test>" <eve@evil.test>')).toBe(false)
+  })
+
+  it('are found among three thousand in each of twenty messages without holding up the loop', () => {
+    const recipients = Array.from({ length: 3_000 }, (_, index) => `${'N'.repeat(50)} <u${index}@e.test>`)
+    const begun = process.cpuUsage()
+    for (let message = 0; message < 20; message++) expect(isAmong('bo@x.test', ...recipients)).toBe(false)
+    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(100)
   })
 })
 

@@ -1,5 +1,4 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { bareAddress } from '@restante/mime'
 import { type Queryable, sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 import { restrictedAmong } from './visibility.ts'
@@ -50,10 +49,10 @@ select id from unnest($2::text[]) as wanted(id)
  where exists (select from messages where inbox_uid = $1 and message_id = wanted.id)
     or exists (select from messages where inbox_uid = $1 and header_id = wanted.id)`)
 
-type People = Pick<MessageRow, 'id' | 'sender_address' | 'to' | 'cc' | 'bcc'>
+type People = Pick<MessageRow, 'id' | 'sender_address' | 'recipients'>
 
 const PEOPLE = sql<People, [ids: readonly string[]]>(
-  'select id, sender_address, "to", cc, bcc from messages where id = any($1::uuid[])',
+  'select id, sender_address, recipients from messages where id = any($1::uuid[])',
 )
 
 /** Those of these ids that a message of the inbox carries, on the wire or in its header. */
@@ -148,7 +147,12 @@ function keyOf(inboxUid: string, id: string): string {
   return `${inboxUid} ${id}`
 }
 
-function isAmongPeople(address: string, { sender_address, to, cc, bcc }: People): boolean {
+/**
+ * Whether an address is that of the author or of a recipient. It is looked for in the text, where each line is an address
+ * or ends with one in angle brackets: reading thousands of them, of each carrier, would take most of a second.
+ */
+export function isAmongPeople(address: string, { sender_address, recipients }: People): boolean {
   if (sender_address === address) return true
-  return [...to, ...cc, ...bcc].some((display) => bareAddress(display).toLowerCase() === address)
+  const lines = `\n${recipients.toLowerCase()}\n`
+  return lines.includes(`<${address}>\n`) || lines.includes(`\n${address}\n`)
 }
