@@ -153,6 +153,8 @@ export const LIMITS = {
     organizationMails: 20_000,
     parseMemoryMb: 256,
     parseTime: 5 * SECOND,
+    /** Slow mail holds up its inbox for so long; then it is stored unparsed. */
+    slowLane: 1 * MINUTE,
     attempts: 3,
     /** Ids that mails named and no message carries: those of one thread that are remembered, the newest (mail 13.1). */
     rememberedIds: 20,

@@ -89,6 +89,8 @@ const trace = (text: string) =>
       receivedAt: new Date(),
       attempts: 1,
       slow: false,
+      overdue: false,
+      lane: 'lane',
       orphaned: false,
     },
     HOSTNAME,

@@ -31,6 +31,8 @@ function traceFor(recipient: string, via: 'smtp' | 'internal' = 'smtp', hostname
     receivedAt: new Date(),
     attempts: 1,
     slow: false,
+    overdue: false,
+    lane: 'lane',
     orphaned: false,
   }
   return traceLines(mail, hostname, `Authentication-Results: ${hostname}; none\r\n`)

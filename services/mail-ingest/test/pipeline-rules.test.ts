@@ -98,6 +98,8 @@ describe('trace headers', () => {
     receivedAt: new Date('2026-11-20T10:00:00Z'),
     attempts: 1,
     slow: false,
+    overdue: false,
+    lane: 'lane',
     orphaned: false,
   }
 

@@ -5,6 +5,7 @@ import { createDatabase, type TestDatabase, waitFor } from '@restante/testkit'
 import { type Db, openDatabase } from '../src/database.ts'
 import { Leases } from '../src/pipeline/leases.ts'
 import { type LeasedMail, LeaseLost, queue } from '../src/pipeline/queue.ts'
+import { SlowTurns } from '../src/pipeline/slow-turns.ts'
 import { configOf } from './stage.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
@@ -157,6 +158,78 @@ describe('a slow mail', () => {
     await add(['a', 'b', 'c'].map((name) => ({ lane: randomUUID(), name })))
     for (const mail of (await take()).flat()) await queue.moveToSlowLane(db, mail)
     expect(namesOf(await queue.take(db, randomUUID(), 10, 2))).toEqual(['a', 'b'])
+  })
+})
+
+describe('slow mails of several inboxes', () => {
+  const moveAll = async () => {
+    for (const mail of (await take()).flat()) await queue.moveToSlowLane(db, mail)
+  }
+  const takeSlow = async (turns: SlowTurns) => {
+    const [[mail] = []] = await queue.take(db, randomUUID(), 0, 1, turns)
+    if (mail === undefined) throw new Error('there is no mail')
+    turns.taken(mail)
+    await finish([mail])
+    return mail.recipient
+  }
+
+  it('are taken in turns, so that a backlog in some keeps the lane from no other', async () => {
+    const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()]
+    const names = [
+      ...['a1', 'a2', 'a3'].map((name) => ({ lane: a, name })),
+      ...['b1', 'b2', 'b3'].map((name) => ({ lane: b, name })),
+      { lane: c, name: 'c1' },
+    ]
+    await add(names)
+    await moveAll()
+    const turns = new SlowTurns()
+    const order: string[] = []
+    for (const _ of names) order.push(await takeSlow(turns))
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
+  })
+
+  it('come after those of organizations that had no turn', async () => {
+    const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()]
+    await add([
+      { lane: a, name: 'one' },
+      { lane: b, name: 'two of the same' },
+      { lane: c, name: 'other' },
+    ])
+    const [crowd, other] = [randomUUID(), randomUUID()]
+    await db.query(
+      sql<never, [lane: string, crowd: string, other: string]>(`
+update inbound set kind = 'mail', pod_id = gen_random_uuid(), inbox_uid = lane, inbox_address = 'x@y.test',
+       organization_id = case when lane = $1 then $3::uuid else $2::uuid end`),
+      c,
+      crowd,
+      other,
+    )
+    await moveAll()
+    const turns = new SlowTurns()
+    const order = [await takeSlow(turns), await takeSlow(turns), await takeSlow(turns)]
+    expect(order).toEqual(['one', 'other', 'two of the same'])
+  })
+
+  it('are overdue together once the first has held up its inbox for a minute, and need no slow place then', async () => {
+    const lane = randomUUID()
+    await add([
+      { lane, name: 'first' },
+      { lane, name: 'second' },
+    ])
+    const [[first, second] = []] = await take()
+    if (first === undefined || second === undefined) throw new Error('there is no mail')
+    await queue.moveToSlowLane(db, first)
+    await queue.release(db, [second], false, 0)
+    expect(await take()).toEqual([])
+    await db.query(sql(`update inbound set slow_since = slow_since - interval '61 seconds'`))
+    const [run = []] = await take()
+    expect(run).toMatchObject([{ recipient: 'first', slow: false, overdue: true }])
+    await finish(run)
+    const [[next] = []] = await take()
+    if (next === undefined) throw new Error('there is no mail')
+    expect(next).toMatchObject({ recipient: 'second', slow: false, overdue: false })
+    await queue.moveToSlowLane(db, next)
+    expect(await take()).toMatchObject([[{ recipient: 'second', overdue: true }]])
   })
 })
 

@@ -9,6 +9,12 @@ const BODY = `${'<blockquote type=cite>x</blockquote>x'.repeat(20)}\r\n`.repeat(
 
 const STORED = sql<{ count: number }>(`select count(*)::int as count from messages where subject = 'hostile'`)
 const QUEUED = sql<{ count: number }>('select count(*)::int as count from inbound')
+const UNPARSED = sql<{ inbox_uid: string }>(
+  'select inbox_uid from messages join message_bodies using (id) where html is null and text is null',
+)
+const AGE = sql<{ id: string }, [lane: string]>(`
+update inbound set slow_since = slow_since - interval '61 seconds'
+ where lane = $1 and slow and slow_since > now() - interval '61 seconds' returning id`)
 const storedOf = async (stage: Stage) => (await stage.db.query(STORED))[0]?.count ?? 0
 const queuedOf = async (stage: Stage) => (await stage.db.query(QUEUED))[0]?.count ?? 0
 
@@ -22,6 +28,26 @@ async function attack({ address }: TestInbox): Promise<void> {
   const raw = `From: eve@evil.test\r\nTo: ${address}\r\nSubject: hostile\r\nContent-Type: text/html\r\n\r\n${BODY}`
   await sendMail({ port: stage.smtpPort, envelope: { from: 'eve@evil.test', to: address }, raw })
 }
+
+describe('behind a slow mail that has waited a minute for its lane', () => {
+  it('an honest mail is stored in order: the slow one is stored unparsed', async () => {
+    const victim = await stage.inbox()
+    for (let index = 0; index < 4; index++) await attack(await stage.inbox())
+    await attack(victim)
+    const send = receiveMail(stage, victim, { subject: 'honest' })
+    await waitFor(async () => (await stage.db.query(AGE, victim.inbox_uid)).length > 0, {
+      what: 'a slow mail',
+      timeout: 30_000,
+    })
+    await send
+    const listed = await stage.call(victim.caller, 'messages.list', 'GET', '/messages')
+    expect(listed.body.messages.map(({ subject }) => subject).sort()).toEqual(['honest', 'hostile'])
+    expect(await queuedOf(stage)).toBeGreaterThan(0)
+    await waitFor(async () => (await queuedOf(stage)) === 0, { what: 'every mail', timeout: 60_000 })
+    expect(await stage.db.query(UNPARSED)).toEqual([{ inbox_uid: victim.inbox_uid }])
+    await stage.db.query(sql('delete from messages'))
+  }, 120_000)
+})
 
 describe('while ten mails that take long are in work', () => {
   it('mail of another tenant and sent copies pass them, and each is stored once in the end', async () => {

@@ -8,6 +8,7 @@ import { blamingHeavyStatements } from './heavy-statement.ts'
 import type { Leases } from './leases.ts'
 import { Places } from './places.ts'
 import { type LeasedMail, LeaseLost, queue } from './queue.ts'
+import { SlowTurns } from './slow-turns.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {
@@ -51,6 +52,7 @@ export class Pipeline implements Part {
   readonly #log: Logger
   readonly #conclusions: Batches<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
   readonly #places: Places
+  readonly #slowTurns = new SlowTurns()
   #stopping = false
   #running: Promise<void> = Promise.resolve()
   #tickedAt = 0
@@ -108,7 +110,8 @@ export class Pipeline implements Part {
     const { tools } = this.#options
     const { free, freeSlow } = this.#places
     if (free + freeSlow === 0) return 0
-    const runs = await queue.take(tools.db, randomUUID(), free, freeSlow)
+    const runs = await queue.take(tools.db, randomUUID(), free, freeSlow, this.#slowTurns)
+    for (const mail of runs.flat()) if (mail.slow) this.#slowTurns.taken(mail)
     const orphans = runs.flat().filter(({ orphaned }) => orphaned)
     for (const run of runs) if (!run.some(({ orphaned }) => orphaned)) void this.#begin(run)
     if (orphans.length > 0) await this.#tryAlone(orphans)

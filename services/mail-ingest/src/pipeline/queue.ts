@@ -1,3 +1,4 @@
+import { LIMITS } from '@restante/contracts'
 import { type Queryable, sqlPlannedAnew } from '@restante/service'
 import { type Envelope, envelope as envelopeSchema } from '../inbound/envelope.ts'
 import type { InboxScope } from '../inbound/store.ts'
@@ -6,6 +7,7 @@ import { type Waited, waited as waitedSchema } from '../waiting/waited.ts'
 /** A row of the queue that this process may work on until its lease ends. */
 export interface LeasedMail {
   readonly id: string
+  readonly lane: string
   readonly leaseId: string
   readonly target:
     | { readonly kind: 'mail'; readonly inbox: InboxScope }
@@ -19,6 +21,8 @@ export interface LeasedMail {
   readonly attempts: number
   /** Its first attempt took too long: it is tried in the slow lane, alone. */
   readonly slow: boolean
+  /** Slow mail has held up its lane for too long: it is not parsed any more. */
+  readonly overdue: boolean
   /** Whoever had it before never gave it back: it may have ended that process. Its attempt is not counted yet. */
   readonly orphaned: boolean
   /** Of a mail that waited for DNS. */
@@ -41,6 +45,7 @@ interface Row {
   readonly received_at: Date
   readonly attempts: number
   readonly slow: boolean
+  readonly overdue: boolean
   readonly orphaned: boolean
   readonly waited: unknown
 }
@@ -52,30 +57,39 @@ const RUN = 16
 /** What may follow the first mail of a run: in memory together, and lost together when the process dies. */
 const FOLLOWING_BYTES = 256 * 1024
 
-const dueHeads = (which: string, limit: string): string => `
+const OVERDUE = `coalesce(inbound.slow and inbound.slow_since <= now() - interval '${LIMITS.inbound.slowLane / 1_000} seconds', false)`
+
+const dueHeads = (which: string, order: string, limit: string): string => `
   select inbound.id, inbound.lane, inbound.position, inbound.attempts, inbound.slow, inbound.leased_until is not null as orphaned
     from head join inbound using (lane, position)
    where ${which}
      and inbound.due_at <= now()
      and (inbound.leased_until is null or inbound.leased_until <= now())
      and not exists (select from inbound as leased where leased.lane = head.lane and leased.leased_until > now())
-   order by inbound.position
+   order by ${order}
    limit ${limit}
      for update of inbound skip locked`
+
+const TURNS = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
+            coalesce(array_position($5::uuid[], inbound.lane), 0), inbound.position`
 
 // The head of each lane by a loose index scan, so that a flood into one inbox costs the others nothing. A lane with a
 // lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
 // lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
 // locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
-// it come along. Not when one of them was tried before: it may end the process, and would take the rest along.
-const TAKE = sqlPlannedAnew<Row, [leaseId: string, lanes: number, slowLanes: number]>(`
+// it come along. Not when one of them was tried before: it may end the process, and would take the rest along. The slow
+// heads come in turns of their organizations and lanes: those that had none of the latest turns first.
+const TAKE = sqlPlannedAnew<
+  Row,
+  [leaseId: string, lanes: number, slowLanes: number, organizations: readonly string[], servedLanes: readonly string[]]
+>(`
 with recursive head as (
   (select lane, position from inbound order by lane, position limit 1)
   union all
   select next.lane, next.position
     from head, lateral (select lane, position from inbound where lane > head.lane order by lane, position limit 1) as next
-), due_soon as (${dueHeads('not inbound.slow', '$2')}
-), due_slow as (${dueHeads('inbound.slow', '$3')}
+), due_soon as (${dueHeads(`(not inbound.slow or ${OVERDUE})`, 'inbound.position', '$2')}
+), due_slow as (${dueHeads(`inbound.slow and not ${OVERDUE}`, TURNS, '$3')}
 ), due as (
   select * from due_soon union all select * from due_slow
 ), run as (
@@ -94,7 +108,7 @@ update inbound
   from run
  where inbound.id = run.id
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
-          envelope, received_at, waited, attempts + orphaned::int as attempts, slow, orphaned`)
+          envelope, received_at, waited, attempts + orphaned::int as attempts, slow, ${OVERDUE} as overdue, orphaned`)
 
 const COUNT = sqlPlannedAnew<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
@@ -116,13 +130,25 @@ returning inbound.id`)
 
 const RELEASE = sqlPlannedAnew<
   never,
-  [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number, slow: boolean]
+  [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number]
 >(`
 update inbound
-   set lease_id = null, leased_until = null, attempts = attempts - $3, due_at = now() + make_interval(secs => $4 / 1000.0),
-       slow = slow or $5
+   set lease_id = null, leased_until = null, attempts = attempts - $3, due_at = now() + make_interval(secs => $4 / 1000.0)
   from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id)
  where inbound.id = held.id and inbound.lease_id = held.lease_id`)
+
+// Those behind it in its lane wait as long as it does: were the time counted for each alone, many slow mails would hold a
+// lane up for as many times the limit.
+const MOVE_TO_SLOW_LANE = sqlPlannedAnew<never, [id: string, leaseId: string]>(`
+with moved as (
+  update inbound
+     set lease_id = null, leased_until = null, attempts = attempts - 1, due_at = now(), slow = true,
+         slow_since = coalesce(slow_since, now())
+   where id = $1 and lease_id = $2
+  returning lane, position)
+update inbound set slow_since = now()
+  from moved
+ where inbound.lane = moved.lane and inbound.position > moved.position and inbound.slow_since is null`)
 
 /** The lease ended before the work did; whoever holds the row now does it. */
 export class LeaseLost extends Error {
@@ -132,14 +158,29 @@ export class LeaseLost extends Error {
 type Held = Pick<LeasedMail, 'id' | 'leaseId'>
 const columns = (mails: readonly Held[]) => [mails.map(({ id }) => id), mails.map(({ leaseId }) => leaseId)] as const
 
+/** Owners of slow mail that was taken before, the latest last. */
+export interface ServedOwners {
+  readonly organizations: readonly string[]
+  readonly lanes: readonly string[]
+}
+
+const NONE_SERVED: ServedOwners = { organizations: [], lanes: [] }
+
 export const queue = {
   /**
    * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` that begin with a slow one; counts an attempt
-   * for each that is not orphaned.
+   * for each that is not orphaned. A slow mail that is overdue needs no slow lane.
+   * @param served the slow mail of these comes after that of others
    * @returns one run per lane: mails to be brought to their end in this order, and by nobody else meanwhile.
    */
-  async take(db: Queryable, leaseId: string, lanes: number, slowLanes = 0): Promise<LeasedMail[][]> {
-    const rows = await db.query(TAKE, leaseId, lanes, slowLanes)
+  async take(
+    db: Queryable,
+    leaseId: string,
+    lanes: number,
+    slowLanes = 0,
+    served = NONE_SERVED,
+  ): Promise<LeasedMail[][]> {
+    const rows = await db.query(TAKE, leaseId, lanes, slowLanes, served.organizations, served.lanes)
     const inOrder = rows.sort((a, b) => Number(BigInt(a.position) - BigInt(b.position)))
     return [...Map.groupBy(inOrder, ({ lane }) => lane).values()].map((run) =>
       run.map((row) => leasedMail(row, leaseId)),
@@ -165,18 +206,19 @@ export const queue = {
 
   /** Gives mails back. @param counts whether they may be at fault for what happened. */
   async release(db: Queryable, mails: readonly LeasedMail[], counts: boolean, waitMs: number): Promise<void> {
-    if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs, false)
+    if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs)
   },
 
   /** Gives a mail back to be tried in the slow lane; what was tried does not count. */
-  async moveToSlowLane(db: Queryable, mail: LeasedMail): Promise<void> {
-    await db.query(RELEASE, ...columns([mail]), 1, 0, true)
+  async moveToSlowLane(db: Queryable, { id, leaseId }: Held): Promise<void> {
+    await db.query(MOVE_TO_SLOW_LANE, id, leaseId)
   },
 }
 
 function leasedMail(row: Row, leaseId: string): LeasedMail {
   return {
     id: row.id,
+    lane: row.lane,
     leaseId,
     target: targetOf(row),
     recipient: row.recipient,
@@ -185,7 +227,8 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
     envelope: envelopeSchema.parse(row.envelope),
     receivedAt: row.received_at,
     attempts: row.attempts,
-    slow: row.slow,
+    slow: row.slow && !row.overdue,
+    overdue: row.overdue,
     orphaned: row.orphaned,
     ...(row.waited !== null && { waited: waitedSchema.parse(row.waited) }),
   }

@@ -5,9 +5,9 @@ import type { LeasedMail } from '../pipeline/queue.ts'
 
 /**
  * The delivery or complaint report in what came to a return path. Undefined for anything else (an automatic answer,
- * backscatter), and for what cannot be read after three attempts: it is dropped.
+ * backscatter), and for what cannot be read after three attempts or in time: it is dropped.
  */
 export async function readReport(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<Report | undefined> {
-  if (mail.attempts > LIMITS.inbound.attempts) return undefined
+  if (mail.attempts > LIMITS.inbound.attempts || mail.overdue) return undefined
   return (await readLeased(mail, raw, parser)).report
 }

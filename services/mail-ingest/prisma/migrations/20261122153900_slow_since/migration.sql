@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "inbound" ADD COLUMN     "slow_since" TIMESTAMPTZ(3);
