@@ -166,6 +166,31 @@ describe('the mails for one inbox', () => {
     await smtp.quit()
   })
 
+  it('are counted once for a mail that names its inbox again, also by another spelling or a tag', async () => {
+    const inbox = await stage.inbox()
+    const smtp = await session(`${network()}1`)
+    const tagged = inbox.address.replace('@', '+tag@')
+    await smtp.command('MAIL FROM:<ada@customer.test>')
+    for (const address of [inbox.address, inbox.address, inbox.address.toUpperCase(), tagged])
+      expect((await smtp.command(`RCPT TO:<${address}>`)).code).toBe(250)
+    expect((await smtp.data(someMail())).code).toBe(250)
+    expect((await send(smtp, inbox.address)).code).toBe(250)
+    expect(await send(smtp, inbox.address)).toEqual(COME_AGAIN)
+    await smtp.quit()
+  })
+
+  it.each(['RSET', 'EHLO client.test'])('are given back to others at %s', async (command) => {
+    const inbox = await stage.inbox()
+    const net = network()
+    const idle = [await session(`${net}1`), await session(`${net}2`)]
+    for (const smtp of idle) await smtp.envelope('ada@customer.test', inbox.address)
+    const smtp = await session(`${net}3`)
+    expect(await send(smtp, inbox.address)).toEqual(COME_AGAIN)
+    for (const each of idle) expect((await each.command(command)).code).toBe(250)
+    expect((await send(smtp, inbox.address)).code).toBe(250)
+    for (const each of [...idle, smtp]) await each.quit()
+  })
+
   it('count also when the peer does not wait for the answer', async () => {
     const inbox = await stage.inbox()
     const address = `${network()}1`

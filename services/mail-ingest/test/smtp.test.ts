@@ -61,6 +61,17 @@ describe('RCPT', () => {
     await smtp.quit()
   })
 
+  it('counts a recipient as often as it is named', async () => {
+    const inbox = await stage.inbox()
+    const smtp = await SmtpSession.open(stage.smtpPort)
+    await smtp.command('EHLO client.test')
+    await smtp.command('MAIL FROM:<ada@customer.test>')
+    for (let time = 0; time < 3; time++) expect((await smtp.command(`RCPT TO:<${inbox.address}>`)).code).toBe(250)
+    const full = { code: 452, text: expect.stringMatching(/^4\.5\.3 /) }
+    expect(await smtp.command(`RCPT TO:<${inbox.address}>`)).toEqual(full)
+    await smtp.quit()
+  })
+
   it('takes at most as many recipients as configured', async () => {
     const others = await Promise.all([stage.inbox(), stage.inbox(), stage.inbox()])
     const smtp = await session()

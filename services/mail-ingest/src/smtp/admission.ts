@@ -12,15 +12,22 @@ export interface Allowance {
   readonly peer: string
   /** As MAIL declared them; undefined outside of a transaction. */
   declared: number | undefined
-  /** For its recipients. */
-  taken: Take[]
+  /** Its inboxes, each with what was taken for it; undefined after that was given back. */
+  readonly taken: Map<string, { readonly inbox: Inbox; takes: readonly Take[] | undefined }>
+  /** Gives back what was taken, unless content comes first. */
+  hold: NodeJS.Timeout | undefined
 }
 
 export interface AdmissionOptions {
   readonly rates: InboundRates
   readonly storage: StorageQuota
   readonly log: Logger
+  /** How long named recipients hold their allowance without content. Default 30 s. */
+  readonly holdMs?: number
 }
+
+/** Longer than a peer that has a mail takes between RCPT and DATA. */
+const HOLD_MS = 30_000
 
 type Inbox = Exclude<RecipientAnswer, { status: 'unknown' }>
 
@@ -34,7 +41,7 @@ export class Admission {
 
   /** What a session begins with, and each mail of it. */
   open(peer: string): Allowance {
-    return { peer, declared: undefined, taken: [] }
+    return { peer, declared: undefined, taken: new Map(), hold: undefined }
   }
 
   /** MAIL, which ends the transaction before it. @param declared SIZE, 0 without. */
@@ -47,18 +54,40 @@ export class Admission {
     return null
   }
 
-  /** RCPT for an inbox. */
+  /** RCPT for an inbox. An inbox gets one copy of a mail, so naming it again takes nothing. */
   async recipient(allowance: Allowance, inbox: Inbox): Promise<Refusal | null> {
     const { rates, storage } = this.#options
     const { peer, declared = 0 } = allowance
     const { inbox_uid, organization_id } = inbox
+    if (allowance.taken.has(inbox_uid)) return null
     const about = { peer, inbox_uid, organization_id }
     if (inbox.status === 'deliver' && !(await storage.hasRoom(organization_id, declared))) {
       return this.#refuse('organization_storage', about, NO_ROOM)
     }
     const admission = await rates.recipient({ kind: 'peer', address: peer }, inbox)
     if (!admission.ok) return this.#refuse(admission.limit, about, FOR_RECIPIENT)
-    allowance.taken.push(...admission.taken)
+    if (allowance.declared === undefined) {
+      // The connection ended in the meantime.
+      rates.giveBack(admission.taken)
+      return null
+    }
+    allowance.taken.set(inbox_uid, { inbox, takes: admission.taken })
+    allowance.hold ??= setTimeout(() => this.#release(allowance), this.#options.holdMs ?? HOLD_MS).unref()
+    return null
+  }
+
+  /** DATA. Takes again what was given back because the peer let its recipients wait. */
+  async content(allowance: Allowance): Promise<Refusal | null> {
+    clearTimeout(allowance.hold)
+    allowance.hold = undefined
+    const { peer } = allowance
+    for (const entry of allowance.taken.values()) {
+      if (entry.takes !== undefined) continue
+      const { inbox_uid, organization_id } = entry.inbox
+      const admission = await this.#options.rates.recipient({ kind: 'peer', address: peer }, entry.inbox)
+      if (!admission.ok) return this.#refuse(admission.limit, { peer, inbox_uid, organization_id }, FOR_RECIPIENT)
+      entry.takes = admission.taken
+    }
     return null
   }
 
@@ -68,17 +97,28 @@ export class Admission {
    * @param bytes that came, whatever was declared.
    */
   end(allowance: Allowance, accepted: boolean, bytes: number): void {
-    const { peer, declared, taken } = allowance
+    const { peer, declared } = allowance
     if (declared === undefined) return
     this.#options.rates.correctBytes(peer, bytes - declared)
-    if (!accepted) this.#options.rates.giveBack(taken)
+    if (accepted) clearTimeout(allowance.hold)
+    else this.#release(allowance)
     allowance.declared = undefined
-    allowance.taken = []
+    allowance.hold = undefined
+    allowance.taken.clear()
   }
 
   /** Counts a mail in what the organizations of its recipients store. */
   stored(rows: readonly NewInbound[], bytes: number): void {
     for (const row of rows) if (row.kind === 'mail') this.#options.storage.add(row.inbox.organization_id, bytes)
+  }
+
+  #release(allowance: Allowance): void {
+    clearTimeout(allowance.hold)
+    allowance.hold = undefined
+    for (const entry of allowance.taken.values()) {
+      if (entry.takes !== undefined) this.#options.rates.giveBack(entry.takes)
+      entry.takes = undefined
+    }
   }
 
   #refuse(limit: string, about: Readonly<Record<string, unknown>>, refusal: () => Refusal): Refusal {

@@ -21,6 +21,8 @@ export interface Guard {
   readonly patience: Patience
   /** Whether a connection may stay; asked before a byte was exchanged. */
   readonly admit: (connection: SMTPConnection) => boolean
+  /** Called when a transaction ended, with a mail or without one. */
+  readonly reset: (connection: SMTPConnection) => void
 }
 
 /** Replies with which a session ends. */
@@ -52,7 +54,7 @@ export class GuardedServer extends SMTPServer {
   }
 
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
-    const connection = new GuardedConnection(this, socket, options ?? null, this.#guard.patience.commands)
+    const connection = new GuardedConnection(this, socket, options ?? null, this.#guard)
     if (!this.#guard.admit(connection)) {
       turnAway(socket)
       return
@@ -79,14 +81,19 @@ function turnAway(socket: Socket): void {
 }
 
 class GuardedConnection extends SMTPConnection {
-  readonly #maxCommands: number
+  readonly #guard: Guard
   #commands = 0
   /** When the peer was last told anything: since then it is its turn. */
   #toldAt = performance.now()
 
-  constructor(server: SMTPServer, socket: Socket, options: SMTPConnectionOptions | null, maxCommands: number) {
+  constructor(server: SMTPServer, socket: Socket, options: SMTPConnectionOptions | null, guard: Guard) {
     super(server, socket, options)
-    this.#maxCommands = maxCommands
+    this.#guard = guard
+  }
+
+  override _resetSession(): void {
+    super._resetSession()
+    this.#guard.reset(this)
   }
 
   // Called by the constructor of the base class, too: nothing of this class is there yet.
@@ -99,7 +106,7 @@ class GuardedConnection extends SMTPConnection {
 
   override _onCommand(command: Buffer, callback: () => void = () => {}): void {
     this.#commands++
-    if (this.#commands > this.#maxCommands) {
+    if (this.#commands > this.#guard.patience.commands) {
       this.send(421, '4.7.0 Too many commands without a mail', false)
       return
     }

@@ -135,7 +135,11 @@ export class SmtpEdge implements Part {
     }
     const commands = IDLE_COMMANDS + maxRecipients
     const patience = { ms: idleTimeoutMs, crowdedMs: crowdedTimeoutMs, bytesPerSecond: minRate, commands }
-    return new GuardedServer(options, { patience, admit: (connection) => this.#admit(connection) })
+    return new GuardedServer(options, {
+      patience,
+      admit: (connection) => this.#admit(connection),
+      reset: ({ id }) => this.#reset(id),
+    })
   }
 
   #admit({ id, remoteAddress: peer }: SMTPConnection): boolean {
@@ -143,9 +147,18 @@ export class SmtpEdge implements Part {
     const lifetime = setTimeout(() => this.#close(id, 'Session too long'), LIFETIME_MS)
     lifetime.unref()
     const allowance = this.#options.admission.open(peer)
-    this.#sessions.set(id, { peer, recipients: new Map(), allowance, refused: 0, lifetime })
+    this.#sessions.set(id, { peer, recipients: new Map(), named: 0, allowance, refused: 0, lifetime })
     smtpConnections.inc()
     return true
+  }
+
+  /** The transaction ended without a mail: RSET, EHLO, STARTTLS. After DATA its allowance is the mail's. */
+  #reset(id: string): void {
+    const session = this.#sessions.get(id)
+    if (!session) return
+    session.recipients.clear()
+    session.named = 0
+    this.#options.admission.end(session.allowance, false, 0)
   }
 
   #disconnect({ id }: SMTPServerSession): void {
@@ -167,6 +180,7 @@ export class SmtpEdge implements Part {
     const session = this.#sessions.get(id)
     if (!session) return new Refusal(421, 'Session closed')
     session.recipients.clear()
+    session.named = 0
     const declared = Number(args !== false && 'SIZE' in args ? args.SIZE : 0)
     return this.#options.admission.mail(session.allowance, Number.isFinite(declared) ? declared : 0)
   }
@@ -175,6 +189,7 @@ export class SmtpEdge implements Part {
   async #recipient({ address }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
     const session = this.#sessions.get(id)
     if (!session) return new Refusal(421, 'Session closed')
+    if (session.named >= this.#options.maxRecipients) return new Refusal(452, '4.5.3 Too many recipients')
     try {
       const recipient = await this.#options.recipients.find(address)
       const limited =
@@ -186,6 +201,7 @@ export class SmtpEdge implements Part {
       smtpRecipients.inc({ outcome: recipient.kind === 'inbox' ? recipient.answer.status : recipient.kind })
       if (recipient.kind !== 'unknown') {
         session.recipients.set(address.toLowerCase(), recipient)
+        session.named++
         return null
       }
       session.refused++
@@ -212,6 +228,8 @@ export class SmtpEdge implements Part {
     const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
+      const limited = await admission.content(allowance)
+      if (limited) throw limited
       const id = await inSpan('smtp mail', undefined, () => this.#receive(stream, smtp, accepted, to))
       admission.end(allowance, true, stream.byteLength)
       smtpMails.inc({ outcome: 'accepted' })

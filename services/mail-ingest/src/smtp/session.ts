@@ -11,6 +11,8 @@ export interface Session {
   readonly peer: string
   /** Answers of the current transaction by the address as given, lower case. */
   readonly recipients: Map<string, Recipient>
+  /** Times that a recipient of the current transaction was taken, repeated ones included. */
+  named: number
   /** What the current transaction has taken of the rates. */
   allowance: Allowance
   /** Recipients that were refused: a peer that guesses addresses is sent away. */
