@@ -51,6 +51,7 @@ describe('a field that may occur once', () => {
     'Subject: a\r\nsubject : b',
     'To: a\r\nTO: b',
     'Content-Type: a/b\r\nContent-Type: a/b',
+    'Content-Transfer-Encoding: base64\r\nContent-Transfer-Encoding: 7bit',
     'Date: a\r\nDate:\r\n b',
   ])('is noticed when it occurs twice: %j', (fields) => {
     expect(judged(`${from}\r\n${fields}\r\n\r\n`).repeatsField).toBe(true)

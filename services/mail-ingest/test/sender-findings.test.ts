@@ -25,11 +25,15 @@ const vouchedUncovered = { arc: { result: 'pass', vouches: true, covers: false }
 
 describe('the verdict on a sender', () => {
   it.each<[string, Partial<Findings>]>([
-    ['DMARC passes', dmarc('pass')],
+    ['DMARC passes with a signature', { ...dmarc('pass'), signatures: [signature({ alignment: 'relaxed' })] }],
+    ['DMARC passes with SPF', { ...dmarc('pass'), ...spf('pass', 'relaxed') }],
     ['an aligned signature passes and there is no policy', { signatures: [signature({ alignment: 'relaxed' })] }],
     ['aligned SPF passes and there is no policy', spf('pass', 'relaxed')],
     ['the policy is not known, and the very domain passed', { ...dmarc('temperror'), ...spf('pass', 'exact') }],
-    ['DMARC passes, whatever else failed for the moment', { ...dmarc('pass'), ...spf('temperror', 'exact') }],
+    [
+      'DMARC passes, whatever else failed for the moment',
+      { ...dmarc('pass'), ...spf('temperror', 'exact'), signatures: [signature()] },
+    ],
     ['DMARC fails and a trusted forwarder vouches', { ...dmarc('fail'), ...vouched }],
   ])('is pass when %s', (_why, given) => {
     expect(conclude(findings(given))).toEqual({ verdict: 'pass', discard: false, temporary: false })
@@ -37,6 +41,14 @@ describe('the verdict on a sender', () => {
 
   it.each<[string, Partial<Findings>]>([
     ['there is no single author', { authorDomain: undefined, ...dmarc('pass'), ...spf('pass', 'exact') }],
+    [
+      'DMARC passes for a sibling below a public suffix',
+      { ...dmarc('pass'), signatures: [signature({ alignment: 'none' })] },
+    ],
+    [
+      'DMARC passes and the aligned signature does not cover the mail',
+      { ...dmarc('pass'), signatures: [signature({ covers: false })] },
+    ],
     ['nothing is aligned', { ...spf('pass', 'none'), signatures: [signature({ alignment: 'none' })] }],
     ['the only signature does not cover the mail', { signatures: [signature({ covers: false })] }],
     ['the servers of another domain fail', { ...spf('temperror', 'none') }],

@@ -23,6 +23,7 @@ const ONCE = new Set([
   'in-reply-to',
   'references',
   'content-type',
+  'content-transfer-encoding',
   'mime-version',
 ])
 
