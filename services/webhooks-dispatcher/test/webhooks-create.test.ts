@@ -257,7 +257,7 @@ describe('403', () => {
   })
 
   it('limit_exceeded at the 51st, also when many come at once; the known client_id still answers', async () => {
-    const other = callerOf()
+    const { owner: other } = await makeTenant(dispatcher)
     const answers = await Promise.all(
       Array.from({ length: LIMITS.webhook.perOrganization + 5 }, (_, index) =>
         dispatcher.create(other, { url: URL, event_types: TYPES, client_id: `c${index}` }),
