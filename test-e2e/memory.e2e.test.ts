@@ -30,7 +30,7 @@ const FILE_BYTES = FILE_LINES * 57
 
 /** As large as mail may be, nearly all of it one file. */
 const largestMail = Buffer.from(
-  `Subject: large\r\nContent-Type: application/octet-stream; name=large\r\nContent-Transfer-Encoding: base64\r\n\r\n${LINE.repeat(FILE_LINES)}`,
+  `From: ada@x.test\r\nSubject: large\r\nContent-Type: application/octet-stream; name=large\r\nContent-Transfer-Encoding: base64\r\n\r\n${LINE.repeat(FILE_LINES)}`,
 )
 
 /** Loads a service without running it, as its image does: the compiler is in the memory of a first start only. */

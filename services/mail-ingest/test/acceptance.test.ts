@@ -30,7 +30,7 @@ describe('mails that many sessions bring at the same moment', () => {
         const answers: number[] = []
         for (let mail = 0; mail < 3; mail++) {
           await smtp.envelope('ada@customer.test', address)
-          answers.push((await smtp.data(`Subject: ${mail}\r\n\r\nfor ${address}\r\n`)).code)
+          answers.push((await smtp.data(`From: ada@x.test\r\nSubject: ${mail}\r\n\r\nfor ${address}\r\n`)).code)
         }
         await smtp.quit()
         return answers
@@ -74,7 +74,7 @@ describe('mails that are refused or break off within their content', () => {
     for (let round = 0; round < 3; round++) await refuse()
     expect(await reserved()).toBe(before)
     const smtp = await begin()
-    smtp.write('Subject: good\r\n\r\nbody\r\n.\r\n')
+    smtp.write('From: ada@x.test\r\nSubject: good\r\n\r\nbody\r\n.\r\n')
     expect((await smtp.reply()).code).toBe(250)
     expect(await reserved()).toBe(before - 1)
     await smtp.quit()

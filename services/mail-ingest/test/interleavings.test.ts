@@ -66,7 +66,7 @@ describe('the bytes of a mail', () => {
     await smtp.envelope('ada@customer.test', inbox.address)
     const accepted = await db.transaction(async (tx) => {
       await tx.query(sql('lock table inbound in exclusive mode'))
-      const answer = smtp.data('Subject: early\r\n\r\nbody\r\n')
+      const answer = smtp.data('From: ada@x.test\r\nSubject: early\r\n\r\nbody\r\n')
       // Not for a query that is blocked: whoever looks for work is, too.
       await waitFor(async () => (await fresh()).length > 0, { what: 'the bytes to have a name' })
       const blob = await fresh()

@@ -55,7 +55,7 @@ describe('a session', () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@x.test', inbox.address)
     await smtp.command('DATA')
-    const text = 'Subject: cut\r\n\r\n..\r\n...two\r\n..\r\nend\r\n'
+    const text = 'From: ada@x.test\r\nSubject: cut\r\n\r\n..\r\n...two\r\n..\r\nend\r\n'
     for (const byte of `${text}.\r\n`) {
       smtp.write(byte)
       await new Promise((resolve) => setImmediate(resolve))
