@@ -112,11 +112,18 @@ describe('a hostile mail', () => {
   })
 })
 
-/** Within so much time of the processor: on the clock other tests would count. */
+/**
+ * Within so much time of the processor, of this thread alone: on the clock other tests would count. The least of some
+ * tries, because the compiler and a collection of garbage may fall into any.
+ */
 function inTime(work: () => unknown, budgetMs: number): void {
-  const start = process.cpuUsage()
-  work()
-  expect(process.cpuUsage(start).user / 1_000).toBeLessThan(budgetMs)
+  let least = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < 3 && least >= budgetMs; attempt++) {
+    const start = process.threadCpuUsage()
+    work()
+    least = Math.min(least, process.threadCpuUsage(start).user / 1_000)
+  }
+  expect(least).toBeLessThan(budgetMs)
 }
 
 describe('sixteen megabytes of', () => {
