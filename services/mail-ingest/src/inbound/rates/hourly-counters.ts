@@ -18,6 +18,12 @@ interface Question {
   readonly decide: Decide
 }
 
+/** A take, and what is known of its counter. */
+interface Change {
+  readonly known: Known
+  readonly amount: number
+}
+
 /** What goes to Redis in one call: counters of one group. */
 interface Call {
   readonly counters: Known[]
@@ -72,34 +78,39 @@ export class HourlyCounters implements Part {
    * @returns the first counter that has no room; undefined when the amounts were taken.
    */
   async take(takes: readonly Take[]): Promise<Counter | undefined> {
-    const own = takes.map(({ counter, amount }) => ({ known: this.#known.of(counter), amount }))
-    const isPlain = own.every(({ known, amount }) => used(known) + amount <= PLENTY * known.counter.limit)
+    const changes = this.#changesOf(takes)
     const oldest = performance.now() - FRESH_MS
-    if (!this.#redis?.available || (isPlain && own.every(({ known }) => known.syncedAt >= oldest))) {
-      return this.#takeHere(takes)
-    }
+    const isPlain = ({ known, amount }: Change) =>
+      known.syncedAt >= oldest && used(known) + amount <= PLENTY * known.counter.limit
+    if (!this.#redis?.available || changes.every(isPlain)) return this.#takeHere(changes)
     this.#soon ??= setImmediate(() => void this.#report())
     return new Promise((decide) => this.#questions.push({ takes, decide }))
   }
 
   /** Adds amounts whatever the limits say; negative ones give back what was taken. */
   add(takes: readonly Take[]): void {
-    for (const { counter, amount } of takes) {
-      const known = this.#known.of(counter)
-      const change = Math.max(-known.count, amount)
-      known.count += change
+    this.#add(this.#changesOf(takes))
+  }
+
+  #changesOf(takes: readonly Take[]): Change[] {
+    return takes.map(({ counter, amount }) => ({ known: this.#known.of(counter), amount }))
+  }
+
+  #takeHere(changes: readonly Change[]): Counter | undefined {
+    const short = changes.find(({ known, amount }) => used(known) + amount > known.counter.limit)
+    if (short) return short.known.counter
+    this.#add(changes)
+    return undefined
+  }
+
+  #add(changes: readonly Change[]): void {
+    for (const { known, amount } of changes) {
+      known.count = Math.max(0, known.count + amount)
       if (!this.#redis?.available) continue
       known.owed += amount
       this.#owing.add(known)
     }
     if (this.#owing.size > 0) this.#later ??= setTimeout(() => void this.#report(), REPORT_AFTER_MS)
-  }
-
-  #takeHere(takes: readonly Take[]): Counter | undefined {
-    const short = takes.find(({ counter, amount }) => used(this.#known.of(counter)) + amount > counter.limit)
-    if (short) return short.counter
-    this.add(takes)
-    return undefined
   }
 
   async #report(): Promise<void> {
@@ -153,7 +164,7 @@ export class HourlyCounters implements Part {
       })
     } catch {
       // The failure has been logged. What was owed stays counted here.
-      for (const { takes, decide } of questions) decide(this.#takeHere(takes))
+      for (const { takes, decide } of questions) decide(this.#takeHere(this.#changesOf(takes)))
     }
   }
 

@@ -37,11 +37,14 @@ export type Admission =
 
 /** One network may take this part of what an inbox or organization receives. */
 const SHARE = 4
+/** Peers whose network's MAC is kept; then the keeping begins again. */
+const KEPT_NETWORKS = 10_000
 
 /** How much mail is taken from a network, and for an inbox and an organization, in an hour (mail 13). */
 export class InboundRates {
   readonly #options: InboundRatesOptions
   readonly #isExempt: (address: string) => boolean
+  readonly #networks = new Map<string, string>()
 
   constructor(options: InboundRatesOptions) {
     this.#options = options
@@ -105,9 +108,15 @@ export class InboundRates {
     return { name: 'network_bytes', group, key: 'bytes', limit }
   }
 
+  /** Asked several times for each mail of a peer. */
   #network(peer: string): string {
+    const kept = this.#networks.get(peer)
+    if (kept !== undefined) return kept
     const mac = createHmac('sha256', this.#options.secret).update(`inbound rates ${subnetOf(peer)}`)
-    return mac.digest('base64url').slice(0, 16)
+    const network = mac.digest('base64url').slice(0, 16)
+    if (this.#networks.size >= KEPT_NETWORKS) this.#networks.clear()
+    this.#networks.set(peer, network)
+    return network
   }
 
   #exemptsPeer(peer: string): boolean {
