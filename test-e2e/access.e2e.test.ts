@@ -15,7 +15,7 @@ import {
   type Tier,
   UPGRADE,
 } from '@restante/contracts'
-import { HandshakeRefused, StreamClient } from '@restante/testkit'
+import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from './support/api.ts'
 import {
   type AgentCredential,
@@ -174,7 +174,7 @@ describe('the running system answers as the route table says', () => {
       await stream.close()
       return 101
     } catch (error) {
-      if (error instanceof HandshakeRefused) return error.status
+      if (error instanceof HandshakeRefusedError) return error.status
       throw error
     }
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { API_KEY_PREFIX_LENGTH } from '@restante/contracts'
-import { HandshakeRefused, StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
+import { HandshakeRefusedError, StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
 import { Api } from './support/api.ts'
 import { codeFor, mailTo } from './support/mail.ts'
 import { useSystem } from './support/suite.ts'
@@ -64,7 +64,9 @@ describe('the logs of all services', () => {
     const stream = await StreamClient.open(`${system.place.streamUrl}?api_key=${second}`)
     await stream.ask({ type: 'subscribe', inbox_ids: [key] })
     await stream.close()
-    await expect(StreamClient.open(`${system.place.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(HandshakeRefused)
+    await expect(StreamClient.open(`${system.place.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(
+      HandshakeRefusedError,
+    )
     await written(api)
     await expectNone({ first: secretOf(key), second: secretOf(second), wrong: secretOf(wrong) })
   })

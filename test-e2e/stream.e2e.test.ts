@@ -1,4 +1,4 @@
-import { HandshakeRefused, StreamClient } from '@restante/testkit'
+import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { mailTo, SPAM_TEXT } from './support/mail.ts'
 import { secretOf } from './support/sdk.ts'
 import { connectStream, openStream } from './support/streams.ts'
@@ -20,7 +20,7 @@ describe('the stream', () => {
 
   describe('the handshake', () => {
     it('is refused with 403 and the bare body without a key, and with one that nobody has', async () => {
-      const refusal = new HandshakeRefused(403, '{"message":"Forbidden"}')
+      const refusal = new HandshakeRefusedError(403, '{"message":"Forbidden"}')
       await expect(StreamClient.open(system.place.streamUrl)).rejects.toEqual(refusal)
       await expect(connectStream(system.place, `am_us_${'0'.repeat(64)}`)).rejects.toEqual(refusal)
     })

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { say } from '@restante/local/progress.ts'
 import { readSettings } from '@restante/local/settings.ts'
 import { benches } from './benches/index.ts'
-import { readArguments, type Wishes, WrongArgument } from './harness/arguments.ts'
+import { InvalidArgumentError, readArguments, type Wishes } from './harness/arguments.ts'
 import { type ReportedFigure, reported } from './harness/figures.ts'
 import { describeMachine } from './harness/machine.ts'
 import { runBench } from './harness/runner.ts'
@@ -50,7 +50,7 @@ try {
   const names = benches.map(({ name }) => name)
   process.exit(await measure(readArguments(process.argv.slice(2), names)))
 } catch (error) {
-  if (!(error instanceof WrongArgument)) throw error
+  if (!(error instanceof InvalidArgumentError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exit(2)
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { Digest } from './digest.ts'
 import { closeToOthers, DurableDirectories, syncDirectory } from './durable-directories.ts'
-import { BlobNotFound, systemErrorCode } from './errors.ts'
+import { BlobNotFoundError, systemErrorCode } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
 import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
@@ -72,7 +72,7 @@ export class DirectoryBlobStore implements BlobStore {
   async copy(from: string, to: string): Promise<void> {
     const source = this.#fileOf(from)
     const linked = await this.#throughTemporary(this.#fileOf(to), async (temporary) => {
-      await link(source, temporary).catch(ifMissingThrow(() => new BlobNotFound(from)))
+      await link(source, temporary).catch(ifMissingThrow(() => new BlobNotFoundError(from)))
       return temporary
     })
     // Still there after a rename onto a hard link to the same file, which POSIX makes a no-op.
@@ -111,14 +111,14 @@ export class DirectoryBlobStore implements BlobStore {
   async get(name: string, range: BlobRange = {}): Promise<Readable> {
     const start = Math.max(0, range.start ?? 0)
     const end = range.end ?? Number.POSITIVE_INFINITY
-    const handle = await open(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFound(name)))
+    const handle = await open(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFoundError(name)))
     if (end > start) return handle.createReadStream({ start, end: end - 1 })
     await handle.close()
     return Readable.from([])
   }
 
   async buffer(name: string): Promise<Buffer> {
-    return readFile(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFound(name)))
+    return readFile(this.#fileOf(name)).catch(ifMissingThrow(() => new BlobNotFoundError(name)))
   }
 
   async delete(name: string): Promise<void> {

@@ -1,18 +1,18 @@
 /** There is no blob of this name: it was deleted, or never became durable. */
-export class BlobNotFound extends Error {
+export class BlobNotFoundError extends Error {
   readonly blob: string
   constructor(blob: string, options?: { cause: unknown }) {
     super(`No blob is named ${blob}.`, options)
-    this.name = 'BlobNotFound'
+    this.name = 'BlobNotFoundError'
     this.blob = blob
   }
 }
 
 /** A name or prefix that no caller should have built; nothing was read or written. */
-export class BlobNameInvalid extends Error {
+export class InvalidBlobNameError extends Error {
   constructor(reason: string) {
     super(`Not a blob name: ${reason}.`)
-    this.name = 'BlobNameInvalid'
+    this.name = 'InvalidBlobNameError'
   }
 }
 

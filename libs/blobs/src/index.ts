@@ -1,3 +1,3 @@
-export { BlobNameInvalid, BlobNotFound } from './errors.ts'
+export { BlobNotFoundError, InvalidBlobNameError } from './errors.ts'
 export { type BlobStoreConfig, openBlobStore, parseBlobStore } from './open.ts'
 export type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'

@@ -1,4 +1,4 @@
-import { BlobNameInvalid } from './errors.ts'
+import { InvalidBlobNameError } from './errors.ts'
 
 /** Starts with a letter or digit, so neither `..` nor a hidden file nor a store's own folder can be named. */
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
@@ -11,23 +11,25 @@ export interface BlobName {
 
 /**
  * Takes a blob's name apart.
- * @throws BlobNameInvalid unless it is `segment/segment/...`, each of letters, digits, `.`, `_` and `-`.
+ * @throws InvalidBlobNameError unless it is `segment/segment/...`, each of letters, digits, `.`, `_` and `-`.
  */
 export function parseName(name: string): BlobName {
-  if (name.length > MAX_LENGTH) throw new BlobNameInvalid(`longer than ${MAX_LENGTH} characters`)
+  if (name.length > MAX_LENGTH) throw new InvalidBlobNameError(`longer than ${MAX_LENGTH} characters`)
   const folders = name.split('/')
   const leaf = folders.pop() ?? ''
   if (![...folders, leaf].every((segment) => SEGMENT.test(segment)))
-    throw new BlobNameInvalid(`${JSON.stringify(name)} must be segments of letters, digits, ".", "_", "-" between "/"`)
+    throw new InvalidBlobNameError(
+      `${JSON.stringify(name)} must be segments of letters, digits, ".", "_", "-" between "/"`,
+    )
   return { folders, leaf }
 }
 
 /**
  * Takes a prefix apart, which names whole segments and ends with `/`: `mail/42/` never means `mail/421/...`.
- * @throws BlobNameInvalid when it does not.
+ * @throws InvalidBlobNameError when it does not.
  */
 export function parsePrefix(prefix: string): readonly string[] {
-  if (!prefix.endsWith('/')) throw new BlobNameInvalid(`the prefix ${JSON.stringify(prefix)} must end with "/"`)
+  if (!prefix.endsWith('/')) throw new InvalidBlobNameError(`the prefix ${JSON.stringify(prefix)} must end with "/"`)
   const { folders, leaf } = parseName(prefix.slice(0, -1))
   return [...folders, leaf]
 }

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { Digest } from './digest.ts'
-import { BlobNotFound } from './errors.ts'
+import { BlobNotFoundError } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
 import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
@@ -106,7 +106,7 @@ export class S3BlobStore implements BlobStore {
 
   async #emptyPartOf(name: string): Promise<Readable> {
     if (await this.exists(name)) return Readable.from([])
-    throw new BlobNotFound(name)
+    throw new BlobNotFoundError(name)
   }
 
   async buffer(name: string): Promise<Buffer> {
@@ -172,5 +172,5 @@ function statusOf(error: unknown): number | undefined {
 /** A missing bucket answers 404 too, and is no missing blob: the call must not look final. */
 function missingOr(error: unknown, name: string): unknown {
   const missing = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
-  return missing ? new BlobNotFound(name, { cause: error }) : error
+  return missing ? new BlobNotFoundError(name, { cause: error }) : error
 }

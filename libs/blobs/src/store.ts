@@ -35,13 +35,13 @@ export interface BlobStore {
    */
   put(name: string, content: Readable | Uint8Array, options?: PutOptions): Promise<StoredBlob>
 
-  /** Opens a blob, or a part of it, for reading. The caller reads or destroys the stream. @throws BlobNotFound */
+  /** Opens a blob, or a part of it, for reading. The caller reads or destroys the stream. @throws BlobNotFoundError */
   get(name: string, range?: BlobRange): Promise<Readable>
 
-  /** Reads a whole blob, whose size the caller knows to be bounded. @throws BlobNotFound */
+  /** Reads a whole blob, whose size the caller knows to be bounded. @throws BlobNotFoundError */
   buffer(name: string): Promise<Buffer>
 
-  /** Makes `to` hold what `from` holds, without moving the bytes through this process; durable. @throws BlobNotFound */
+  /** Makes `to` hold what `from` holds, without moving the bytes through this process; durable. @throws BlobNotFoundError */
   copy(from: string, to: string): Promise<void>
 
   /** Deletes a blob; one that is not there is as good as deleted. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { BlobNameInvalid, BlobNotFound, type BlobStore } from '../src/index.ts'
+import { BlobNotFoundError, type BlobStore, InvalidBlobNameError } from '../src/index.ts'
 
 async function read(stream: Readable): Promise<string> {
   const chunks: Buffer[] = []
@@ -73,10 +73,10 @@ export function blobStoreContract(current: () => BlobStore): void {
   })
 
   it('says by a type of its own that a blob is missing', async () => {
-    await expect(current().get('mail/none')).rejects.toBeInstanceOf(BlobNotFound)
-    await expect(current().get('mail/none', { start: 5, end: 5 })).rejects.toBeInstanceOf(BlobNotFound)
-    await expect(current().buffer('mail/none')).rejects.toBeInstanceOf(BlobNotFound)
-    await expect(current().copy('mail/none', 'mail/other')).rejects.toBeInstanceOf(BlobNotFound)
+    await expect(current().get('mail/none')).rejects.toBeInstanceOf(BlobNotFoundError)
+    await expect(current().get('mail/none', { start: 5, end: 5 })).rejects.toBeInstanceOf(BlobNotFoundError)
+    await expect(current().buffer('mail/none')).rejects.toBeInstanceOf(BlobNotFoundError)
+    await expect(current().copy('mail/none', 'mail/other')).rejects.toBeInstanceOf(BlobNotFoundError)
     expect(await current().size('mail/none')).toBeUndefined()
     expect(await current().exists('mail/other')).toBe(false)
   })
@@ -136,14 +136,14 @@ export function blobStoreContract(current: () => BlobStore): void {
     'a'.repeat(600),
   ])('refuses the name %j', async (name) => {
     const store = current()
-    await expect(store.put(name, Buffer.from('x'))).rejects.toBeInstanceOf(BlobNameInvalid)
-    await expect(store.get(name)).rejects.toBeInstanceOf(BlobNameInvalid)
-    await expect(store.delete(name)).rejects.toBeInstanceOf(BlobNameInvalid)
-    await expect(store.deletePrefix(`${name}/`)).rejects.toBeInstanceOf(BlobNameInvalid)
+    await expect(store.put(name, Buffer.from('x'))).rejects.toBeInstanceOf(InvalidBlobNameError)
+    await expect(store.get(name)).rejects.toBeInstanceOf(InvalidBlobNameError)
+    await expect(store.delete(name)).rejects.toBeInstanceOf(InvalidBlobNameError)
+    await expect(store.deletePrefix(`${name}/`)).rejects.toBeInstanceOf(InvalidBlobNameError)
   })
 
   it('refuses a prefix that could name half a folder', async () => {
-    await expect(current().deletePrefix('box/1')).rejects.toBeInstanceOf(BlobNameInvalid)
+    await expect(current().deletePrefix('box/1')).rejects.toBeInstanceOf(InvalidBlobNameError)
   })
 
   it('is ready once started', async () => {

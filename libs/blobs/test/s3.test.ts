@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { BlobNotFound, type BlobStore, openBlobStore, parseBlobStore } from '../src/index.ts'
+import { BlobNotFoundError, type BlobStore, openBlobStore, parseBlobStore } from '../src/index.ts'
 import { blobStoreContract } from './contract.ts'
 import { S3Server } from './s3-server.ts'
 
@@ -49,7 +49,7 @@ describe('a bucket', () => {
 
   it('does not take a missing bucket for a missing blob', async () => {
     const elsewhere = await open('s3://other')
-    await expect(elsewhere.get('mail/a')).rejects.not.toBeInstanceOf(BlobNotFound)
+    await expect(elsewhere.get('mail/a')).rejects.not.toBeInstanceOf(BlobNotFoundError)
     await expect(elsewhere.ready()).rejects.toThrow()
   })
 })

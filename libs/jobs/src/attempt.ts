@@ -1,5 +1,5 @@
-import { type Logger, outlast, type Tx } from '@restante/service'
-import { AttemptsExhausted, LeaseLost } from './errors.ts'
+import { type Logger, retryThroughOutage, type Tx } from '@restante/service'
+import { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
 import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
 import type { Timer, TimerDatabase } from './timer.ts'
@@ -31,7 +31,7 @@ export interface AttemptContext<Payload, Orm = unknown> {
    * The effect, once per attempt: a transaction that holds the timer, and in which the timer is deleted unless `effect`
    * postponed or scheduled it. A handler that never calls it has no effect; its timer is deleted when it returns. An
    * outage of the database is waited out as long as the attempt has time, so `effect` may be called more than once.
-   * @throws LeaseLost before `effect` runs, when the timer is no longer this attempt's.
+   * @throws LeaseLostError before `effect` runs, when the timer is no longer this attempt's.
    */
   run<T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T>
   /** Inside `run`: another attempt at that time instead of completion, with the attempts so far counted. */
@@ -87,11 +87,11 @@ export class Attempts<Payload, Orm> {
   async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
     const { maxAttempts, attemptMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
-      return this.#giveUp(timer, new AttemptsExhausted(maxAttempts))
+      return this.#giveUp(timer, new AttemptsExhaustedError(maxAttempts))
     const lease = this.#keepLease(timer, stopping)
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
     const conclude = <T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> =>
-      outlast(signal, () => this.#conclude(timer, effect))
+      retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
     try {
       await this.#handler({
@@ -107,7 +107,7 @@ export class Attempts<Payload, Orm> {
       if (!concluded) await conclude(async () => {})
       return 'completed'
     } catch (error) {
-      if (error instanceof LeaseLost) return this.#lost(timer)
+      if (error instanceof LeaseLostError) return this.#lost(timer)
       if (concluded) {
         this.#log.error({ err: error, timer: timer.id, kind: timer.kind }, 'a handler failed after its effect')
         return 'completed'
@@ -132,7 +132,7 @@ export class Attempts<Payload, Orm> {
       // A handler that does not heed its signal must not hold the timer for ever.
       if (Date.now() >= end || stopping.aborted) return clearInterval(interval)
       this.#db.query(renewLease, id, lease, leaseMs).then(
-        ([renewed]) => renewed ?? lost.abort(new LeaseLost(id)),
+        ([renewed]) => renewed ?? lost.abort(new LeaseLostError(id)),
         (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'a lease was not renewed'),
       )
     }, leaseMs / 3)
@@ -143,7 +143,7 @@ export class Attempts<Payload, Orm> {
   #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
       const [held] = await tx.query(lockTimer, timer.id, timer.lease)
-      if (!held) throw new LeaseLost(timer.id)
+      if (!held) throw new LeaseLostError(timer.id)
       const result = await effect(tx)
       // Finds nothing when the effect postponed the timer or scheduled it anew: both take the lease from it.
       await tx.query(completeTimer, timer.id, timer.lease)
@@ -154,7 +154,7 @@ export class Attempts<Payload, Orm> {
   async #postpone(tx: Tx<Orm>, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
     const text = payload === undefined ? null : JSON.stringify(payload)
     const [postponed] = await tx.query(postponeTimer, timer.id, timer.lease, dueAt.toISOString(), text)
-    if (!postponed) throw new LeaseLost(timer.id)
+    if (!postponed) throw new LeaseLostError(timer.id)
   }
 
   async #fail(timer: ClaimedTimer<Payload>, error: unknown, stopping: AbortSignal): Promise<Outcome> {
@@ -175,7 +175,7 @@ export class Attempts<Payload, Orm> {
     try {
       await this.#conclude(timer, async (tx) => this.#options.givenUp?.(tx, timer, error))
     } catch (failure) {
-      if (failure instanceof LeaseLost) return this.#lost(timer)
+      if (failure instanceof LeaseLostError) return this.#lost(timer)
       throw failure
     }
     this.#log.warn({ err: error, timer: id, kind, attempt }, 'timer given up')

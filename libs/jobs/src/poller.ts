@@ -1,5 +1,5 @@
 import type { Logger, Queryable } from '@restante/service'
-import { jobId, type Queues, QueueUnavailable } from './queues.ts'
+import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
 import { keepLeases, type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
 import { timerLag, timersLeased } from './telemetry.ts'
 
@@ -96,7 +96,7 @@ export class Poller {
       return full
     } catch (error) {
       // Redis's own outages are told by the queues, once; the loop is alive all the same.
-      if (error instanceof QueueUnavailable) {
+      if (error instanceof QueueUnavailableError) {
         this.#lastTick = Date.now()
         this.#failing = false
         return false

@@ -18,10 +18,10 @@ export interface QueuesOptions {
 }
 
 /** The Redis of the queues does not answer; timers stay where they are. */
-export class QueueUnavailable extends Error {
+export class QueueUnavailableError extends Error {
   constructor(reason: string) {
     super(`The Redis of the queues does not answer: ${reason}.`)
-    this.name = 'QueueUnavailable'
+    this.name = 'QueueUnavailableError'
   }
 }
 
@@ -37,7 +37,7 @@ export function jobId({ id, attempt, lease }: Pick<LeasedTimer, 'id' | 'attempt'
 }
 
 /** Remembers the blocking connections that BullMQ makes from it, which would outlive a shutdown during an outage. */
-class OwnedRedis extends Redis {
+class ManagedRedis extends Redis {
   readonly #copies: { readonly status: string; disconnect(): void }[] = []
 
   override duplicate<Override extends Partial<RedisOptions> | undefined = undefined>(override?: Override) {
@@ -53,7 +53,7 @@ class OwnedRedis extends Redis {
 
 /** The BullMQ queues of one process: a queue and a worker per kind, over one connection and one blocking one each. */
 export class Queues {
-  readonly #redis: OwnedRedis
+  readonly #redis: ManagedRedis
   readonly #prefix: string
   readonly #log: Logger
   readonly #queues = new Map<string, Queue<TimerJob>>()
@@ -66,7 +66,7 @@ export class Queues {
     this.#prefix = options.prefix
     this.#log = options.log
     // BullMQ repeats its commands itself: with a limit here its blocking reads would fail during a restart of Redis.
-    this.#redis = new OwnedRedis(options.url, {
+    this.#redis = new ManagedRedis(options.url, {
       maxRetriesPerRequest: null,
       enableReadyCheck: true,
       keepAlive: 10_000,
@@ -99,19 +99,19 @@ export class Queues {
     this.#workers.push(worker)
   }
 
-  /** How many jobs of a kind wait for a worker. @throws QueueUnavailable */
+  /** How many jobs of a kind wait for a worker. @throws QueueUnavailableError */
   async waiting(kind: string): Promise<number> {
     const queue = this.#queue(kind)
     return this.#answer(() => queue.getWaitingCount())
   }
 
-  /** The ids of the jobs of a kind that wait for a worker; see `jobId`. @throws QueueUnavailable */
+  /** The ids of the jobs of a kind that wait for a worker; see `jobId`. @throws QueueUnavailableError */
   async waitingJobs(kind: string): Promise<ReadonlySet<string>> {
     const queue = this.#queue(kind)
     return new Set(await this.#answer(() => queue.getRanges(['wait'], 0, -1)))
   }
 
-  /** Adds a job for each leased timer, in the order given. @throws QueueUnavailable: some may have been added. */
+  /** Adds a job for each leased timer, in the order given. @throws QueueUnavailableError: some may have been added. */
   async add(kind: string, timers: readonly LeasedTimer[]): Promise<void> {
     const queue = this.#queue(kind)
     const jobs = timers.map(({ id, attempt, lease }) => ({
@@ -148,10 +148,10 @@ export class Queues {
 
   /** A command during an outage would wait for its end, so it is not even begun; one that hangs is left behind. */
   async #answer<T>(command: () => Promise<T>): Promise<T> {
-    if (this.#redis.status !== 'ready') throw new QueueUnavailable(this.#redis.status)
+    if (this.#redis.status !== 'ready') throw new QueueUnavailableError(this.#redis.status)
     const { promise: expired, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      reject(new QueueUnavailable(`nothing for ${ANSWER_WITHIN_MS} ms`))
+      reject(new QueueUnavailableError(`nothing for ${ANSWER_WITHIN_MS} ms`))
       // A connection that leads nowhere would only be noticed by TCP, after a quarter of an hour.
       this.#redis.disconnect(true)
     }, ANSWER_WITHIN_MS)

@@ -1,4 +1,4 @@
-import type { Logger, Part } from '@restante/service'
+import type { Component, Logger } from '@restante/service'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'
@@ -31,7 +31,7 @@ const ABORT_GRACE_MS = 1_000
  * BullMQ says where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its payload; a kind's name
  * has no colon.
  */
-export class Timers<Kinds extends object, Orm = unknown> extends Schedule<Kinds> implements Part {
+export class Timers<Kinds extends object, Orm = unknown> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
   readonly #options: TimersOptions<Orm>
   readonly #works = new Map<string, Work>()

@@ -1,4 +1,4 @@
-import { AttemptsExhausted, LeaseLost } from '../src/index.ts'
+import { AttemptsExhaustedError, LeaseLostError } from '../src/index.ts'
 import { ago, ahead, at, effect, never, Stack, signal, until } from './stack.ts'
 
 describe('an attempt', () => {
@@ -122,7 +122,7 @@ describe('an attempt', () => {
     })
     await timers.start()
     await at(stack.db, timers, 'slow')
-    expect(await refused.promise).toBeInstanceOf(LeaseLost)
+    expect(await refused.promise).toBeInstanceOf(LeaseLostError)
     expect(aborted).toEqual([true])
     expect(await stack.effects()).toEqual([{ key: 'slow', text: 'second' }])
   })
@@ -140,7 +140,7 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'k', text: 'attempt 1' }])
   })
 
-  it('may outlast its lease, which is renewed as long as the attempt has time, and no longer', async () => {
+  it('may retryThroughOutage its lease, which is renewed as long as the attempt has time, and no longer', async () => {
     const timers = stack.timers()
     const work = { concurrency: 2, leaseMs: 150, attemptMs: 1_000, retry: never }
     const begun: number[] = []
@@ -178,7 +178,7 @@ describe('an attempt', () => {
     await at(stack.db, timers, 'k')
     await until(async () => (await stack.rows()).length === 0)
     end.happen()
-    expect(reasons).toEqual([expect.any(AttemptsExhausted)])
+    expect(reasons).toEqual([expect.any(AttemptsExhaustedError)])
   })
 
   it('that a shutdown cuts off is told, and made again at once by the next process', async () => {

@@ -1,5 +1,5 @@
 import type { TopicDefinition } from '@restante/contracts'
-import { type Part, sql, type Tx } from '@restante/service'
+import { type Component, sql, type Tx } from '@restante/service'
 import { Consumer, type ConsumerOptions } from './consumer/consumer.ts'
 import type { Handlers } from './consumer/handlers.ts'
 import { backoff, pause } from './pause.ts'
@@ -50,7 +50,7 @@ on conflict (consumer, event_id) do update set consumed_at = greatest(consumed.c
  * with the snapshot daily, so that no lost event is lost for ever. It may say yes, never no: before a service answers
  * "there is no such thing" from a projection, it asks the owner.
  */
-export class Projection<T extends TopicDefinition, Entity, Orm = unknown> implements Part {
+export class Projection<T extends TopicDefinition, Entity, Orm = unknown> implements Component {
   readonly name: string
   readonly consumer: Consumer<T, Orm>
   readonly #options: ProjectionOptions<T, Entity, Orm>

@@ -1,7 +1,7 @@
 import { createLogger } from '@restante/service'
 import type { EachBatchPayload, Offsets } from 'kafkajs'
 import { Assignment } from '../src/consumer/assignment.ts'
-import { Slots } from '../src/consumer/slots.ts'
+import { Semaphore } from '../src/consumer/semaphore.ts'
 import { until } from './stage.ts'
 
 /** A payload as kafkajs hands it over, whose commits are written down. */
@@ -52,7 +52,7 @@ function assignment(process: (offset: number) => Promise<void>): Assignment {
       },
     },
     limits: { records: 100, bytes: 1_000_000 },
-    slots: new Slots(10),
+    slots: new Semaphore(10),
     setPaused: () => {},
     onSkipped: () => {},
     onDefect: (error) => {

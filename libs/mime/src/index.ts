@@ -58,6 +58,6 @@ export {
 } from './reports/classify.ts'
 export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
 export { ReturnPath } from './reports/return-path.ts'
-export { ParserDied, ParserOverdue, ParserTimedOut, ParserUnavailable } from './worker/errors.ts'
+export { ParserCrashedError, ParserOverdueError, ParserTimeoutError, ParserUnavailableError } from './worker/errors.ts'
 export { createParserPool, type ParserPool, type ParserPoolOptions } from './worker/pool.ts'
 export type { ReadMail } from './worker/read-mail.ts'

@@ -1,17 +1,17 @@
 import { affordableLength } from '../src/html/affordable.ts'
 import {
   createParserPool,
-  ParserDied,
-  ParserOverdue,
+  ParserCrashedError,
+  ParserOverdueError,
   type ParserPool,
-  ParserTimedOut,
-  ParserUnavailable,
+  ParserTimeoutError,
+  ParserUnavailableError,
   parse,
   type ReadMail,
   readMail,
 } from '../src/index.ts'
 import { fromSent, toSent } from '../src/worker/sent-mail.ts'
-import { Turns } from '../src/worker/turns.ts'
+import { KeyedMutex } from '../src/worker/turns.ts'
 import { fixture, mailOf } from './fixture.ts'
 import { slowMail } from './slow.ts'
 
@@ -32,20 +32,20 @@ describe('the parser pool', () => {
   it('stops a mail that takes too long, and reads the next one', async () => {
     pool = createParserPool({ threads: 1, firstMs: 700, timeoutMs: 700 })
     const [first, second] = [pool.read(slowMail()), pool.read(fixture('plain'))]
-    await expect(first).rejects.toThrow(ParserTimedOut)
+    await expect(first).rejects.toThrow(ParserTimeoutError)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
   it('survives a mail that needs more memory than a thread may have', async () => {
     pool = createParserPool({ threads: 1, memoryMb: 32, firstMs: 60_000, timeoutMs: 60_000 })
     const [first, second] = [pool.read(slowMail()), pool.read(fixture('plain'))]
-    await expect(first).rejects.toThrow(ParserDied)
+    await expect(first).rejects.toThrow(ParserCrashedError)
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
   it('makes a short first attempt, and reads what exceeds it in the slow lane', async () => {
     pool = createParserPool({ threads: 1, firstMs: 200, timeoutMs: 60_000 })
-    await expect(pool.readFirst(slowMail())).rejects.toThrow(ParserOverdue)
+    await expect(pool.readFirst(slowMail())).rejects.toThrow(ParserOverdueError)
     expect(pool.threads).toBe(1)
     await expect(pool.readSlowly(slowMail())).resolves.toMatchObject({ subject: 'slow' })
   })
@@ -92,15 +92,15 @@ describe('the parser pool', () => {
     expect(pool.waiting).toBe(2)
     const settled = Promise.allSettled(unfinished)
     await pool.close()
-    const closed = { status: 'rejected', reason: expect.any(ParserUnavailable) }
+    const closed = { status: 'rejected', reason: expect.any(ParserUnavailableError) }
     expect(await settled).toEqual([closed, closed])
-    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
+    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
   })
 
   it('blames no mail when no thread can start', async () => {
     // Too little even for what a thread loads before its first mail.
     pool = createParserPool({ threads: 1, memoryMb: 6 })
-    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailable)
+    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
   })
 })
 
@@ -120,7 +120,7 @@ describe('turns', () => {
   const waiting = (since: number, ...lengths: number[]) => lengths.map((length) => ({ raw: { length }, since }))
 
   it('let the smallest pass, and of equals the first', () => {
-    const turns = new Turns<{ raw: { length: number }; since: number; name?: string }>(60_000)
+    const turns = new KeyedMutex<{ raw: { length: number }; since: number; name?: string }>(60_000)
     const since = performance.now()
     for (const item of [...waiting(since, 30, 10), { raw: { length: 10 }, since, name: 'later' }]) turns.add(item)
     expect(
@@ -129,7 +129,7 @@ describe('turns', () => {
   })
 
   it('give the oldest every other turn once it has waited for too long', () => {
-    const turns = new Turns<{ raw: { length: number }; since: number }>(0)
+    const turns = new KeyedMutex<{ raw: { length: number }; since: number }>(0)
     for (const item of waiting(-1, 90, 80, 1, 2, 3)) turns.add(item)
     expect(Array.from({ length: 5 }, () => turns.next()?.raw.length)).toEqual([90, 1, 80, 2, 3])
   })

@@ -11,7 +11,6 @@ export { OptionalRedis, type OptionalRedisOptions } from './connections/optional
 export { networkOf, PeerLimit } from './connections/peer-limit.ts'
 export { REDIS_DISCONNECT_MS } from './connections/redis.ts'
 export { subnetOf, withinNetworks } from './connections/subnet.ts'
-export { Announcer } from './database/announcer.ts'
 export { ChannelListener, type ChannelListenerOptions } from './database/channel-listener.ts'
 export {
   Database,
@@ -29,13 +28,13 @@ export {
   uniqueViolation,
 } from './database/errors.ts'
 export { type MigrateOptions, migrate } from './database/migrate.ts'
-export { outlast } from './database/outlast.ts'
-export { type Queryable, type Statement, sql, sqlPlannedAnew } from './database/statement.ts'
+export { Notifier } from './database/notifier.ts'
+export { retryThroughOutage } from './database/retry-through-outage.ts'
+export { type Queryable, type Statement, sql, sqlUnprepared } from './database/statement.ts'
 export { AdmittedCaller, type ConfirmCaller, confirmWith } from './http/admitted-caller.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
-export { BareRefusal } from './http/bare-refusal.ts'
-export { askForBody, bringsBody, demandDeclaredLength, readBody } from './http/body.ts'
-export { type Aside, BodyMemory, type BodyMemoryOptions } from './http/body-memory.ts'
+export { hasBody, readBody, requireDeclaredLength, sendContinue } from './http/body.ts'
+export { type Aside, BodyMemoryLimiter, type BodyMemoryLimiterOptions } from './http/body-memory-limiter.ts'
 export type { ConnectionLimits } from './http/connection-limits.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'
@@ -51,8 +50,9 @@ export {
   type OperationRequest,
   type RequestContext,
 } from './http/operations.ts'
+export { RawHttpError } from './http/raw-http-error.ts'
 export { type Match, Router } from './http/router.ts'
-export { PeerRefused, ServiceClient, type ServiceClientOptions } from './http/service-client.ts'
+export { ServiceClient, type ServiceClientOptions, UpstreamRejectedError } from './http/service-client.ts'
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/service-server.ts'
 export { answerOnSocket, hangUp, type SocketAnswer } from './http/socket-answer.ts'
 export { requireEventTypes } from './identity/event-types.ts'
@@ -60,25 +60,25 @@ export {
   bodyDigest,
   CALLER_HEADER,
   type CallerClaims,
+  InvalidTokenError,
   SERVICE_HEADER,
   TokenMint,
-  TokenRefused,
   verifyCaller,
   verifyService,
 } from './identity/tokens.ts'
-export { ByteBudget, type ByteBudgetOptions } from './memory/byte-budget.ts'
+export { ByteSemaphore, type ByteSemaphoreOptions } from './memory/byte-semaphore.ts'
 export * from './outbound/index.ts'
-export { Batches, type BatchesOptions } from './process/batches.ts'
-export { Bell } from './process/bell.ts'
+export { Batcher, type BatcherOptions } from './process/batcher.ts'
 export { serviceCommand } from './process/command.ts'
-export type { Part } from './process/part.ts'
+export type { Component } from './process/component.ts'
+export { KeyedMutex, type KeyedMutexOptions } from './process/keyed-mutex.ts'
 export { Periodic, type PeriodicOptions } from './process/periodic.ts'
 export { type Deployable, run } from './process/run.ts'
 export { Service } from './process/service.ts'
-export { Turns, type TurnsOptions } from './process/turns.ts'
+export { Wakeup } from './process/wakeup.ts'
 export { inboxesWaiting, PurgeBacklog, type PurgesWaiting } from './purges/purge-backlog.ts'
-export { type PurgeTable, PurgeTurns, type PurgeTurnsOptions } from './purges/purge-turns.ts'
-export { BrokenSeal, SecretBox } from './secrets/secret-box.ts'
+export { type PurgeTable, RoundRobinPurger, type RoundRobinPurgerOptions } from './purges/round-robin-purger.ts'
+export { DecryptionError, SecretBox } from './secrets/secret-box.ts'
 export { createLogger, type Logger } from './telemetry/logger.ts'
 export { startTelemetry } from './telemetry/tracing.ts'
 export { Wire } from './testing/wire.ts'

@@ -1,10 +1,10 @@
-import { Batches, UpstreamError } from '@restante/service'
+import { Batcher, UpstreamError } from '@restante/service'
 
 /** Work that a test lets go on by hand, and the batches that it was given. */
 function controlled(atOnce = 1, most = 10) {
   const begun: string[][] = []
   const ends: (() => void)[] = []
-  const batches = new Batches<string, string>({
+  const batches = new Batcher<string, string>({
     most,
     atOnce,
     async work(items) {

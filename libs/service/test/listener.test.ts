@@ -6,11 +6,11 @@ import { LIMITS, operations } from '@restante/contracts'
 import { ApiError } from '../src/http/api-error.ts'
 import {
   answer,
-  BareRefusal,
   createLogger,
   type Exchange,
   HttpListener,
   type ListenerOptions,
+  RawHttpError,
   sendJson,
   UpstreamError,
 } from '../src/index.ts'
@@ -123,7 +123,7 @@ describe('HttpListener answers', () => {
   it('refusals with the envelope, and never what is behind a fault', async () => {
     const errors: Record<string, Error> = {
       '/refused': new ApiError('conflict', { message: 'Taken', fix: 'Choose another', retryAfter: 3 }),
-      '/large': new BareRefusal(413, 'Request Too Long'),
+      '/large': new RawHttpError(413, 'Request Too Long'),
       '/peer': new UpstreamError('the secret host did not answer'),
       '/defect': new TypeError('secret detail'),
     }

@@ -1,5 +1,5 @@
-import { BodyMemory } from '../src/http/body-memory.ts'
-import { ByteBudget } from '../src/index.ts'
+import { BodyMemoryLimiter } from '../src/http/body-memory-limiter.ts'
+import { ByteSemaphore } from '../src/index.ts'
 
 const MB = 1024 * 1024
 const NEVER = new AbortController().signal
@@ -32,7 +32,7 @@ const settled = () => new Promise(setImmediate)
 
 describe('a budget of bytes', () => {
   const works = new Works()
-  const budget = new ByteBudget({ bytes: 10 * MB })
+  const budget = new ByteSemaphore({ bytes: 10 * MB })
   const work = (name: string, bytes: number, signal?: AbortSignal) =>
     budget.within(bytes, () => works.start(name), signal)
 
@@ -67,7 +67,7 @@ describe('a budget of bytes', () => {
 
 describe('the memory for bodies', () => {
   it('refuses what arrives above it with 503, and is free again when requests have ended', async () => {
-    const memory = new BodyMemory({ held: 12 * MB })
+    const memory = new BodyMemoryLimiter({ held: 12 * MB })
     const works = new Works()
     const first = memory.hold('a', async (count) => {
       count(8 * MB)
@@ -83,7 +83,7 @@ describe('the memory for bodies', () => {
   })
 
   it('has large bodies worked on in turn, and gives up with 503 when that takes too long', async () => {
-    const memory = new BodyMemory({ workedOn: 10 * MB, turnMs: 20 })
+    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
     const works = new Works()
     const first = memory.turn(8 * MB, () => works.start('a'), NEVER)
     const small = memory.turn(1_000, () => works.start('b'), NEVER)
@@ -95,7 +95,7 @@ describe('the memory for bodies', () => {
   })
 
   it('leaves room for others whatever one of them holds, and however many hold what they can', async () => {
-    const memory = new BodyMemory({ held: 90 * MB })
+    const memory = new BodyMemoryLimiter({ held: 90 * MB })
     const works = new Works()
     const fill = (owner: string): Promise<number> => {
       let megabytes = 0
@@ -124,7 +124,7 @@ describe('the memory for bodies', () => {
   })
 
   it('gives a turn to others during slow work that is done aside, and takes it again for the rest', async () => {
-    const memory = new BodyMemory({ workedOn: 10 * MB, turnMs: 20 })
+    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
     const works = new Works()
     const slow = memory.turn(
       8 * MB,
@@ -146,7 +146,7 @@ describe('the memory for bodies', () => {
   })
 
   it('has no turn to give back when its slow work fails, or its turn does not come again', async () => {
-    const memory = new BodyMemory({ workedOn: 10 * MB, turnMs: 20 })
+    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
     const works = new Works()
     const failing = memory.turn(8 * MB, (aside) => aside(() => Promise.reject(new Error('refused'))), NEVER)
     await expect(failing).rejects.toThrow('refused')
@@ -164,7 +164,7 @@ describe('the memory for bodies', () => {
   })
 
   it('keeps no turn for a peer that is gone', async () => {
-    const memory = new BodyMemory({ workedOn: 10 * MB })
+    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB })
     const works = new Works()
     const gone = new AbortController()
     const first = memory.turn(8 * MB, () => works.start('a'), NEVER)

@@ -7,7 +7,7 @@ import {
   type DatabaseOptions,
   isInfrastructureError,
   isStatementTimeout,
-  outlast,
+  retryThroughOutage,
   sql,
   UpstreamError,
   Wire,
@@ -159,13 +159,13 @@ describe('PostgreSQL that goes away', () => {
   it('is listened to again as soon as it is back', async () => {
     let rings = 0
     const log = createLogger({ service: 'test', level: 'silent' })
-    const listener = new ChannelListener({ db, channel: 'bell', ring: () => rings++, log })
+    const listener = new ChannelListener({ db, channel: 'wakeup', notify: () => rings++, log })
     await listener.start()
     await until(() => rings === 1)
     wire.cut()
     await wire.mend()
     await until(() => rings === 2)
-    await near.query(sql(`notify bell`))
+    await near.query(sql(`notify wakeup`))
     await until(() => rings === 3)
     await listener.stop()
   })
@@ -173,12 +173,14 @@ describe('PostgreSQL that goes away', () => {
   it('is outlasted by what must be written down, and only as long as there is time', async () => {
     wire.cut()
     const id = randomUUID()
-    const written = outlast(new AbortController().signal, () => db.query(insertNote, id))
-    const late = settled(outlast(AbortSignal.timeout(300), () => db.query(insertNote, id)))
+    const written = retryThroughOutage(new AbortController().signal, () => db.query(insertNote, id))
+    const late = settled(retryThroughOutage(AbortSignal.timeout(300), () => db.query(insertNote, id)))
     expect(isInfrastructureError(await late)).toBe(true)
     await wire.mend()
     await written
-    await expect(outlast(new AbortController().signal, () => db.query(insertNote, id))).rejects.toThrow('duplicate key')
+    await expect(retryThroughOutage(new AbortController().signal, () => db.query(insertNote, id))).rejects.toThrow(
+      'duplicate key',
+    )
   })
 })
 

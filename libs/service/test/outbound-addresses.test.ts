@@ -1,4 +1,4 @@
-import { AddressPolicy, GuardedFetch, OutboundRefused } from '../src/outbound/index.ts'
+import { AddressPolicy, GuardedFetch, OutboundRefusedError } from '../src/outbound/index.ts'
 
 const REFUSED: [range: string, address: string, reason: string][] = [
   ['this network, 0.0.0.0/8', '0.0.0.0', 'unspecified'],
@@ -122,8 +122,8 @@ describe('a URL with an address in it', () => {
     ['https://', 'url'],
   ])('is refused: %s (%s)', async (url, reason) => {
     const attempt = outbound.fetch(url, { timeoutMs: 2_000, maxBytes: 10 })
-    await expect(attempt).rejects.toMatchObject({ name: 'OutboundRefused', reason })
-    await expect(attempt).rejects.toBeInstanceOf(OutboundRefused)
+    await expect(attempt).rejects.toMatchObject({ name: 'OutboundRefusedError', reason })
+    await expect(attempt).rejects.toBeInstanceOf(OutboundRefusedError)
   })
 
   it('is refused when it is http and only https is allowed', async () => {

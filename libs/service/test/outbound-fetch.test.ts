@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { GuardedFetch, OutboundNetworkError, OutboundTimeout, OutboundTooLarge } from '../src/outbound/index.ts'
+import {
+  GuardedFetch,
+  OutboundNetworkError,
+  OutboundTimeoutError,
+  OutboundTooLargeError,
+} from '../src/outbound/index.ts'
 import { NameServer } from './outbound-dns.ts'
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 1_000 }
@@ -201,7 +206,7 @@ describe('the client for URLs of users', () => {
   describe('with limits', () => {
     it('refuses an answer that is too large', async () => {
       answer = (_request, response) => response.end(Buffer.alloc(1_001))
-      await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundTooLarge)
+      await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundTooLargeError)
     })
 
     it('takes one that fits exactly', async () => {
@@ -213,7 +218,7 @@ describe('the client for URLs of users', () => {
       answer = (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('unpacked'))
       expect((await outbound.fetch(at('127.0.0.2'), LIMITS)).body.toString()).toBe('unpacked')
       answer = (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(1e7)))
-      await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundTooLarge)
+      await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundTooLargeError)
     })
 
     it.each(['gzip', 'unheard-of', 'gzip, gzip, gzip'])(
@@ -227,13 +232,13 @@ describe('the client for URLs of users', () => {
     it('gives up when the answer does not begin in time', async () => {
       answer = () => {}
       const attempt = outbound.fetch(at('127.0.0.2'), { ...LIMITS, timeoutMs: 100 })
-      await expect(attempt).rejects.toBeInstanceOf(OutboundTimeout)
+      await expect(attempt).rejects.toBeInstanceOf(OutboundTimeoutError)
     })
 
     it('gives up when the answer does not end in time', async () => {
       answer = (_request, response) => response.write('begun')
       const attempt = outbound.fetch(at('127.0.0.2'), { ...LIMITS, timeoutMs: 100 })
-      await expect(attempt).rejects.toBeInstanceOf(OutboundTimeout)
+      await expect(attempt).rejects.toBeInstanceOf(OutboundTimeoutError)
     })
 
     it('ends with the reason of its caller when that gives up', async () => {

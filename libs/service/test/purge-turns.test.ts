@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Database, PurgeTurns, type Queryable, sql } from '../src/index.ts'
+import { Database, type Queryable, RoundRobinPurger, sql } from '../src/index.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 const name = `test_purges_${randomUUID().slice(0, 8)}`
@@ -58,7 +58,7 @@ describe('turns at being purged', () => {
       if (turn?.owner === refused) throw new Error('its bytes stay')
       await tx.query(GO_ON, id)
     }
-    return new PurgeTurns({ db, table: 'things', id: 'id', owner: 'owner', open: 'purged_at is null', work })
+    return new RoundRobinPurger({ db, table: 'things', id: 'id', owner: 'owner', open: 'purged_at is null', work })
   }
 
   const ownersOfTurns = async () => (await db.query(TURNS)).map(({ owner }) => owner)

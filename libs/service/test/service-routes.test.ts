@@ -10,11 +10,11 @@ import {
   type Handlers,
   HttpListener,
   isInfrastructureError,
-  PeerRefused,
   ServiceClient,
   serviceRoutes,
   TokenMint,
   UpstreamError,
+  UpstreamRejectedError,
 } from '../src/index.ts'
 
 const HEALTHY = { problems: async () => ({}), degradations: async () => ({}) }
@@ -225,7 +225,7 @@ describe('ServiceClient', () => {
 
   it('is refused for good with a key that the peer does not share', async () => {
     const error = await call(clientOf(await peer(async () => ({})), 'some other key of 32 bytes'))
-    expect(error).toMatchObject({ name: 'PeerRefused', status: 401, code: 'unauthorized' })
+    expect(error).toMatchObject({ name: 'UpstreamRejectedError', status: 401, code: 'unauthorized' })
     expect(isInfrastructureError(error)).toBe(false)
   })
 
@@ -233,7 +233,9 @@ describe('ServiceClient', () => {
     const url = await peer(async () => {
       throw new ApiError('conflict')
     })
-    expect(await call(clientOf(url))).toEqual(new PeerRefused('websocket-fanout.drainConnections', 409, 'conflict'))
+    expect(await call(clientOf(url))).toEqual(
+      new UpstreamRejectedError('websocket-fanout.drainConnections', 409, 'conflict'),
+    )
   })
 
   it('takes a fault, silence and absence of the peer as infrastructure', async () => {

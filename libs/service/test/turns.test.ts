@@ -1,8 +1,8 @@
-import { Turns } from '../src/index.ts'
+import { KeyedMutex } from '../src/index.ts'
 
 describe('turns', () => {
   it('runs work on one key in the order in which it came, and never two at once', async () => {
-    const turns = new Turns()
+    const turns = new KeyedMutex()
     const seen: string[] = []
     const work = (name: string) => async () => {
       seen.push(`${name} begins`)
@@ -14,7 +14,7 @@ describe('turns', () => {
   })
 
   it('runs work on other keys meanwhile', async () => {
-    const turns = new Turns()
+    const turns = new KeyedMutex()
     const held = Promise.withResolvers<string>()
     const first = turns.run('one', () => held.promise)
     expect(await turns.run('two', async () => 'done')).toBe('done')
@@ -23,7 +23,7 @@ describe('turns', () => {
   })
 
   it('goes on behind work that fails', async () => {
-    const turns = new Turns()
+    const turns = new KeyedMutex()
     const failing = turns.run('key', async () => {
       throw new Error('no')
     })
@@ -33,7 +33,7 @@ describe('turns', () => {
   })
 
   it('refuses what waited too long, without ever doing it, and lets nobody pass the one that it waited for', async () => {
-    const turns = new Turns({ patienceMs: 50 })
+    const turns = new KeyedMutex({ patienceMs: 50 })
     const held = Promise.withResolvers<void>()
     const seen: string[] = []
     const first = turns.run('key', async () => {

@@ -26,7 +26,7 @@ export class StreamClient {
     this.#socket.on('message', (data) => listener(parse(data.toString())))
   }
 
-  /** Opens a stream. @throws HandshakeRefused with the status and body of the answer. */
+  /** Opens a stream. @throws HandshakeRefusedError with the status and body of the answer. */
   static async open(url: string, options: ClientOptions = {}): Promise<StreamClient> {
     const socket = new WebSocket(url, options)
     const refused = new Promise<never>((_resolve, reject) => {
@@ -34,7 +34,7 @@ export class StreamClient {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () =>
-          reject(new HandshakeRefused(response.statusCode ?? 0, Buffer.concat(chunks).toString())),
+          reject(new HandshakeRefusedError(response.statusCode ?? 0, Buffer.concat(chunks).toString())),
         )
       })
     })
@@ -79,8 +79,8 @@ export class StreamClient {
 }
 
 /** The server answered the handshake with an ordinary HTTP response. */
-export class HandshakeRefused extends Error {
-  override readonly name = 'HandshakeRefused'
+export class HandshakeRefusedError extends Error {
+  override readonly name = 'HandshakeRefusedError'
   readonly status: number
   readonly body: string
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Webhook } from 'svix'
 import { WebSocketServer } from 'ws'
-import { HandshakeRefused, StreamClient, verifyWebhook, WebhookReceiver } from '../src/index.ts'
+import { HandshakeRefusedError, StreamClient, verifyWebhook, WebhookReceiver } from '../src/index.ts'
 
 describe('a webhook receiver', () => {
   let receiver: WebhookReceiver
@@ -71,7 +71,7 @@ describe('a stream client', () => {
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('not listening on a port')
     const refusal = StreamClient.open(`ws://127.0.0.1:${address.port}/v0`)
-    await expect(refusal).rejects.toEqual(new HandshakeRefused(403, '{"message":"Forbidden"}'))
+    await expect(refusal).rejects.toEqual(new HandshakeRefusedError(403, '{"message":"Forbidden"}'))
     server.close()
   })
 })

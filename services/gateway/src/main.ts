@@ -4,12 +4,12 @@ import { Kafka, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import {
   Cursors,
   HttpListener,
+  KeyedMutex,
   type Logger,
   MetricsListener,
   run,
   Service,
   ServiceClient,
-  Turns,
 } from '@restante/service'
 import { mailCodes } from './agents/code-mail.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -101,7 +101,7 @@ export function create(config: Config, log: Logger): Service {
   const meter = service.use(new Meter({ url: redis.url, log }))
   const limits = new RateLimits({ meter, prefix: redis.prefix, settings })
   const upstreams = service.use(new Upstreams(config.upstreams))
-  const deps = { db, turns: new Turns(), cursors, events, secrets, addresses: config.addresses }
+  const deps = { db, turns: new KeyedMutex(), cursors, events, secrets, addresses: config.addresses }
   const handlers = {
     ...organizationRoutes(deps),
     ...podRoutes({ ...deps, limit: config.podLimit }),
@@ -110,7 +110,7 @@ export function create(config: Config, log: Logger): Service {
     ...agentRoutes({
       ...deps,
       timers,
-      humanTurns: new Turns({ patienceMs: SIGN_UP_PATIENCE_MS }),
+      humanTurns: new KeyedMutex({ patienceMs: SIGN_UP_PATIENCE_MS }),
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,

@@ -1,4 +1,4 @@
-import { type Logger, outlast, type Part } from '@restante/service'
+import { type Component, type Logger, retryThroughOutage } from '@restante/service'
 import type { Db } from './database.ts'
 import type { GatewayTimers } from './timers.ts'
 
@@ -19,7 +19,7 @@ export interface StandingTimersOptions {
  * process that starts again and again would keep it from ever being due. One that starts while the database is away
  * serves what it can meanwhile.
  */
-export class StandingTimers implements Part {
+export class StandingTimers implements Component {
   readonly name = 'standing timers'
   readonly #options: StandingTimersOptions
   readonly #stop = new AbortController()
@@ -30,7 +30,7 @@ export class StandingTimers implements Part {
   }
 
   async start(): Promise<void> {
-    this.#scheduling = outlast(this.#stop.signal, () => this.#schedule()).catch((error: unknown) =>
+    this.#scheduling = retryThroughOutage(this.#stop.signal, () => this.#schedule()).catch((error: unknown) =>
       this.#options.log.error({ err: error }, 'standing work was not scheduled'),
     )
   }

@@ -1,7 +1,7 @@
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
+import type { SystemMail } from './fake-upstreams.ts'
 import { type Api, startGateway, type TestGateway } from './gateway.ts'
-import type { SystemMail } from './stand-ins.ts'
 
 const ageCode = sql<never, [human: string]>(
   "update verification_codes set expires_at = now() - interval '1 s' where human_email = $1",

@@ -6,7 +6,7 @@ import { Operator } from '../src/admin/operator.ts'
 import { configure, environment } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database.ts'
 import { create } from '../src/main.ts'
-import { StandIns } from './stand-ins.ts'
+import { FakeUpstreams } from './fake-upstreams.ts'
 
 export const CALLER_KEY = 'caller key of every service behind'
 /** Where clients believe the API to be; between them and it stands what ends TLS. */
@@ -34,13 +34,13 @@ export interface Api {
   delete(path: string): Promise<Answer>
 }
 
-/** A gateway on engines of its own, with stand-ins for the services behind it. */
+/** A gateway on engines of its own, with fake-upstreams for the services behind it. */
 export interface TestGateway {
   readonly url: string
   readonly port: number
   readonly service: Service
   readonly db: Db
-  readonly behind: StandIns
+  readonly behind: FakeUpstreams
   readonly operator: Operator
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
@@ -60,7 +60,7 @@ const EVENTS = sql<{ type: string; subject: string; payload: string }, [organiza
 )
 
 export async function startGateway(overrides: Record<string, string> = {}): Promise<TestGateway> {
-  const behind = new StandIns()
+  const behind = new FakeUpstreams()
   const redis = openRedis()
   const [database, kafkaTopics, behindUrl, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),

@@ -38,7 +38,7 @@ describe('nonces', () => {
     await gateway.db.query(AGE, old, 665)
     const sweeper = forgetNonces(gateway.db, createLogger({ service: 'test', level: 'silent' }))
     await sweeper.start()
-    sweeper.ring()
+    sweeper.notify()
     await waitFor(async () => (await countOf(old)) === 0, { what: 'the old ones to be forgotten' })
     await sweeper.stop()
     expect(await countOf(young)).toBe(10)

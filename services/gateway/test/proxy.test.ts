@@ -5,8 +5,8 @@ import { Duplex } from 'node:stream'
 import { createGzip, gunzipSync } from 'node:zlib'
 import { waitFor } from '@restante/testkit'
 import { request } from 'undici'
+import { callerOf } from './fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
-import { callerOf } from './stand-ins.ts'
 
 describe('operations of the services behind', () => {
   let gateway: TestGateway

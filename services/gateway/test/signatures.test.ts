@@ -3,6 +3,7 @@ import { PERMISSIONS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { createSigner, httpbis } from 'http-message-signatures'
+import { claimsOf } from './fake-upstreams.ts'
 import { CALLER_KEY, PUBLIC_URL, startGateway, type TestGateway } from './gateway.ts'
 import {
   type Asked,
@@ -15,7 +16,6 @@ import {
   sha256Digest,
   signedHeaders,
 } from './signing.ts'
-import { claimsOf } from './stand-ins.ts'
 
 type Organization = Awaited<ReturnType<TestGateway['organization']>>
 

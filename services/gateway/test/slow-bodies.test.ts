@@ -1,8 +1,8 @@
 import type { Caller } from '@restante/contracts'
 import { ServiceClient } from '@restante/service'
 import { slowRequest, waitFor } from '@restante/testkit'
+import { callerOf } from './fake-upstreams.ts'
 import { CALLER_KEY, PEER_KEY, startGateway, type TestGateway } from './gateway.ts'
-import { callerOf } from './stand-ins.ts'
 
 describe('rights that end while a request arrives', () => {
   let gateway: TestGateway

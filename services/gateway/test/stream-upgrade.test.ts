@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers'
 import { LIMITS } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
 import { DRAIN_BATCH } from '../src/edge/stream-upgrade.ts'
+import { callerOf } from './fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
-import { callerOf } from './stand-ins.ts'
 
 const HANDSHAKE = {
   connection: 'Upgrade',

@@ -3,9 +3,7 @@ import { topics } from '@restante/contracts'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
 import {
-  Announcer,
-  Bell,
-  ByteBudget,
+  ByteSemaphore,
   ChannelListener,
   Cursors,
   confirmWith,
@@ -13,17 +11,19 @@ import {
   type InternalHandlers,
   type Logger,
   MetricsListener,
+  Notifier,
   notFound,
   run,
   Service,
   ServiceClient,
   serviceRoutes,
+  Wakeup,
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { openDatabase } from './database.ts'
 import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
-import { Forgetting } from './housekeeping/forgetting.ts'
+import { RetentionSweeper } from './housekeeping/retention-sweeper.ts'
 import { Acceptance } from './inbound/acceptance.ts'
 import { HourlyCounters } from './inbound/rates/hourly-counters.ts'
 import { InboundRates } from './inbound/rates/inbound-rates.ts'
@@ -37,9 +37,9 @@ import { RawMailSweeper } from './raw/sweeper.ts'
 import { DnsCache } from './sender/dns-cache.ts'
 import { SenderJudge } from './sender/sender-judge.ts'
 import { deliveriesConsumer } from './sent/consumers.ts'
-import { JustSent } from './sent/just-sent.ts'
 import { LocalHandOver } from './sent/local-hand-over.ts'
 import { SentPlacement } from './sent/placement.ts'
+import { RecentlySent } from './sent/recently-sent.ts'
 import { sentRoutes } from './sent/routes.ts'
 import { Admission } from './smtp/admission.ts'
 import { RecipientLookup } from './smtp/recipients.ts'
@@ -49,7 +49,7 @@ import { LabelRemoval } from './tenancy/label-removal.ts'
 import { InboxPurge, purgeBacklog } from './tenancy/purge.ts'
 import { InboxReconciliation } from './tenancy/reconciliation.ts'
 import { purgeRoutes } from './tenancy/routes.ts'
-import { AskingAgain } from './waiting/asking-again.ts'
+import { WaitingMailRecheck } from './waiting/recheck.ts'
 
 const name = 'mail-ingest'
 /** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
@@ -71,9 +71,9 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const mailSend = service.use(new ServiceClient({ from: name, to: 'mail-send', ...config.mailSend }))
   const returnPath = new ReturnPath({ domain: config.bounceDomain, secret: config.secrets.returnPath })
   const recipients = new RecipientLookup({ gateway, returnPath })
-  const announcer = new Announcer(db, INBOUND)
+  const notifier = new Notifier(db, INBOUND)
   const names = service.use(new ReservedNames(db))
-  const acceptance = new Acceptance({ db, outbox, names, announce: announcer.announce })
+  const acceptance = new Acceptance({ db, outbox, names, notify: notifier.notify })
   const counters = service.use(new HourlyCounters({ ...config.rates.redis, log }))
   const rates = new InboundRates({ ...config.rates, counters, secret: config.secrets.returnPath })
   const storage = new StorageQuota({ db, limit: config.storageLimit })
@@ -88,31 +88,31 @@ export async function create(config: Config, log: Logger): Promise<Service> {
 
   const purge = new InboxPurge({ db, blobs, outbox, log })
   if (config.roles.has('pipeline')) {
-    const bell = new Bell()
+    const wakeup = new Wakeup()
     const { hostname, pipeline } = config
-    announcer.attach(bell.ring)
+    notifier.attach(wakeup.notify)
     service.use(sweeper)
     service.use(new MarkSweeper({ db, log }))
-    service.use(new Forgetting({ db, log }))
+    service.use(new RetentionSweeper({ db, log }))
     service.use(purge)
     service.use(purgeBacklog(db, log))
     const labelRemoval = service.use(new LabelRemoval({ db, outbox, log }))
-    service.use(tenancyConsumer({ kafka, db, announce: purge.ring, announceLabels: labelRemoval.ring }))
-    service.use(new InboxReconciliation({ db, gateway, log, announce: purge.ring }))
+    service.use(tenancyConsumer({ kafka, db, notify: purge.notify, notifyLabels: labelRemoval.notify }))
+    service.use(new InboxReconciliation({ db, gateway, log, notify: purge.notify }))
     service.use(deliveriesConsumer({ kafka, db, outbox, placement }))
-    service.use(new ChannelListener({ db, channel: INBOUND, ring: bell.ring, log }))
+    service.use(new ChannelListener({ db, channel: INBOUND, notify: wakeup.notify, log }))
     const dns = new DnsCache(pipeline.dnsServers)
     const judge = service.use(new SenderJudge({ dns }))
-    const waiting = service.use(new AskingAgain({ db, dns, log, announce: announcer.announce }))
+    const waiting = service.use(new WaitingMailRecheck({ db, dns, log, notify: notifier.notify }))
     const authentication = { ...pipeline, hostname, judge, log }
     const answers = { db, mailSend, placement, log }
     const { rspamdUrl, concurrency } = pipeline
     const { answered } = waiting
     const examination = { hostname, authentication, answered, rspamdUrl, answers }
-    const memory = new ByteBudget({ bytes: RAW_MAIL_BYTES })
-    const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.ring, log }
+    const memory = new ByteSemaphore({ bytes: RAW_MAIL_BYTES })
+    const tools = { db, blobs, outbox, parser, ...examination, memory, sweep: sweeper.notify, log }
     const leases = service.use(new Leases({ db, log }))
-    service.use(new Pipeline({ tools, leases, bell, concurrency }))
+    service.use(new Pipeline({ tools, leases, wakeup, concurrency }))
   }
 
   if (config.roles.has('smtp')) {
@@ -127,12 +127,12 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const handOver = new LocalHandOver({ db, blobs, acceptance, recipients, rates, storage, hostname, log })
   const internal: InternalHandlers<typeof name> = {
     ...inboundRoutes(db),
-    ...purgeRoutes({ db, announce: purge.ring }),
+    ...purgeRoutes({ db, notify: purge.notify }),
     ...sentRoutes({ db, placement, handOver }),
   }
-  const justSent = new JustSent({ db, mailSend, placement, log })
+  const justSent = new RecentlySent({ db, mailSend, placement, log })
   const handlers = {
-    ...mailboxRoutes({ db, outbox, cursors, links, justSent, sweep: sweeper.ring }),
+    ...mailboxRoutes({ db, outbox, cursors, links, justSent, sweep: sweeper.notify }),
     ...fileRoutes({ db, blobs, links }),
   }
   const peerKeys = { gateway: config.gateway.key, 'mail-send': config.mailSend.key }

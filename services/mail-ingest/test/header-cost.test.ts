@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { addressIn, bareAddress, normalizeAddress, ReturnPath, readAuthor } from '@restante/mime'
 import { unparsedContent } from '../src/content/mail-content.ts'
-import { LoopDetected, withoutLoops } from '../src/inbound/loops.ts'
+import { LoopDetectedError, withoutLoops } from '../src/inbound/loops.ts'
 import { mergedHeaders } from '../src/pipeline/headers.ts'
 import { spamScore } from '../src/pipeline/spam-rules.ts'
 import { traceLines } from '../src/pipeline/trace.ts'
@@ -70,7 +70,7 @@ async function pass(mail: Buffer): Promise<void> {
   try {
     for await (const _ of withoutLoops(chunks(), { hostname: HOSTNAME, inboxes: INBOXES }));
   } catch (error) {
-    if (!(error instanceof LoopDetected)) throw error
+    if (!(error instanceof LoopDetectedError)) throw error
   }
 }
 

@@ -165,7 +165,7 @@ describe('a deletion whose event was lost', () => {
     await stage.peer('mail-ingest.placeSent', await sentCopy(stage, lost, { from: 'gone@mail.test' }))
     await stage.peer('mail-ingest.placeSent', await sentCopy(stage, { ...lost, inbox_uid: randomUUID() }))
     const announced: string[] = []
-    const reconciliation = new InboxReconciliation({ db, gateway, log, announce: () => announced.push('purge') })
+    const reconciliation = new InboxReconciliation({ db, gateway, log, notify: () => announced.push('purge') })
     expect(await reconciliation.reconcile()).toBe(2)
     expect(announced).toEqual(['purge'])
     const buried = async (inboxUid: string) => (await db.orm.deletedInbox.count({ where: { inboxUid } })) > 0

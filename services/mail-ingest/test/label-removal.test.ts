@@ -37,7 +37,7 @@ const threadOf = async (id: string) =>
 /** The event as Kafka may deliver it at its worst; the service's own part does the work that it orders. */
 async function confirmed(organizationId: string, verified: boolean, at: Date): Promise<void> {
   const { db, topics } = stage
-  const consumer = tenancyConsumer({ kafka: topics.kafka, db, announce: () => {}, announceLabels: () => {} })
+  const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
   await deliverTwiceAndSwapped(consumer, organizationTakenOverEvent(organizationId, { verified, at }))
 }
 

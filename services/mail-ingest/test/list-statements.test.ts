@@ -1,5 +1,5 @@
 import { RESTRICTED_LABELS } from '@restante/contracts'
-import { Cursors, sqlPlannedAnew } from '@restante/service'
+import { Cursors, sqlUnprepared } from '@restante/service'
 import { callerOf } from '@restante/testkit'
 import { openDatabase } from '../src/database.ts'
 import { listMessages } from '../src/mailbox/message-list.ts'
@@ -51,7 +51,7 @@ describe('a connection to the database', () => {
       for (const caller of callers) for (const query of ofThreads) await listThreads(deps, caller, query)
       expect(ofMessages.length + 2 * ofThreads.length).toBeGreaterThan(2_000)
       const [kept] = await db.query(
-        sqlPlannedAnew<{ plans: number }>('select count(*)::int as plans from pg_prepared_statements'),
+        sqlUnprepared<{ plans: number }>('select count(*)::int as plans from pg_prepared_statements'),
       )
       expect(kept?.plans).toBeGreaterThan(0)
       expect(kept?.plans).toBeLessThan(30)

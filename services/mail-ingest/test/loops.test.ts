@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { LoopDetected, withoutLoops } from '../src/inbound/loops.ts'
+import { LoopDetectedError, withoutLoops } from '../src/inbound/loops.ts'
 import { traceLines } from '../src/pipeline/trace.ts'
 
 const HOSTNAME = 'mx.mail.test'
@@ -61,8 +61,8 @@ describe('the bytes of a mail', () => {
   })
 
   it.each([1, 2, 3, 7, 100_000])('do not in chunks of %i bytes when it came over more than 50 hops', async (chunk) => {
-    await expect(pass(hops(51) + rest, chunk)).rejects.toThrow(LoopDetected)
-    await expect(pass(hops(51), chunk)).rejects.toThrow(LoopDetected)
+    await expect(pass(hops(51) + rest, chunk)).rejects.toThrow(LoopDetectedError)
+    await expect(pass(hops(51), chunk)).rejects.toThrow(LoopDetectedError)
   })
 
   it.each([
@@ -70,7 +70,7 @@ describe('the bytes of a mail', () => {
     ['inside', traceFor(INBOX, 'internal') + traceFor(INBOX, 'internal')],
     ['in both ways', traceFor(INBOX, 'internal') + hops(3) + traceFor(INBOX)],
   ])('do not when they came to the inbox twice before, %s', async (_, header) => {
-    await expect(pass(header + rest, 50)).rejects.toThrow(LoopDetected)
+    await expect(pass(header + rest, 50)).rejects.toThrow(LoopDetectedError)
   })
 
   it.each([

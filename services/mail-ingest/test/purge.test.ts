@@ -201,7 +201,7 @@ describe('the deletion of an organization', () => {
     const [one, two] = [await stage.inbox(), await stage.inbox()].map((each) => ({ ...scopeOf(each), organizationId }))
     if (!one || !two) throw new Error('no inboxes')
     await db.orm.receivingOrganization.create({ data: { organizationId, since: new Date() } })
-    const consumer = tenancyConsumer({ kafka: topics.kafka, db, announce: () => {}, announceLabels: () => {} })
+    const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
     await deliverShuffled(
       consumer,
       seed,

@@ -4,7 +4,7 @@ import { createLogger, type Queryable, sql } from '@restante/service'
 import { createDatabase, type TestDatabase, waitFor } from '@restante/testkit'
 import { type Db, openDatabase } from '../src/database.ts'
 import { Leases } from '../src/pipeline/leases.ts'
-import { type LeasedMail, LeaseLost, queue } from '../src/pipeline/queue.ts'
+import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue.ts'
 import { SlowTurns } from '../src/pipeline/slow-turns.ts'
 import { configOf } from './stage.ts'
 
@@ -257,7 +257,7 @@ describe('the lease of a mail', () => {
     await endAllLeases()
     const [heir = []] = await take()
     expect(heir).toMatchObject([{ recipient: 'orphan', attempts: 2, orphaned: true }])
-    await expect(finish(dead)).rejects.toBeInstanceOf(LeaseLost)
+    await expect(finish(dead)).rejects.toBeInstanceOf(LeaseLostError)
     await finish(heir)
     expect(await db.orm.inbound.count()).toBe(0)
   })
@@ -299,7 +299,7 @@ describe('the lease of a mail', () => {
     expect(theirs?.recipient).toBe('lost')
     expect(after.get('lost')).toEqual(before.get('lost'))
     expect(after.get('kept')?.leasedUntil?.getTime()).toBeGreaterThan(Date.now())
-    await expect(finish(mine.flat())).rejects.toBeInstanceOf(LeaseLost)
+    await expect(finish(mine.flat())).rejects.toBeInstanceOf(LeaseLostError)
     expect(await db.orm.inbound.count()).toBe(2)
   })
 })

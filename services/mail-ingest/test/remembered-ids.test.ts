@@ -1,6 +1,6 @@
 import { createLogger } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import { Forgetting } from '../src/housekeeping/forgetting.ts'
+import { RetentionSweeper } from '../src/housekeeping/retention-sweeper.ts'
 import { Correspondence, type Letter, madeId } from './correspondence.ts'
 import { pathOf } from './mailbox-fixture.ts'
 
@@ -123,7 +123,7 @@ describe('an id that a mail names and that no message carries', () => {
     await post.send({ references: [young, ticket], text: 'two' })
     const [, two] = await post.afterReceiving(2)
     expect(two.message.thread_id).not.toBe(one.message.thread_id)
-    await new Forgetting({ db, log: createLogger({ service: 'test', level: 'silent' }) }).forget()
+    await new RetentionSweeper({ db, log: createLogger({ service: 'test', level: 'silent' }) }).forget()
     const left = await remembered()
     expect(left.map(({ id }) => id)).toEqual([ticket, young])
     expect(left.map(({ threadId }) => threadId)).toEqual([two.message.thread_id, two.message.thread_id])

@@ -186,8 +186,8 @@ describe('a deleted inbox', () => {
     const consumer = tenancyConsumer({
       kafka: stage.topics.kafka,
       db,
-      announce: () => announced.push('purge'),
-      announceLabels: () => {},
+      notify: () => announced.push('purge'),
+      notifyLabels: () => {},
     })
     const { address, caller: _, ...uids } = inbox
     const deletion = (version: number) => ({

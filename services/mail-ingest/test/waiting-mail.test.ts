@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createLogger, sql } from '@restante/service'
 import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { DnsCache } from '../src/sender/dns-cache.ts'
-import { AskingAgain } from '../src/waiting/asking-again.ts'
+import { WaitingMailRecheck } from '../src/waiting/recheck.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -250,7 +250,7 @@ describe('mails that wait', () => {
     zone.set(`s1._domainkey.${domain}`, key)
     const others = Array.from({ length: 4 }, () => {
       const log = createLogger({ service: 'test', level: 'silent' })
-      return new AskingAgain({ db: stage.db, dns: new DnsCache([zone.address]), log, announce: () => {} })
+      return new WaitingMailRecheck({ db: stage.db, dns: new DnsCache([zone.address]), log, notify: () => {} })
     })
     // The failure is remembered for a moment by the pipeline.
     await waitFor(

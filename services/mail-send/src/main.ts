@@ -20,10 +20,10 @@ import { type Config, configure, environment } from './config.ts'
 import { copyRoutes } from './copies/routes.ts'
 import { type Orm, openDatabase } from './database.ts'
 import { Attempts, type DeliveryTimers } from './delivery/attempts.ts'
-import { Departures } from './delivery/departures.ts'
-import { Exchanges } from './delivery/exchanges.ts'
 import { LocalRoute } from './delivery/local-route.ts'
+import { MxHosts } from './delivery/mx-hosts.ts'
 import { OutboundContent } from './delivery/outbound-content.ts'
+import { OutboundQueue } from './delivery/outbound-queue.ts'
 import { OutsideRoute } from './delivery/outside-route.ts'
 import { Settlements } from './delivery/settlements.ts'
 import { feedbackConsumer } from './feedback/consumers.ts'
@@ -70,7 +70,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const returnPath = new ReturnPath(config.returnPath)
   const { delivery } = config
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
-  const exchanges = new Exchanges(delivery.exchanges)
+  const exchanges = new MxHosts(delivery.exchanges)
   new Attempts({
     ...delivery,
     db,
@@ -86,10 +86,10 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
   const purge = service.use(new Purge({ db, blobs, log }))
   service.use(purgeBacklog(db, log))
-  service.use(tenancyConsumer({ kafka, db, announce: purge.ring }))
+  service.use(tenancyConsumer({ kafka, db, notify: purge.notify }))
 
   const isShared = (domain: string) => domain === defaultDomain
-  const departures = new Departures(timers, isShared)
+  const departures = new OutboundQueue(timers, isShared)
   const sender = new Sender({
     db,
     acceptance: new Acceptance({ db, outbox, blobs, departures }),
@@ -107,7 +107,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   const handle = serviceRoutes({
     service: name,
     handlers: sendingRoutes(sender),
-    internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...purgeRoutes({ db, announce: purge.ring }) },
+    internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...purgeRoutes({ db, notify: purge.notify }) },
     callerKey: config.callerKey,
     confirm: confirmWith(gateway),
     peerKeys,

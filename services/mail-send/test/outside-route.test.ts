@@ -7,7 +7,7 @@ import { openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
 import { SecretBox } from '@restante/service'
 import { freePort, waitFor } from '@restante/testkit'
-import { Exchanges } from '../src/delivery/exchanges.ts'
+import { MxHosts } from '../src/delivery/mx-hosts.ts'
 import { OutboundContent } from '../src/delivery/outbound-content.ts'
 import { OutsideRoute, type Smarthost } from '../src/delivery/outside-route.ts'
 import type { OpenDelivery } from '../src/delivery/store.ts'
@@ -97,7 +97,7 @@ function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: 
   return new OutsideRoute({
     content,
     returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
-    exchanges: new Exchanges({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
+    exchanges: new MxHosts({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
     smarthost: { host, port, tls, credentials },
     ehloName: 'mail.restante.test',
     timeouts: { connectMs: 2_000, answerMs: 2_000 },

@@ -39,7 +39,7 @@ afterAll(() => world.stop(), 30_000)
 /** Hands deletions over as Kafka may, at its worst, and lets the purge follow. */
 async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
   const { db, topics } = world
-  await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, announce: () => {} }), seed, ...events)
+  await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} }), seed, ...events)
   await purge()
 }
 
@@ -187,7 +187,7 @@ describe('when the purge of an inbox fails', () => {
       if (caller === stuck) await putInTheWay(id)
     }
     const { db, topics } = world
-    const consumer = tenancyConsumer({ kafka: topics.kafka, db, announce: () => {} })
+    const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} })
     await deliverShuffled(consumer, 1, deletionOf(stuck))
     await deliverShuffled(consumer, 1, deletionOf(other))
     const ended = async () => {

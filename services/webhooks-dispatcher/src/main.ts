@@ -6,6 +6,7 @@ import {
   confirmWith,
   GuardedFetch,
   HttpListener,
+  KeyedMutex,
   type Logger,
   MetricsListener,
   run,
@@ -13,7 +14,6 @@ import {
   Service,
   ServiceClient,
   serviceRoutes,
-  Turns,
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { type Orm, openDatabase } from './database.ts'
@@ -70,7 +70,7 @@ export function create(config: Config, log: Logger): Service {
         service: name,
         handlers: webhookRoutes({
           db,
-          turns: new Turns(),
+          turns: new KeyedMutex(),
           gateway,
           box,
           cursors: new Cursors(config.cursorSecret),

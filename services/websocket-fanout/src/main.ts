@@ -39,9 +39,9 @@ export function create(config: Config, log: Logger): Service {
   service.use(new LogSweeper({ db, log }))
   service.use(new MarkSweeper({ db, log }))
   const tail = new LogTail({ db, log, deliver: hub.deliver })
-  const { announce } = tail
-  service.use(messageConsumer({ kafka, db, announce }))
-  service.use(tenancyConsumer({ kafka, db, announce }))
+  const { notify } = tail
+  service.use(messageConsumer({ kafka, db, notify }))
+  service.use(tenancyConsumer({ kafka, db, notify }))
   // Before the listener: a stream that is opened misses nothing from then on.
   service.use(tail)
   const listener = new HttpListener({
@@ -54,7 +54,7 @@ export function create(config: Config, log: Logger): Service {
       handlers: {},
       internal: {
         'websocket-fanout.drainConnections': async ({ body }) => {
-          await recordEdgeLeaves({ db, announce }, body)
+          await recordEdgeLeaves({ db, notify }, body)
           return {}
         },
       },

@@ -39,9 +39,9 @@ beforeAll(async () => {
     log,
   })
   // What they write is announced by another instance than the one that follows it below.
-  const { announce } = new LogTail({ db, log, deliver: () => {} })
-  messages = messageConsumer({ kafka, db, announce })
-  tenancy = tenancyConsumer({ kafka, db, announce })
+  const { notify } = new LogTail({ db, log, deliver: () => {} })
+  messages = messageConsumer({ kafka, db, notify })
+  tenancy = tenancyConsumer({ kafka, db, notify })
 })
 afterAll(async () => {
   await db.stop()

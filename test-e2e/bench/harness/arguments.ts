@@ -15,19 +15,19 @@ export interface Wishes {
 const PROFILABLE: readonly string[] = [...SERVICES, 'messaging']
 
 /** An argument that means nothing; its message says what there is. */
-export class WrongArgument extends Error {
-  override readonly name = 'WrongArgument'
+export class InvalidArgumentError extends Error {
+  override readonly name = 'InvalidArgumentError'
 }
 
 /**
  * Reads `[bench ...] [--quick] [--profile[=service,...]]`; without names, all benches.
  * @param known every bench there is.
- * @throws WrongArgument for anything else.
+ * @throws InvalidArgumentError for anything else.
  */
 export function readArguments(args: readonly string[], known: readonly string[]): Wishes {
   const { values, positionals } = parse(args)
   const unknown = positionals.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new WrongArgument(`There is no bench '${unknown}', but: ${known.join(', ')}`)
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no bench '${unknown}', but: ${known.join(', ')}`)
   return {
     benches: positionals.length > 0 ? known.filter((name) => positionals.includes(name)) : known,
     quick: values.quick ?? false,
@@ -45,13 +45,14 @@ function parse(args: readonly string[]) {
       options: { quick: { type: 'boolean' }, profile: { type: 'string' } },
     })
   } catch (error) {
-    throw new WrongArgument(error instanceof Error ? error.message : String(error))
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
   }
 }
 
 function profiled(list: string | undefined): ReadonlySet<string> {
   const names = list === undefined ? [] : list === 'all' ? PROFILABLE : list.split(',')
   const unknown = names.find((name) => !PROFILABLE.includes(name))
-  if (unknown !== undefined) throw new WrongArgument(`'${unknown}' cannot be profiled, but: ${PROFILABLE.join(', ')}`)
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`'${unknown}' cannot be profiled, but: ${PROFILABLE.join(', ')}`)
   return new Set(names)
 }

@@ -1,5 +1,5 @@
 import { SERVICES } from '@restante/contracts'
-import { readArguments, WrongArgument } from '../harness/arguments.ts'
+import { InvalidArgumentError, readArguments } from '../harness/arguments.ts'
 import { reported } from '../harness/figures.ts'
 import { describeMachine } from '../harness/machine.ts'
 import { summarize } from '../harness/statistics.ts'
@@ -26,7 +26,7 @@ describe('the arguments of npm run bench', () => {
   })
 
   it.each([[['speed']], [['--profile=nobody']], [['--fast']]])('refuse %j and say what there is', (args) => {
-    expect(() => readArguments(args, known)).toThrow(WrongArgument)
+    expect(() => readArguments(args, known)).toThrow(InvalidArgumentError)
   })
 })
 

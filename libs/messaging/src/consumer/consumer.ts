@@ -1,5 +1,5 @@
 import type { ServiceName, TopicDefinition } from '@restante/contracts'
-import type { Logger, Part } from '@restante/service'
+import type { Component, Logger } from '@restante/service'
 import type { Consumer as KafkaConsumer } from 'kafkajs'
 import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Kafka } from '../kafka.ts'
@@ -14,7 +14,7 @@ import type { BatchHandler, Handlers } from './handlers.ts'
 import type { Processor } from './processor.ts'
 import type { ConsumedRecord } from './record.ts'
 import { Reporter } from './report.ts'
-import { Slots } from './slots.ts'
+import { Semaphore } from './semaphore.ts'
 
 interface CommonOptions<T extends TopicDefinition, Orm> {
   readonly kafka: Kafka
@@ -62,7 +62,7 @@ interface Session {
  * The consumer of one service on one topic: takes records in the name of the group `<service>.<topic>`, lets handlers
  * do their effect exactly once, and keeps what fails from blocking what works.
  */
-export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part {
+export class Consumer<T extends TopicDefinition, Orm = unknown> implements Component {
   readonly name: string
   readonly group: string
   readonly #options: CommonOptions<T, Orm>
@@ -71,7 +71,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
   readonly #processor: Processor
   readonly #reporter: Reporter
   readonly #deadLetters: DeadLetters
-  readonly #slots: Slots
+  readonly #slots: Semaphore
   readonly #stop = new AbortController()
   #session: Session | undefined
   /** Who this consumer is, or was last, in its group. */
@@ -88,7 +88,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Part 
     this.#options = options
     this.#kafka = kafka
     this.#log = kafka.log
-    this.#slots = new Slots(options.concurrency ?? 8)
+    this.#slots = new Semaphore(options.concurrency ?? 8)
     this.#deadLetters = new DeadLetters({ kafka, topic, group: this.group })
     this.#reporter = new Reporter({ group: this.group, topic: topic.name, log: this.#log })
     const shared = {

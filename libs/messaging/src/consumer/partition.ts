@@ -1,7 +1,7 @@
 import { type Place, RevokedError } from './attempts.ts'
 import type { Processor } from './processor.ts'
 import type { ConsumedRecord } from './record.ts'
-import type { Slots } from './slots.ts'
+import type { Semaphore } from './semaphore.ts'
 
 export interface Limits {
   /** Records that a partition holds, waiting or in work, before it is not fetched any more. */
@@ -14,7 +14,7 @@ export interface PartitionOptions {
   readonly processor: Processor
   readonly limits: Limits
   /** Lanes that work at the same time, over all partitions of the consumer. */
-  readonly slots: Slots
+  readonly slots: Semaphore
   /** Fetching is to stop, or may go on. */
   readonly setPaused: (paused: boolean) => void
   /** The lowest unfinished offset may have moved. */

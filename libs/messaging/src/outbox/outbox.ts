@@ -1,5 +1,5 @@
 import type { DomainEvent, EventOf, ServiceName, TopicDefinition } from '@restante/contracts'
-import { Announcer, type Queryable, sql, type Tx } from '@restante/service'
+import { Notifier, type Queryable, sql, type Tx } from '@restante/service'
 import { encodeHeaders } from '../envelope.ts'
 
 /** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */
@@ -61,12 +61,12 @@ export const CHANNEL = 'restante_outbox'
 export class Outbox {
   readonly #source: string
   readonly #service: ServiceName
-  readonly #announcer: Announcer
+  readonly #notifier: Notifier
 
   constructor(options: { db: Queryable; service: ServiceName }) {
     this.#service = options.service
     this.#source = `/restante/${options.service}`
-    this.#announcer = new Announcer(options.db, CHANNEL)
+    this.#notifier = new Notifier(options.db, CHANNEL)
   }
 
   /**
@@ -104,12 +104,12 @@ export class Outbox {
       encoded.map(({ headers }) => headers),
       encoded.map(({ payload }) => payload),
     )
-    tx.afterCommit(this.#announcer.announce)
+    tx.afterCommit(this.#notifier.notify)
   }
 
-  /** While this process leads the relay, commits ring its bell directly and need no NOTIFY. */
-  attach(ring: () => void): () => void {
-    return this.#announcer.attach(ring)
+  /** While this process leads the relay, commits ring its wakeup directly and need no NOTIFY. */
+  attach(notify: () => void): () => void {
+    return this.#notifier.attach(notify)
   }
 
   #encode(topic: TopicDefinition, event: DomainEvent): EncodedEvent {

@@ -1,4 +1,4 @@
-import { Bell, type Database, type Logger, type Part } from '@restante/service'
+import { type Component, type Database, type Logger, Wakeup } from '@restante/service'
 import type { Kafka } from '../kafka.ts'
 import { backoff, pause } from '../pause.ts'
 import { outboxLag, outboxPublished, outboxRefused, outboxUnpublished } from '../telemetry.ts'
@@ -31,11 +31,11 @@ const DRAIN_MS = 5_000
  * An event whose transaction committed reaches Kafka at least once, whatever crashes in between: it is marked only
  * after all in-sync replicas have it.
  */
-export class Relay implements Part {
+export class Relay implements Component {
   readonly name = 'outbox relay'
   readonly #options: RelayOptions
   readonly #log: Logger
-  readonly #bell = new Bell()
+  readonly #wakeup = new Wakeup()
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #failure: string | undefined = 'not started'
@@ -58,7 +58,7 @@ export class Relay implements Part {
   /** Publishes what is committed already, for at most 5 s, and hands over to a stand-by. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    this.#bell.ring()
+    this.#wakeup.notify()
     await this.#running
   }
 
@@ -66,7 +66,7 @@ export class Relay implements Part {
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       let candidate: Candidate | undefined
       try {
-        candidate = await Candidate.open(this.#options.db, this.#bell.ring)
+        candidate = await Candidate.open(this.#options.db, this.#wakeup.notify)
         failures = 0
         await this.#serve(candidate)
       } catch (error) {
@@ -87,7 +87,7 @@ export class Relay implements Part {
       if (this.#stop.signal.aborted) return
     }
     const publisher = new Publisher(this.#options.kafka)
-    const detach = this.#options.outbox.attach(this.#bell.ring)
+    const detach = this.#options.outbox.attach(this.#wakeup.notify)
     this.#log.info('leads the outbox relay')
     try {
       await this.#lead(candidate, publisher)
@@ -110,7 +110,7 @@ export class Relay implements Part {
       if (rows.length === 0) {
         this.#failure = undefined
         if (this.#stop.signal.aborted) return
-        await this.#bell.wait(this.#options.pollMs ?? 50)
+        await this.#wakeup.wait(this.#options.pollMs ?? 50)
         continue
       }
       try {

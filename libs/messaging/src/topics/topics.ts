@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicDefinition } from '@restante/contracts'
-import type { Part } from '@restante/service'
+import type { Component } from '@restante/service'
 import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
 import type { Durability, Kafka } from '../kafka.ts'
 import { within } from '../pause.ts'
@@ -131,7 +131,7 @@ export function listTopics(kafka: Kafka): Promise<ListedTopic[]> {
 const READY_MS = 1_000
 
 /** Keeps a service from being ready while its topics are not as its code needs them. */
-export class TopicsCheck implements Part {
+export class TopicsCheck implements Component {
   readonly name = 'topics'
   readonly #check: () => Promise<string[]>
   #result: { readonly at: number; readonly differences: Promise<string[]> } | undefined

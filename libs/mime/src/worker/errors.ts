@@ -1,31 +1,31 @@
 /** The thread that parsed this mail ended: out of memory, or a failure of the parser. Another took its place. */
-export class ParserDied extends Error {
+export class ParserCrashedError extends Error {
   constructor(cause: unknown) {
     super('The parser thread died while it read a mail', { cause })
-    this.name = 'ParserDied'
+    this.name = 'ParserCrashedError'
   }
 }
 
 /** The thread that parsed this mail took too long and was stopped. Another took its place. */
-export class ParserTimedOut extends Error {
+export class ParserTimeoutError extends Error {
   constructor(timeoutMs: number) {
     super(`The parser thread was stopped after ${timeoutMs} ms on one mail`)
-    this.name = 'ParserTimedOut'
+    this.name = 'ParserTimeoutError'
   }
 }
 
 /** The first attempt at this mail took longer than honest mail takes. It can still be read, in the slow lane. */
-export class ParserOverdue extends Error {
+export class ParserOverdueError extends Error {
   constructor(firstMs: number) {
     super(`The first attempt at a mail was stopped after ${firstMs} ms`)
-    this.name = 'ParserOverdue'
+    this.name = 'ParserOverdueError'
   }
 }
 
 /** No thread could read this mail: none started, or the pool is closed. That says nothing about the mail. */
-export class ParserUnavailable extends Error {
+export class ParserUnavailableError extends Error {
   constructor(cause: unknown) {
     super('There is no parser thread', { cause })
-    this.name = 'ParserUnavailable'
+    this.name = 'ParserUnavailableError'
   }
 }

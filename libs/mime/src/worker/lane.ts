@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import type { ParseLimits } from '../parse/limits.ts'
-import { ParserDied, ParserUnavailable } from './errors.ts'
+import { ParserCrashedError, ParserUnavailableError } from './errors.ts'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
 import { fromSent } from './sent-mail.ts'
-import { Turns } from './turns.ts'
+import { KeyedMutex } from './turns.ts'
 
 export interface LaneOptions {
   /** Mails that are read at once. */
@@ -47,7 +47,7 @@ const PATIENCE_MS = 1_000
 export class Lane {
   readonly #options: LaneOptions
   readonly #threads = new Set<Thread>()
-  readonly #queue = new Turns<Task>(PATIENCE_MS)
+  readonly #queue = new KeyedMutex<Task>(PATIENCE_MS)
   #closed = false
 
   constructor(options: LaneOptions) {
@@ -70,7 +70,7 @@ export class Lane {
     return this.#queue.length === 0 && [...this.#threads].some(({ task }) => task === undefined)
   }
 
-  /** @throws ParserDied, ParserUnavailable, and what `overdue` makes */
+  /** @throws ParserCrashedError, ParserUnavailableError, and what `overdue` makes */
   read(raw: Uint8Array): Promise<ReadMail> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
@@ -82,7 +82,7 @@ export class Lane {
     })
   }
 
-  /** Ends all threads; mails still being read are rejected with ParserUnavailable. */
+  /** Ends all threads; mails still being read are rejected with ParserUnavailableError. */
   async close(): Promise<void> {
     this.#closed = true
     const running = [...this.#threads]
@@ -106,8 +106,8 @@ export class Lane {
       if (answer.heap > LARGE_HEAP) this.#discard(thread)
       this.#next()
     })
-    worker.on('error', (error) => this.#replace(thread, new ParserDied(error)))
-    worker.on('exit', (code) => this.#replace(thread, new ParserDied(new Error(`exit code ${code}`))))
+    worker.on('error', (error) => this.#replace(thread, new ParserCrashedError(error)))
+    worker.on('exit', (code) => this.#replace(thread, new ParserCrashedError(new Error(`exit code ${code}`))))
   }
 
   /** As many threads as there are mails, and never more than were asked for. */
@@ -145,7 +145,7 @@ export class Lane {
       return
     }
     // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
-    for (const task of this.#queue.takeAll()) task.reject(new ParserUnavailable(reason))
+    for (const task of this.#queue.takeAll()) task.reject(new ParserUnavailableError(reason))
   }
 
   #next(): void {
@@ -166,8 +166,8 @@ export class Lane {
   }
 }
 
-function closedPool(): ParserUnavailable {
-  return new ParserUnavailable(new Error('The parser pool is closed'))
+function closedPool(): ParserUnavailableError {
+  return new ParserUnavailableError(new Error('The parser pool is closed'))
 }
 
 /** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */

@@ -1,6 +1,6 @@
 import { withDefaults } from '../parse/default-limits.ts'
 import type { ParseLimits } from '../parse/limits.ts'
-import { ParserOverdue, ParserTimedOut } from './errors.ts'
+import { ParserOverdueError, ParserTimeoutError } from './errors.ts'
 import { Lane } from './lane.ts'
 import type { ReadMail } from './read-mail.ts'
 
@@ -29,24 +29,24 @@ export interface ParserPoolOptions {
 export interface ParserPool {
   /**
    * Reads a mail: a first attempt, then the slow lane.
-   * @throws ParserDied, ParserTimedOut, ParserUnavailable
+   * @throws ParserCrashedError, ParserTimeoutError, ParserUnavailableError
    */
   read(raw: Uint8Array, options?: { readonly priority?: boolean }): Promise<ReadMail>
   /**
    * Makes the first attempt only, for a caller that has other work before it tries a mail for longer.
-   * @throws ParserDied, ParserOverdue, ParserUnavailable
+   * @throws ParserCrashedError, ParserOverdueError, ParserUnavailableError
    */
   readFirst(raw: Uint8Array): Promise<ReadMail>
   /**
    * Reads a mail whose first attempt was overdue, in the slow lane.
-   * @throws ParserDied, ParserTimedOut, ParserUnavailable
+   * @throws ParserCrashedError, ParserTimeoutError, ParserUnavailableError
    */
   readSlowly(raw: Uint8Array): Promise<ReadMail>
   /** Mails that wait for a thread. */
   readonly waiting: number
   /** Threads that there are now. */
   readonly threads: number
-  /** Ends all threads; mails still being read are rejected with ParserUnavailable. */
+  /** Ends all threads; mails still being read are rejected with ParserUnavailableError. */
   close(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
   const first = {
     ...common,
     deadlineMs: (bytes: number) => Math.min(timeoutMs, firstMs + Math.ceil((bytes / MEGABYTE) * PER_MEGABYTE_MS)),
-    overdue: (ms: number) => new ParserOverdue(ms),
+    overdue: (ms: number) => new ParserOverdueError(ms),
   }
   const ordinary = new Lane({ ...first, threads, standing: true })
   const priority = new Lane({ ...first, threads: 1, standing: false })
@@ -70,7 +70,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     threads: 1,
     standing: false,
     deadlineMs: () => timeoutMs,
-    overdue: (ms) => new ParserTimedOut(ms),
+    overdue: (ms) => new ParserTimeoutError(ms),
   })
   const lanes = [ordinary, priority, slow]
   return {
@@ -78,7 +78,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       try {
         return await (hasPriority && !ordinary.isIdle ? priority : ordinary).read(raw)
       } catch (error) {
-        if (error instanceof ParserOverdue) return slow.read(raw)
+        if (error instanceof ParserOverdueError) return slow.read(raw)
         throw error
       }
     },

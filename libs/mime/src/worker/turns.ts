@@ -8,7 +8,7 @@ interface Sized {
  * What waits for a thread. The smallest mail comes first, because size bounds what a mail can cost: honest mail passes
  * the large and hostile. Once the oldest has waited for too long, every other turn is its own, so none waits for ever.
  */
-export class Turns<T extends Sized> {
+export class KeyedMutex<T extends Sized> {
   readonly #waiting: T[] = []
   readonly #patienceMs: number
   #oldestLast = false

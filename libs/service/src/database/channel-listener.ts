@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 const RECONNECT_MS = 1_000
@@ -11,14 +11,14 @@ export interface ChannelListenerOptions {
   readonly db: { direct(): Promise<pg.Client> }
   readonly channel: string
   /** Called at each announcement, and when listening (again) begins: something may have been missed. */
-  readonly ring: () => void
-  /** An announcer that rings here without NOTIFY, so that its own are not heard a second time. */
+  readonly notify: () => void
+  /** An notifier that rings here without NOTIFY, so that its own are not heard a second time. */
   readonly own?: { readonly origin: string }
   readonly log: Logger
 }
 
 /** Hears what announcers of other processes say, over a connection of its own that is made again when it breaks. */
-export class ChannelListener implements Part {
+export class ChannelListener implements Component {
   readonly name: string
   readonly #options: ChannelListenerOptions
   readonly #stop = new AbortController()
@@ -54,7 +54,7 @@ export class ChannelListener implements Part {
   }
 
   async #listen(): Promise<void> {
-    const { db, channel, ring, own } = this.#options
+    const { db, channel, notify, own } = this.#options
     const client = await db.direct()
     const lost = new AbortController()
     const { signal } = this.#stop
@@ -62,10 +62,10 @@ export class ChannelListener implements Part {
     try {
       client.on('end', () => lost.abort())
       client.on('notification', ({ payload }) => {
-        if (own === undefined || payload !== own.origin) ring()
+        if (own === undefined || payload !== own.origin) notify()
       })
       await client.query(`listen ${client.escapeIdentifier(channel)}`)
-      ring()
+      notify()
       while (!signal.aborted) {
         await wait(CHECK_MS, undefined, { signal: over }).catch(() => {})
         if (!signal.aborted) await client.query('select 1')

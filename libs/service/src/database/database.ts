@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 import { isSerializationFailure, isUnanswered } from './errors.ts'
 import { JoinablePool, joinConnection } from './shared-connection.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
@@ -77,7 +77,7 @@ const IDLE_IN_TRANSACTION_MS = 20_000
 const ORM_LIMITS: OrmLimits = { maxWait: 10_000, timeout: 60_000 }
 
 /** One service's database: its pool, its Prisma client, and the only way to open a transaction. */
-export class Database<Client extends OrmClient = OrmClient> implements Queryable, Part {
+export class Database<Client extends OrmClient = OrmClient> implements Queryable, Component {
   readonly name = 'database'
   /** Prisma on the pool; each call commits by itself. */
   readonly orm: Client

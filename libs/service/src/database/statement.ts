@@ -39,7 +39,7 @@ export function sql<Row, Values extends readonly unknown[] = []>(text: string): 
  * any number; and one for tables that are empty now and long in a minute, such as queues, for which the plan that was
  * kept from the empty table would read all of the long one at each step.
  */
-export function sqlPlannedAnew<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
+export function sqlUnprepared<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
   return { text }
 }
 

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContract } from '@restante/contracts'
-import { ByteCollector } from '../memory/byte-collector.ts'
+import { BufferBuilder } from '../memory/buffer-builder.ts'
 import { ApiError } from './api-error.ts'
-import { BareRefusal } from './bare-refusal.ts'
 import { malformed } from './message-form.ts'
+import { RawHttpError } from './raw-http-error.ts'
 
 type BodyLimit = RequestContract['bodyLimit']
 
 /**
  * Reads a body of at most the operation's limit into memory.
  * @param count is told of the bytes as they come, and throws when there is no room for them.
- * @throws ApiError or BareRefusal 413, at once where the length is declared; ApiError 400 for a compressed body: what it
+ * @throws ApiError or RawHttpError 413, at once where the length is declared; ApiError 400 for a compressed body: what it
  *   holds could be a thousand times what was sent.
  */
 export async function readBody(
@@ -21,9 +21,9 @@ export async function readBody(
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw compressed()
-  demandDeclaredLength(request, limit)
-  askForBody(request, response)
-  const body = new ByteCollector(Number(request.headers['content-length'] ?? 0))
+  requireDeclaredLength(request, limit)
+  sendContinue(request, response)
+  const body = new BufferBuilder(Number(request.headers['content-length'] ?? 0))
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       try {
@@ -42,17 +42,17 @@ export async function readBody(
 }
 
 /** Whether a message brings a body, by what its head says (RFC 9112 6.3). */
-export function bringsBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
 /** @throws the refusal of a body whose declared length is above its operation's limit. */
-export function demandDeclaredLength(request: IncomingMessage, limit: BodyLimit): void {
+export function requireDeclaredLength(request: IncomingMessage, limit: BodyLimit): void {
   if (Number(request.headers['content-length'] ?? 0) > limit.bytes) throw bodyTooLarge(limit)
 }
 
 /** Asks for the body that a peer holds back until somebody wants it (RFC 9110 10.1.1). */
-export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
 }
 
@@ -66,6 +66,6 @@ function compressed(): ApiError {
 
 /** The refusal of a body above its operation's limit, in the form that the operation declares. */
 function bodyTooLarge(limit: BodyLimit): Error {
-  if (limit.answer === 'infrastructure') return new BareRefusal(413, 'Request Too Long')
+  if (limit.answer === 'infrastructure') return new RawHttpError(413, 'Request Too Long')
   return new ApiError('payload_too_large', { fix: `Send at most ${limit.bytes} bytes.` })
 }

@@ -1,4 +1,4 @@
-import { BrokenSeal, SecretBox } from '../secrets/secret-box.ts'
+import { DecryptionError, SecretBox } from '../secrets/secret-box.ts'
 import { invalid } from './api-error.ts'
 
 /**
@@ -25,7 +25,7 @@ export class Cursors {
       if (Array.isArray(position)) return position
     } catch (error) {
       // Undecodable, altered, or issued for another list: all the same to the caller.
-      if (!(error instanceof BrokenSeal)) throw error
+      if (!(error instanceof DecryptionError)) throw error
     }
     throw invalid(
       ['page_token'],
@@ -38,7 +38,7 @@ export class Cursors {
 function canonical(token: string): Buffer {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.toString('base64url') === token) return bytes
-  throw new BrokenSeal('The token is not written as it was issued')
+  throw new DecryptionError('The token is not written as it was issued')
 }
 
 /** One page of a keyset list: the rows that belong to it, and the token of the next one when more remain. */

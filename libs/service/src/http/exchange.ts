@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { REQUEST_ID } from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { BodyMemory } from './body-memory.ts'
+import type { BodyMemoryLimiter } from './body-memory-limiter.ts'
 
 /** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
 export interface Exchange {
@@ -16,7 +16,7 @@ export interface Exchange {
   /** Aborted when the peer goes away before the answer is complete. */
   readonly signal: AbortSignal
   /** What the bodies of all requests of the listener may take. */
-  readonly bodies: BodyMemory
+  readonly bodies: BodyMemoryLimiter
   /** The whole body, where it had to be read before the request was admitted; it cannot be read again. */
   received: Buffer | undefined
   /** SHA-256 that the body must have, by the token of whoever passed the request on (`bodyDigest`). */
@@ -29,7 +29,7 @@ export interface Exchange {
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  listener: { readonly log: Logger; readonly bodies: BodyMemory },
+  listener: { readonly log: Logger; readonly bodies: BodyMemoryLimiter },
 ): Exchange {
   return new OpenExchange(request, response, listener)
 }
@@ -41,7 +41,7 @@ class OpenExchange implements Exchange {
   readonly requestId: string
   readonly path: string
   readonly search: string
-  readonly bodies: BodyMemory
+  readonly bodies: BodyMemoryLimiter
   readonly facts: Exchange['facts'] = {}
   received: Buffer | undefined
   expectedBody: string | undefined
@@ -52,7 +52,7 @@ class OpenExchange implements Exchange {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    listener: { readonly log: Logger; readonly bodies: BodyMemory },
+    listener: { readonly log: Logger; readonly bodies: BodyMemoryLimiter },
   ) {
     const url = request.url ?? '/'
     const mark = url.indexOf('?')

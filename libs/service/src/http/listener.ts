@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import express from 'express'
 import { Counter, Histogram, register } from 'prom-client'
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 import { REQUEST_LINE } from '../telemetry/log-output.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { notFound } from './api-error.ts'
-import { BodyMemory } from './body-memory.ts'
+import { BodyMemoryLimiter } from './body-memory-limiter.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -72,12 +72,12 @@ const requestSeconds = new Histogram({
 })
 
 /** The HTTP front of a process: health, metrics, request ids, the error envelope, one log line per request, drain. */
-export class HttpListener implements Part {
+export class HttpListener implements Component {
   readonly name = 'http'
   readonly #options: ListenerOptions
   readonly #limits: ConnectionLimits
   readonly #server: Server
-  readonly #bodies = new BodyMemory()
+  readonly #bodies = new BodyMemoryLimiter()
   readonly #answering = new Set<ServerResponse>()
   /** Sockets that were handed over and that the server closes no more by itself, though it waits for their end. */
   readonly #upgraded = new Set<Socket>()

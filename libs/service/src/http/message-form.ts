@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from './api-error.ts'
-import { BareRefusal } from './bare-refusal.ts'
+import { RawHttpError } from './raw-http-error.ts'
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
 
@@ -19,11 +19,11 @@ export function originForm(target: string): string {
 /**
  * What is wrong with a message that the parser lets pass and that others on the way may read differently: that is how one
  * request is smuggled inside another. The connection must end after the refusal.
- * @returns ApiError 400; BareRefusal 505 for a version of the protocol that is not spoken here; undefined: nothing.
+ * @returns ApiError 400; RawHttpError 505 for a version of the protocol that is not spoken here; undefined: nothing.
  */
 export function faultOfForm(request: IncomingMessage): Error | undefined {
   const { httpVersion, rawHeaders, headers } = request
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return new BareRefusal(505, 'HTTP Version Not Supported')
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return new RawHttpError(505, 'HTTP Version Not Supported')
   const hosts = count('host', rawHeaders)
   // RFC 9112 3.2
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return malformed('A request must name exactly one Host')
@@ -43,9 +43,9 @@ export function malformed(message: string, cause?: unknown): ApiError {
 export function unreadable(error: Error): Error {
   switch ('code' in error ? error.code : undefined) {
     case 'HPE_HEADER_OVERFLOW':
-      return new BareRefusal(431, 'Request Header Fields Too Large')
+      return new RawHttpError(431, 'Request Header Fields Too Large')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new BareRefusal(408, 'Request Timeout')
+      return new RawHttpError(408, 'Request Timeout')
     default:
       return malformed('This is not a valid HTTP request', error)
   }

@@ -1,4 +1,4 @@
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 import { notFound } from './api-error.ts'
 import { HttpListener, type ListenerOptions } from './listener.ts'
 
@@ -9,7 +9,7 @@ export type MetricsAddress = Pick<ListenerOptions, 'host' | 'port'> | undefined
  * `/metrics`, and `/readyz` with its reasons, on a port of their own: metrics name organizations' traffic and the inside
  * of the system, so that neither clients nor other services have a way to them.
  */
-export class MetricsListener implements Part {
+export class MetricsListener implements Component {
   readonly name = 'metrics'
   readonly #listener: HttpListener | undefined
 

@@ -1,6 +1,6 @@
 import { isInfrastructureError } from '../database/errors.ts'
 import { ApiError } from './api-error.ts'
-import { BareRefusal } from './bare-refusal.ts'
+import { RawHttpError } from './raw-http-error.ts'
 
 /** What the caller gets to read of an error. */
 export interface Refusal {
@@ -13,7 +13,7 @@ export interface Refusal {
 
 /** The answer that an error is. 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
 export function refusalOf(error: unknown, docsUrl: string): Refusal {
-  if (error instanceof BareRefusal) {
+  if (error instanceof RawHttpError) {
     return { status: error.status, headers: {}, body: { message: error.message } }
   }
   const refusal = asApiError(error)

@@ -11,7 +11,7 @@ import {
 import { Agent } from 'undici'
 import { UpstreamError } from '../database/errors.ts'
 import { SERVICE_HEADER, TokenMint } from '../identity/tokens.ts'
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 
 export interface ServiceClientOptions<From extends ServiceName> {
   readonly from: From
@@ -23,8 +23,8 @@ export interface ServiceClientOptions<From extends ServiceName> {
 }
 
 /** A peer's refusal that will not change: a 4xx of an internal operation, with the public error document. */
-export class PeerRefused extends Error {
-  override readonly name = 'PeerRefused'
+export class UpstreamRejectedError extends Error {
+  override readonly name = 'UpstreamRejectedError'
   readonly status: number
   readonly code: string | undefined
   constructor(operation: string, status: number, code: string | undefined) {
@@ -39,7 +39,7 @@ const DEFAULT_TIMEOUT_MS = 2_000
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 
 /** Calls the internal operations of one other service, with connections that are kept and a token per call. */
-export class ServiceClient<From extends ServiceName = ServiceName> implements Part {
+export class ServiceClient<From extends ServiceName = ServiceName> implements Component {
   readonly name: string
   readonly #options: ServiceClientOptions<From>
   readonly #mint: TokenMint
@@ -54,7 +54,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
   /**
    * @param timeoutMs for the whole call; default 2 s.
    * @throws UpstreamError when the peer cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
-   *   PeerRefused on 4xx.
+   *   UpstreamRejectedError on 4xx.
    */
   async call<Id extends InternalOperationId>(
     id: Id,
@@ -71,7 +71,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Pa
     const { status } = answer
     if (status >= 500 || NOT_NOW.has(status)) throw new UpstreamError(`${id} answered ${status}`, { status })
     const document = parseJson(answer.text)
-    if (status >= 400) throw new PeerRefused(id, status, codeOf(document))
+    if (status >= 400) throw new UpstreamRejectedError(id, status, codeOf(document))
     if (document === undefined) throw new UpstreamError(`${id} answered with something else than JSON`, { status })
     return parseInternalResponse(id, document)
   }

@@ -6,7 +6,7 @@ import {
   type ServiceName,
   UPGRADE,
 } from '@restante/contracts'
-import { CALLER_HEADER, SERVICE_HEADER, TokenRefused, verifyCaller, verifyService } from '../identity/tokens.ts'
+import { CALLER_HEADER, InvalidTokenError, SERVICE_HEADER, verifyCaller, verifyService } from '../identity/tokens.ts'
 import { AdmittedCaller, type ConfirmCaller } from './admitted-caller.ts'
 import { ApiError } from './api-error.ts'
 import type { Exchange } from './exchange.ts'
@@ -134,7 +134,7 @@ async function admit<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify()
   } catch (error) {
-    if (error instanceof TokenRefused) throw new ApiError('unauthorized', { cause: error })
+    if (error instanceof InvalidTokenError) throw new ApiError('unauthorized', { cause: error })
     throw error
   }
 }

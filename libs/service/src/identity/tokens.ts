@@ -15,8 +15,8 @@ const callerClaims = z.object({ iss: z.literal('gateway'), iat: z.number(), call
 const serviceClaims = z.object({ iss: z.enum(SERVICES) })
 
 /** A token that is missing, expired, altered, or made for another service or operation. */
-export class TokenRefused extends Error {
-  override readonly name = 'TokenRefused'
+export class InvalidTokenError extends Error {
+  override readonly name = 'InvalidTokenError'
 }
 
 const HEADER = base64url({ alg: 'HS256' })
@@ -83,7 +83,7 @@ async function verify(token: string, secret: string, audience: ServiceName, oper
     })
     return payload
   } catch (error) {
-    if (error instanceof errors.JOSEError) throw new TokenRefused(error.code, { cause: error })
+    if (error instanceof errors.JOSEError) throw new InvalidTokenError(error.code, { cause: error })
     throw error
   }
 }
@@ -102,7 +102,7 @@ export interface CallerClaims {
   readonly ageMs: number
 }
 
-/** @throws TokenRefused */
+/** @throws InvalidTokenError */
 export async function verifyCaller(
   token: string,
   secret: string,
@@ -114,12 +114,12 @@ export async function verifyCaller(
     const { caller: named, body, iat } = claims.data
     return { caller: named, body, ageMs: Math.max(0, Date.now() - iat * 1000) }
   }
-  throw new TokenRefused('the token names no caller', { cause: claims.error })
+  throw new InvalidTokenError('the token names no caller', { cause: claims.error })
 }
 
 /**
  * @param keys the key that each peer shares with this service: a token must be signed with the key of the peer it names.
- * @throws TokenRefused
+ * @throws InvalidTokenError
  */
 export async function verifyService(
   token: string,
@@ -129,11 +129,11 @@ export async function verifyService(
 ): Promise<ServiceName> {
   for (const [peer, secret] of Object.entries(keys)) {
     const claims = await verify(token, secret, audience, operation).catch((error: unknown) => {
-      if (error instanceof TokenRefused) return undefined
+      if (error instanceof InvalidTokenError) return undefined
       throw error
     })
     const parsed = serviceClaims.safeParse(claims)
     if (parsed.success && parsed.data.iss === peer) return parsed.data.iss
   }
-  throw new TokenRefused('no peer of this service signed the token')
+  throw new InvalidTokenError('no peer of this service signed the token')
 }

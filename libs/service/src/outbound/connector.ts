@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
-import { OutboundRefused } from './errors.ts'
+import { OutboundRefusedError } from './errors.ts'
 import { familyOf, type NameResolver } from './resolver.ts'
 
 export interface ConnectorOptions {
@@ -68,7 +68,7 @@ function guardedLookup(policy: AddressPolicy, resolver: NameResolver): LookupFun
   }
 }
 
-/** @throws OutboundRefused when a name has addresses but none that is allowed. */
+/** @throws OutboundRefusedError when a name has addresses but none that is allowed. */
 async function allowedAddresses(
   hostname: string,
   policy: AddressPolicy,
@@ -80,6 +80,6 @@ async function allowedAddresses(
   throw refused(verdicts[0]?.reason ?? 'reserved')
 }
 
-function refused(reason: OutboundRefused['reason']): OutboundRefused {
-  return new OutboundRefused(reason, `The host has no public address (${reason}).`)
+function refused(reason: OutboundRefusedError['reason']): OutboundRefusedError {
+  return new OutboundRefusedError(reason, `The host has no public address (${reason}).`)
 }

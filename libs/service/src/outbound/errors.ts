@@ -18,31 +18,31 @@ export type RefusalReason =
  * The request was not made, or not followed further, because our rules forbid it. The same URL may be fine later: its
  * name may resolve elsewhere.
  */
-export class OutboundRefused extends Error {
+export class OutboundRefusedError extends Error {
   readonly reason: RefusalReason
   constructor(reason: RefusalReason, message: string) {
     super(message)
-    this.name = 'OutboundRefused'
+    this.name = 'OutboundRefusedError'
     this.reason = reason
   }
 }
 
 /** No complete answer within the time that the caller gave. */
-export class OutboundTimeout extends Error {
+export class OutboundTimeoutError extends Error {
   readonly timeoutMs: number
   constructor(timeoutMs: number) {
     super(`No complete answer within ${timeoutMs} ms.`)
-    this.name = 'OutboundTimeout'
+    this.name = 'OutboundTimeoutError'
     this.timeoutMs = timeoutMs
   }
 }
 
 /** The answer's content is larger than the caller takes. */
-export class OutboundTooLarge extends Error {
+export class OutboundTooLargeError extends Error {
   readonly limit: number
   constructor(limit: number) {
     super(`The answer is larger than ${limit} bytes.`)
-    this.name = 'OutboundTooLarge'
+    this.name = 'OutboundTooLargeError'
     this.limit = limit
   }
 }

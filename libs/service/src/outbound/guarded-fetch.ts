@@ -2,10 +2,10 @@ import { context } from '@opentelemetry/api'
 import { suppressTracing } from '@opentelemetry/core'
 import { Agent, type Dispatcher } from 'undici'
 import { ApiError } from '../http/api-error.ts'
-import type { Part } from '../process/part.ts'
+import type { Component } from '../process/component.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
 import { guardedConnector } from './connector.ts'
-import { OutboundNetworkError, OutboundRefused, OutboundTimeout, OutboundTooLarge } from './errors.ts'
+import { OutboundNetworkError, OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError } from './errors.ts'
 import { followRedirect, type Hop } from './redirects.ts'
 import { codeOf, NameResolver } from './resolver.ts'
 import { type ResponseBody, readBeginning, readWhole } from './response-body.ts'
@@ -32,7 +32,7 @@ export interface OutboundRequest {
   /** How much of the answer's content is read into memory. */
   readonly maxBytes: number
   /**
-   * `whole` (default): all of the content, decoded, or OutboundTooLarge. `beginning`: the first `maxBytes` as they come,
+   * `whole` (default): all of the content, decoded, or OutboundTooLargeError. `beginning`: the first `maxBytes` as they come,
    * for an answer of which only the status counts; then nothing that happens after the headers is an error.
    */
   readonly read?: 'whole' | 'beginning'
@@ -65,7 +65,7 @@ const OWN_HEADERS = new Set(
  * The one client for URLs that come from users: webhooks, attachments. Reaches public addresses only, keeps no cookies,
  * knows no proxy, verifies TLS (1.2 or newer), and holds every answer to a time and a size.
  */
-export class GuardedFetch implements Part {
+export class GuardedFetch implements Component {
   readonly name = 'outbound'
   readonly #agent: Agent
   readonly #http: boolean
@@ -95,7 +95,7 @@ export class GuardedFetch implements Part {
 
   /**
    * Makes one request. An answer of any status is a result.
-   * @throws OutboundRefused, OutboundTimeout, OutboundTooLarge, OutboundNetworkError; the reason of `signal`.
+   * @throws OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError, OutboundNetworkError; the reason of `signal`.
    */
   async fetch(url: string, request: OutboundRequest): Promise<OutboundResponse> {
     const deadline = AbortSignal.timeout(request.timeoutMs)
@@ -106,7 +106,7 @@ export class GuardedFetch implements Part {
       return await context.with(untraced, () => this.#follow(firstHop(url, request), request, signal))
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason
-      throw deadline.aborted ? new OutboundTimeout(request.timeoutMs) : typed(error, request.timeoutMs)
+      throw deadline.aborted ? new OutboundTimeoutError(request.timeoutMs) : typed(error, request.timeoutMs)
     }
   }
 
@@ -119,7 +119,7 @@ export class GuardedFetch implements Part {
         : undefined
       if (!next) return await finish(hop, response, request)
       await response.body.dump({ limit: 16_384, signal })
-      if (left === 0) throw new OutboundRefused('redirects', `More than ${request.redirects} redirects.`)
+      if (left === 0) throw new OutboundRefusedError('redirects', `More than ${request.redirects} redirects.`)
       hop = next
     }
   }
@@ -127,9 +127,9 @@ export class GuardedFetch implements Part {
   #send(hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { url } = hop
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#http))
-      throw new OutboundRefused('protocol', `${url.protocol.slice(0, -1)} URLs are not allowed.`)
+      throw new OutboundRefusedError('protocol', `${url.protocol.slice(0, -1)} URLs are not allowed.`)
     if (url.username !== '' || url.password !== '')
-      throw new OutboundRefused('credentials', 'A URL with a user name or password is not allowed.')
+      throw new OutboundRefusedError('credentials', 'A URL with a user name or password is not allowed.')
     return this.#agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
@@ -142,7 +142,7 @@ export class GuardedFetch implements Part {
 }
 
 function firstHop(url: string, request: OutboundRequest): Hop {
-  if (!URL.canParse(url)) throw new OutboundRefused('url', 'Not an absolute URL.')
+  if (!URL.canParse(url)) throw new OutboundRefusedError('url', 'Not an absolute URL.')
   const headers = Object.entries(request.headers ?? {}).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()))
   return {
     url: new URL(url),
@@ -176,10 +176,14 @@ async function readBody({ body, headers }: Dispatcher.ResponseData, request: Out
 /** Everything that undici, the sockets and zlib may throw, as one of our types. */
 function typed(error: unknown, timeoutMs: number): Error {
   if (error instanceof ApiError) return error
-  if (error instanceof OutboundRefused || error instanceof OutboundTooLarge || error instanceof OutboundNetworkError)
+  if (
+    error instanceof OutboundRefusedError ||
+    error instanceof OutboundTooLargeError ||
+    error instanceof OutboundNetworkError
+  )
     return error
   const code = codeOf(error)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new OutboundTimeout(Math.min(timeoutMs, CONNECT_TIMEOUT_MS))
-  if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefused('header', 'A header is not one that HTTP allows.')
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new OutboundTimeoutError(Math.min(timeoutMs, CONNECT_TIMEOUT_MS))
+  if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefusedError('header', 'A header is not one that HTTP allows.')
   return new OutboundNetworkError(code)
 }

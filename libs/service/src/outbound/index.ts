@@ -1,9 +1,9 @@
 export { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
 export {
   OutboundNetworkError,
-  OutboundRefused,
-  OutboundTimeout,
-  OutboundTooLarge,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLargeError,
   type RefusalReason,
 } from './errors.ts'
 export {

@@ -1,4 +1,4 @@
-import { OutboundRefused } from './errors.ts'
+import { OutboundRefusedError } from './errors.ts'
 
 /** One request on the way to the final answer. */
 export interface Hop {
@@ -13,12 +13,12 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /**
  * The request that a redirect asks for (RFC 9110 15.4), or undefined when the answer is no redirect. Another origin gets
  * none of the caller's headers but `Accept`: they may be secrets between the caller and the first host.
- * @throws OutboundRefused when the location is not a URL.
+ * @throws OutboundRefusedError when the location is not a URL.
  */
 export function followRedirect(hop: Hop, status: number, location: string | string[] | undefined): Hop | undefined {
   if (!REDIRECTS.has(status) || typeof location !== 'string') return undefined
   if (!URL.canParse(location, hop.url.href))
-    throw new OutboundRefused('url', 'Redirected to something that is not a URL.')
+    throw new OutboundRefusedError('url', 'Redirected to something that is not a URL.')
   const url = new URL(location, hop.url)
   const becomesGet = status === 303 || (status < 303 && hop.method === 'POST')
   const kept = Object.entries(hop.headers).filter(([name]) => {

@@ -1,7 +1,7 @@
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { ByteCollector } from '../memory/byte-collector.ts'
-import { OutboundNetworkError, OutboundTooLarge } from './errors.ts'
+import { BufferBuilder } from '../memory/buffer-builder.ts'
+import { OutboundNetworkError, OutboundTooLargeError } from './errors.ts'
 
 export interface ResponseBody {
   readonly bytes: Buffer
@@ -20,7 +20,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /**
  * Reads everything, with content codings undone: we ask for none, but object stores send what they were given. The
  * limit holds for what comes out, so a compressed bomb ends at it.
- * @throws OutboundTooLarge
+ * @throws OutboundTooLargeError
  */
 export async function readWhole(
   body: Readable,
@@ -28,9 +28,9 @@ export async function readWhole(
   encoding: string,
   count?: (bytes: number) => void,
 ): Promise<ResponseBody> {
-  const bytes = new ByteCollector()
+  const bytes = new BufferBuilder()
   for await (const chunk of decoded(body, encoding)) {
-    if (bytes.size + chunk.length > limit) throw new OutboundTooLarge(limit)
+    if (bytes.size + chunk.length > limit) throw new OutboundTooLargeError(limit)
     count?.(chunk.length)
     bytes.add(chunk)
   }

@@ -1,6 +1,6 @@
 import type { Logger } from '../telemetry/logger.ts'
-import { Bell } from './bell.ts'
-import type { Part } from './part.ts'
+import type { Component } from './component.ts'
+import { Wakeup } from './wakeup.ts'
 
 export interface PeriodicOptions {
   readonly name: string
@@ -15,10 +15,10 @@ export interface PeriodicOptions {
  * Does a piece of work again and again, with a pause in between that a ring cuts short. A failed turn is logged and the
  * next one tries again.
  */
-export class Periodic implements Part {
+export class Periodic implements Component {
   readonly name: string
   readonly #options: PeriodicOptions
-  readonly #bell = new Bell()
+  readonly #wakeup = new Wakeup()
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
@@ -28,7 +28,7 @@ export class Periodic implements Part {
   }
 
   /** Begins the next turn now instead of after the pause. */
-  readonly ring = (): void => this.#bell.ring()
+  readonly notify = (): void => this.#wakeup.notify()
 
   async start(): Promise<void> {
     this.#running = this.#run()
@@ -37,7 +37,7 @@ export class Periodic implements Part {
   /** Lets the turn that runs come to its end. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#bell.ring()
+    this.#wakeup.notify()
     await this.#running
   }
 
@@ -45,7 +45,7 @@ export class Periodic implements Part {
     const { everyMs, log, name, work } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      await this.#bell.wait(everyMs * (0.75 + Math.random() / 2))
+      await this.#wakeup.wait(everyMs * (0.75 + Math.random() / 2))
       if (signal.aborted) return
       await work(signal).catch((error: unknown) =>
         log.warn({ err: error, part: name }, 'a turn failed; the next one tries again'),

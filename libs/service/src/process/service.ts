@@ -1,5 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts'
-import type { Part } from './part.ts'
+import type { Component } from './component.ts'
 
 /** A part that cannot say how it is does not keep the others from saying it: probes do not wait longer than this. */
 const ANSWER_MS = 2_000
@@ -8,8 +8,8 @@ const ANSWER_MS = 2_000
 export class Service {
   readonly name: string
   readonly log: Logger
-  readonly #parts: Part[] = []
-  #started: Part[] = []
+  readonly #parts: Component[] = []
+  #started: Component[] = []
   #draining = false
 
   constructor(options: { name: string; log: Logger }) {
@@ -18,7 +18,7 @@ export class Service {
   }
 
   /** Adds a part and gives it back, so that composition reads as a list of declarations. */
-  use<P extends Part>(part: P): P {
+  use<P extends Component>(part: P): P {
     this.#parts.push(part)
     return part
   }
@@ -66,7 +66,7 @@ export class Service {
     return this.#rejected((part) => part.working?.())
   }
 
-  async #rejected(check: (part: Part) => Promise<void> | undefined): Promise<Record<string, string>> {
+  async #rejected(check: (part: Component) => Promise<void> | undefined): Promise<Record<string, string>> {
     const checks = this.#parts.map(async (part): Promise<[string, string] | undefined> => {
       try {
         await answered(check(part))

@@ -5,8 +5,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** What was opened had been altered, or sealed with another key, purpose or context. */
-export class BrokenSeal extends Error {
-  override readonly name = 'BrokenSeal'
+export class DecryptionError extends Error {
+  override readonly name = 'DecryptionError'
 }
 
 /**
@@ -29,7 +29,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
-  /** @throws BrokenSeal */
+  /** @throws DecryptionError */
   open(context: string, sealed: Uint8Array): string {
     try {
       const decipher = createDecipheriv(ALGORITHM, this.#key, sealed.subarray(0, NONCE_BYTES), {
@@ -39,7 +39,7 @@ export class SecretBox {
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString()
     } catch (cause) {
-      throw new BrokenSeal('The seal is broken', { cause })
+      throw new DecryptionError('The seal is broken', { cause })
     }
   }
 }

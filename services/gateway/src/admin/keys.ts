@@ -6,11 +6,11 @@ import { type BoundCredential, issueCredential } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
 import { parseReference } from '../inboxes/store.ts'
-import { behind } from '../lists.ts'
-import { pages } from '../pages.ts'
+import { behind } from '../list-page.ts'
 import { findPod } from '../pods/store.ts'
+import { pages } from '../read-in-batches.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
-import { OperatorMistake } from './mistake.ts'
+import { UsageError } from './mistake.ts'
 
 export interface NewKey {
   readonly organizationId: string
@@ -47,7 +47,7 @@ export async function issueKey(
   actor: Actor,
 ): Promise<MadeKey> {
   const { name = LIMITS.name.default, expiresAt } = given
-  if (expiresAt !== undefined && expiresAt <= new Date()) throw new OperatorMistake('The expiry must be in the future.')
+  if (expiresAt !== undefined && expiresAt <= new Date()) throw new UsageError('The expiry must be in the future.')
   const permissions = given.permissions === undefined ? undefined : new Set(given.permissions.map(permissionNamed))
   const appConnect = permissions === undefined || permissions.delete('app_connect')
   await refuseBeyondLimit(tx, deps.events, organization, deps.credentialLimit)
@@ -75,16 +75,16 @@ async function bindingOf(tx: Tx, organizationId: string, { pod, inbox }: NewKey)
     const row = await orm.inbox.findFirst({
       where: { organizationId, deletedAt: null, ...(address === null ? { clientId } : { address }) },
     })
-    if (row === null) throw new OperatorMistake(`The organization has no inbox ${inbox}.`)
+    if (row === null) throw new UsageError(`The organization has no inbox ${inbox}.`)
     return { podId: row.podId, inboxUid: row.uid }
   }
   if (pod === undefined) return {}
   const podId = await findPod(tx, organizationId, pod)
-  if (podId === undefined) throw new OperatorMistake(`The organization has no pod ${pod}.`)
+  if (podId === undefined) throw new UsageError(`The organization has no pod ${pod}.`)
   return { podId }
 }
 
 function permissionNamed(name: string): Permission {
   if (isPermission(name)) return name
-  throw new OperatorMistake(`There is no permission ${name}.`)
+  throw new UsageError(`There is no permission ${name}.`)
 }

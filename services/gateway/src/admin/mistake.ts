@@ -1,4 +1,4 @@
 /** Something the operator can put right; the message says how, and a stack trace would only be in the way. */
-export class OperatorMistake extends Error {
-  override readonly name = 'OperatorMistake'
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
 }

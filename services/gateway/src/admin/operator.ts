@@ -10,7 +10,7 @@ import { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import { type Db, openDatabase, type Tx } from '../database.ts'
 import type { AuditEntry, Organization } from '../generated/prisma/client.ts'
-import { behind } from '../lists.ts'
+import { behind } from '../list-page.ts'
 import { beginDeletion } from '../organizations/delete.ts'
 import {
   changeOrganization,
@@ -18,12 +18,12 @@ import {
   lockOrganization,
   type OrganizationChange,
 } from '../organizations/store.ts'
-import { pages } from '../pages.ts'
+import { pages } from '../read-in-batches.ts'
 import { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimerKinds } from '../timers.ts'
 import type { OperatorConfig } from './config.ts'
 import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
-import { OperatorMistake } from './mistake.ts'
+import { UsageError } from './mistake.ts'
 
 /** Limits of an organization. Absent: as it is; null: none of its own. */
 export interface Limits {
@@ -135,7 +135,7 @@ export class Operator {
       const organization = await this.#lock(tx, id)
       if (organization.humanEmail === human) return false
       if (organization.authenticationType === 'agent_unverified') {
-        throw new OperatorMistake('Its agent attaches the human, with POST /v0/agent/human: a code must confirm it.')
+        throw new UsageError('Its agent attaches the human, with POST /v0/agent/human: a code must confirm it.')
       }
       if (human !== null) await refuseKnownHuman(tx, human)
       const deps = { events: this.#events, timers: this.#timers }
@@ -187,7 +187,7 @@ export class Operator {
     const revoked = await this.#db.transaction((tx) =>
       revokeCredentials(tx, this.#events, { id: uuid(id) }, { actor: this.#actor, now: new Date() }),
     )
-    if (revoked === 0) throw new OperatorMistake(`There is no key ${id}.`)
+    if (revoked === 0) throw new UsageError(`There is no key ${id}.`)
   }
 
   /** Entries of the audit log, newest first, a page at a time. */
@@ -251,19 +251,19 @@ function whereStatus(status: OrganizationStatus | undefined) {
 async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
   const orm = await tx.orm()
   const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
-  if (owner !== null) throw new OperatorMistake(`${human} is the human of organization ${owner.id} already.`)
+  if (owner !== null) throw new UsageError(`${human} is the human of organization ${owner.id} already.`)
 }
 
 function uuid(text: string): string {
   if (isUuid(text)) return text.toLowerCase()
-  throw new OperatorMistake(`${text} is not an id (a UUID).`)
+  throw new UsageError(`${text} is not an id (a UUID).`)
 }
 
-function unknownOrganization(id: string): OperatorMistake {
-  return new OperatorMistake(`There is no organization ${id}.`)
+function unknownOrganization(id: string): UsageError {
+  return new UsageError(`There is no organization ${id}.`)
 }
 
 /** For what an organization that is being deleted no longer takes. */
-function noOrganization(id: string): OperatorMistake {
-  return new OperatorMistake(`There is no organization ${id}, or it is being deleted.`)
+function noOrganization(id: string): UsageError {
+  return new UsageError(`There is no organization ${id}, or it is being deleted.`)
 }

@@ -6,7 +6,7 @@ import { json, organizationDocument, statusOf } from './documents.ts'
 import { printedKey } from './key-commands.ts'
 import type { MadeKey } from './keys.ts'
 import { printList } from './list.ts'
-import { OperatorMistake } from './mistake.ts'
+import { UsageError } from './mistake.ts'
 import type { Limits, OrganizationStatus } from './operator.ts'
 import { facts, moment } from './table.ts'
 
@@ -136,13 +136,13 @@ function limitsIn({ inboxes, domains, keys }: GivenLimits): Limits {
   return { inboxes: limitOrNull(inboxes), domains: limitOrNull(domains), keys: limitOrNull(keys) }
 }
 
-/** @throws OperatorMistake unless a person types the id again. */
+/** @throws UsageError unless a person types the id again. */
 async function confirm(console: Console, id: string): Promise<void> {
   const { row } = await console.operator().organization(id)
   const what = `${row.inboxCount} ${row.inboxCount === 1 ? 'inbox' : 'inboxes'} and all mail`
   const answer = await console.ask(`This deletes ${what}, for good. Type the id of the organization to go on: `)
-  if (answer === undefined) throw new OperatorMistake('Nobody is there to be asked. Say --yes to delete it for good.')
-  if (answer.trim() !== id) throw new OperatorMistake('That is not its id. Nothing was deleted.')
+  if (answer === undefined) throw new UsageError('Nobody is there to be asked. Say --yes to delete it for good.')
+  if (answer.trim() !== id) throw new UsageError('That is not its id. Nothing was deleted.')
 }
 
 function printedOrganization(made: { organization: Organization; key: MadeKey }, asJson: true | undefined): string {

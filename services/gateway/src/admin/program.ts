@@ -3,7 +3,7 @@ import { ApiError, ConfigurationError, isInfrastructureError } from '@restante/s
 import { addAuditCommand } from './audit-command.ts'
 import type { Console } from './console.ts'
 import { addKeyCommands } from './key-commands.ts'
-import { OperatorMistake } from './mistake.ts'
+import { UsageError } from './mistake.ts'
 import { addOrganizationCommands } from './organization-commands.ts'
 
 /** How a command ended, for scripts. */
@@ -23,7 +23,7 @@ export async function execute(console: Console, words: readonly string[]): Promi
   } catch (error) {
     // Commander has said what is wrong, or shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused
-    if (error instanceof OperatorMistake || error instanceof ConfigurationError || error instanceof ApiError) {
+    if (error instanceof UsageError || error instanceof ConfigurationError || error instanceof ApiError) {
       console.say(error.message)
       return EXIT.refused
     }

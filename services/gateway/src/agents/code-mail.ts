@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { PeerRefused, type ServiceClient } from '@restante/service'
+import { type ServiceClient, UpstreamRejectedError } from '@restante/service'
 import type { Secrets } from '../credentials/secrets.ts'
 import type { Db } from '../database.ts'
 import type { GatewayTimers } from '../timers.ts'
@@ -39,7 +39,7 @@ export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: Code
 
 /** Nobody can be mailed at the address. Other refusals are of our own making, such as a key that is being changed. */
 function isFinal(error: unknown): boolean {
-  return error instanceof PeerRefused && error.status === 400
+  return error instanceof UpstreamRejectedError && error.status === 400
 }
 
 const hours = LIMITS.signUp.codeLifetime / 3_600_000

@@ -1,5 +1,5 @@
 import { LIMITS, type RequestOf } from '@restante/contracts'
-import { ApiError, type Logger, sql, type Turns } from '@restante/service'
+import { ApiError, type KeyedMutex, type Logger, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
@@ -19,9 +19,9 @@ export interface AgentDependencies {
   readonly secrets: Secrets
   readonly addresses: AddressRules
   readonly timers: GatewayTimers
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   /** Requests about one human; patient, because sign-ups of a crowd all succeed, each with a key that the next ends. */
-  readonly humanTurns: Turns
+  readonly humanTurns: KeyedMutex
   readonly settings: SignUpSettings
   /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
   readonly hasReceivedMail: (organizationId: string) => Promise<boolean>

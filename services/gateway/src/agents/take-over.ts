@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts'
-import { outlast } from '@restante/service'
+import { retryThroughOutage } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { recordAudit } from '../audit/log.ts'
 import { revokeCredentials } from '../credentials/store.ts'
@@ -94,5 +94,5 @@ export function demandWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver):
  */
 export async function finishTakeOver(endWebhooks: EndWebhooks, done: TakeOver): Promise<void> {
   const patience = AbortSignal.timeout(PATIENCE_MS)
-  await Promise.all([outlast(patience, () => endWebhooks(done)), wait(LIMITS.apiKey.cache)])
+  await Promise.all([retryThroughOutage(patience, () => endWebhooks(done)), wait(LIMITS.apiKey.cache)])
 }

@@ -7,7 +7,7 @@ import {
   type PublicKeyCredential,
   type RequestOf,
 } from '@restante/contracts'
-import { ApiError, invalid, notFound, type Turns } from '@restante/service'
+import { ApiError, invalid, type KeyedMutex, notFound } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential } from '../generated/prisma/client.ts'
@@ -33,7 +33,7 @@ import {
 
 export interface CreateDependencies {
   readonly db: Db
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   readonly events: TenancyEvents
   readonly secrets: Secrets
   /** Live credentials that an organization may have. */

@@ -1,7 +1,7 @@
 import type { OperationId } from '@restante/contracts'
 import { type Cursors, type Handlers, notFound } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
-import { ListPage } from '../lists.ts'
+import { ListPage } from '../list-page.ts'
 import { write } from '../organizations/writes.ts'
 import { type CreateDependencies, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'

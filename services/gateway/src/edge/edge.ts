@@ -3,11 +3,11 @@ import {
   AdmittedCaller,
   ApiError,
   answer,
-  BareRefusal,
   type Exchange,
   type Match,
   networkOf,
   type Queryable,
+  RawHttpError,
   type Router,
   sendJson,
 } from '@restante/service'
@@ -52,7 +52,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
-    if ((request.url?.length ?? 0) > LIMITS.request.url) throw new BareRefusal(414, 'URI Too Long')
+    if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')
     compressFor(request, response)
     if (deps.documents.concerns(exchange) && (await deps.documents.serve(exchange))) return
     return serveOperation(deps, exchange, matchRoute(deps.routes, exchange))

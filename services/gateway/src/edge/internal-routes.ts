@@ -11,9 +11,9 @@ import {
   type Exchange,
   handlerTable,
   type InternalHandlers,
+  InvalidTokenError,
   Router,
   SERVICE_HEADER,
-  TokenRefused,
   verifyService,
 } from '@restante/service'
 
@@ -64,7 +64,7 @@ async function peerOf(
     const peer = await verifyService(token, keys, 'gateway', operation.id)
     if (operation.callers.includes(peer)) return peer
   } catch (error) {
-    if (!(error instanceof TokenRefused)) throw error
+    if (!(error instanceof InvalidTokenError)) throw error
   }
   exchange.log.warn({ operation: operation.id }, 'an internal operation was called without the right token')
   throw unknownRoute()

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, type Queryable, sql } from '@restante/service'
+import { type Component, type Logger, type Queryable, sql } from '@restante/service'
 import type { Identity } from './identity.ts'
 
 const RECORD = sql<never, [ids: string[], times: string[]]>(`
@@ -17,7 +17,7 @@ const FLUSH_AFTER_MS = 1_000
  * A failure to write costs a time stamp, never a request; nor does a key that is just being changed make others wait,
  * or two processes that write the same keys in another order stop each other.
  */
-export class KeyUsage implements Part {
+export class KeyUsage implements Component {
   readonly name = 'key usage'
   readonly #db: Queryable
   readonly #log: Logger

@@ -3,15 +3,15 @@ import { PassThrough } from 'node:stream'
 import type { Caller } from '@restante/contracts'
 import {
   ApiError,
-  askForBody,
-  bringsBody,
   CALLER_HEADER,
-  demandDeclaredLength,
   type Exchange,
+  hasBody,
   type Match,
+  requireDeclaredLength,
+  sendContinue,
 } from '@restante/service'
 import type { Dispatcher } from 'undici'
-import { Passage } from './passage.ts'
+import { ProxiedResponse } from './proxied-response.ts'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
 
@@ -60,7 +60,7 @@ export async function forward(
 ): Promise<void> {
   const { request, response, search } = exchange
   // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
-  demandDeclaredLength(request, route.operation.bodyLimit)
+  requireDeclaredLength(request, route.operation.bodyLimit)
   const method = request.method ?? 'GET'
   const path = pathBelow(route, matched)
   const options = {
@@ -70,7 +70,7 @@ export async function forward(
     body: bodyOf(exchange),
   }
   if (!(options.body instanceof PassThrough)) return dispatch(upstream, options, response)
-  askForBody(request, response)
+  sendContinue(request, response)
   request.pipe(options.body)
   try {
     await dispatch(upstream, options, response)
@@ -86,7 +86,7 @@ export async function forward(
  * comes early, and the rest of a request that is destroyed is never read.
  */
 function bodyOf({ request, received }: Exchange): Buffer | PassThrough | null {
-  if (!hasBody(request)) return null
+  if (!forwardsBody(request)) return null
   return received ?? new PassThrough()
 }
 
@@ -96,7 +96,7 @@ async function dispatch(
   response: ServerResponse,
 ): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    const passage = new Passage(response)
+    const passage = new ProxiedResponse(response)
     upstream.pool.dispatch(options, passage)
     try {
       await passage.over
@@ -139,6 +139,6 @@ function namedBy(connection: string | undefined): ReadonlySet<string> {
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
 }
 
-function hasBody(request: IncomingMessage): boolean {
-  return request.method !== 'GET' && request.method !== 'HEAD' && bringsBody(request)
+function forwardsBody(request: IncomingMessage): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request)
 }

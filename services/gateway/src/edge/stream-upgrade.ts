@@ -6,12 +6,12 @@ import { LIMITS, operations, ROUTE_NOT_FOUND } from '@restante/contracts'
 import {
   ApiError,
   answerOnSocket,
-  bringsBody,
   CALLER_HEADER,
+  type Component,
   hangUp,
+  hasBody,
   isInfrastructureError,
   type Logger,
-  type Part,
   type Queryable,
   requestIdOf,
   type ServiceClient,
@@ -21,8 +21,8 @@ import type { RateLimits } from '../rate-limits/rate-limits.ts'
 import { bearerToken } from './authorization.ts'
 import type { KeyLookup } from './key-lookup.ts'
 import type { KeyUsage } from './key-usage.ts'
-import { passesBack } from './passage.ts'
 import type { Peers } from './peers.ts'
+import { passesBack } from './proxied-response.ts'
 import { passedOn } from './proxy.ts'
 import { resolveCaller } from './scope.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -56,7 +56,7 @@ export interface StreamUpgradeOptions {
  * The WebSocket upgrade at `/v0` (events 6.1): authenticates, strips the key, attaches a caller token and from then on
  * only carries bytes between the client and the live stream service, which speaks the protocol.
  */
-export class StreamUpgrade implements Part {
+export class StreamUpgrade implements Component {
   readonly name = 'streams'
   readonly #options: StreamUpgradeOptions
   /** Sockets of handshakes and of what became of them, by the request id that the stream service knows them by. */
@@ -97,7 +97,7 @@ export class StreamUpgrade implements Part {
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
     // Handed on, its length would swallow the beginning of whatever follows.
-    if (bringsBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
+    if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
     if (token === undefined) {

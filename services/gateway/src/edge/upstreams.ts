@@ -1,5 +1,5 @@
 import type { ServiceName } from '@restante/contracts'
-import { type Part, TokenMint } from '@restante/service'
+import { type Component, TokenMint } from '@restante/service'
 import { Pool } from 'undici'
 
 /** A service behind the gateway. */
@@ -38,7 +38,7 @@ const BODY_TIMEOUT_MS = 60_000
 const READY_TIMEOUT_MS = 2_000
 
 /** The services behind the gateway. */
-export class Upstreams implements Part {
+export class Upstreams implements Component {
   readonly name = 'services behind the gateway'
   readonly #upstreams: Readonly<Record<UpstreamName, Upstream>>
   readonly #readiness: boolean

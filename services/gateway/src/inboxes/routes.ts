@@ -1,9 +1,9 @@
 import { type Caller, type OperationId, pageSize } from '@restante/contracts'
-import { ApiError, type Cursors, type Handlers, invalid, notFound, pageOf, type Turns } from '@restante/service'
+import { ApiError, type Cursors, type Handlers, invalid, type KeyedMutex, notFound, pageOf } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
-import { ListPage } from '../lists.ts'
+import { ListPage } from '../list-page.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { demandPod } from '../pods/store.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
@@ -19,7 +19,7 @@ import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from 
 
 export interface InboxDependencies {
   readonly db: Db
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   readonly cursors: Cursors
   readonly events: TenancyEvents
   readonly addresses: AddressRules

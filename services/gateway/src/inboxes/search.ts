@@ -1,4 +1,4 @@
-import { type Queryable, sql, sqlPlannedAnew } from '@restante/service'
+import { type Queryable, sql, sqlUnprepared } from '@restante/service'
 import type { ShownInbox } from './document.ts'
 import { addressesOfSearch, beginningWith, NO_RANGE, type Range, wordsOfSearch } from './search-words.ts'
 import type { InboxScope } from './store.ts'
@@ -44,14 +44,14 @@ const inRange = (from: number) => `(i.address collate "C" >= $${from} and i.addr
 const WORDS_BUT = `i.search_words like all($7::text[]) and not ${inRange(8)}`
 
 // Planned for their values: a rare beginning is read from its index, a common one by going through the newest inboxes.
-const BY_ADDRESS = sqlPlannedAnew<FoundRow, [...Frame, ...wanted: Range, ...but: Range]>(
+const BY_ADDRESS = sqlUnprepared<FoundRow, [...Frame, ...wanted: Range, ...but: Range]>(
   newestOf('inboxes i', `${inRange(7)} and not ${inRange(9)}`),
 )
-const BY_COMMON_WORDS = sqlPlannedAnew<FoundRow, [...Frame, patterns: string[], ...but: Range]>(
+const BY_COMMON_WORDS = sqlUnprepared<FoundRow, [...Frame, patterns: string[], ...but: Range]>(
   newestOf('inboxes i', WORDS_BUT),
 )
 // `offset 0` keeps each inbox a look-up of its own, where the plan might prefer to read all there are.
-const BY_RARE_WORD = sqlPlannedAnew<FoundRow, [...Frame, patterns: string[], ...but: Range, ...rare: Range]>(
+const BY_RARE_WORD = sqlUnprepared<FoundRow, [...Frame, patterns: string[], ...but: Range, ...rare: Range]>(
   newestOf(
     `(select distinct inbox_uid from inbox_words where organization_id = $1 and word >= $10 and word < $11) found
        cross join lateral (select * from inboxes where uid = found.inbox_uid offset 0) i`,

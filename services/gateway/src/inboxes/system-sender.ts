@@ -1,4 +1,11 @@
-import { isInfrastructureError, type Logger, outlast, type Part, type Queryable, sql } from '@restante/service'
+import {
+  type Component,
+  isInfrastructureError,
+  type Logger,
+  type Queryable,
+  retryThroughOutage,
+  sql,
+} from '@restante/service'
 
 const IS_INBOX = sql<{ one: number }, [address: string]>(
   'select 1 as one from inboxes where address = $1 and deleted_at is null',
@@ -17,7 +24,7 @@ export interface SystemSenderCheckOptions {
  * configuration. While the database is away at the start, the check follows, and the process takes no requests when it
  * fails.
  */
-export class SystemSenderCheck implements Part {
+export class SystemSenderCheck implements Component {
   readonly name = 'system sender'
   readonly #options: SystemSenderCheckOptions
   readonly #stop = new AbortController()
@@ -54,7 +61,7 @@ export class SystemSenderCheck implements Part {
 
   async #checkLater(): Promise<void> {
     try {
-      await outlast(this.#stop.signal, () => this.#check())
+      await retryThroughOutage(this.#stop.signal, () => this.#check())
     } catch (error) {
       if (this.#stop.signal.aborted) return
       this.#problem = error instanceof Error ? error : new Error(String(error))

@@ -1,12 +1,12 @@
 import type { Caller } from '@restante/contracts'
-import { ApiError, sql, type Turns } from '@restante/service'
+import { ApiError, type KeyedMutex, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { lockOrganization } from './store.ts'
 
 export interface Writes {
   readonly db: Db
-  readonly turns: Turns
+  readonly turns: KeyedMutex
 }
 
 /** For whom something is changed. */

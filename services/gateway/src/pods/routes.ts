@@ -1,9 +1,9 @@
 import { type Caller, LIMITS, type OperationId, type Pod as PodDocument } from '@restante/contracts'
-import { type Cursors, type Handlers, notFound, type Turns } from '@restante/service'
+import { type Cursors, type Handlers, type KeyedMutex, notFound } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
-import { ListPage } from '../lists.ts'
+import { ListPage } from '../list-page.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { podChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { deletePod } from './delete.ts'
@@ -20,7 +20,7 @@ import {
 
 export interface PodDependencies {
   readonly db: Db
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   readonly cursors: Cursors
   readonly events: TenancyEvents
   /** Pods that an organization may have, the default one included. */

@@ -3,7 +3,7 @@ import { type Caller, isUuid } from '@restante/contracts'
 import { ApiError, notFound, type Queryable, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
-import type { ListPage } from '../lists.ts'
+import type { ListPage } from '../list-page.ts'
 
 const FIND = sql<{ id: string }, [organizationId: string, id: string | null, clientId: string]>(`
 select id from pods

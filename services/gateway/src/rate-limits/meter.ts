@@ -1,7 +1,7 @@
-import type { Logger, Part } from '@restante/service'
+import type { Component, Logger } from '@restante/service'
 import { Counter } from 'prom-client'
-import { Ahead } from './ahead.ts'
 import type { Answer, Bucket, Charge, Demand, Demands, Refusal, Verdict } from './buckets.ts'
+import { LocalAllowance } from './local-allowance.ts'
 import { LocalBuckets } from './local-buckets.ts'
 import { SharedBuckets } from './shared-buckets.ts'
 
@@ -46,11 +46,11 @@ const COUNT_AFTER_MS = 10
  * counted with one call per shared bucket, so that a crowd costs hardly more than one; others pass at once and are
  * counted a moment later. When the shared counters do not answer, requests are counted here.
  */
-export class Meter implements Part {
+export class Meter implements Component {
   readonly name = 'rate limits'
   readonly #shared: SharedBuckets
   readonly #local = new LocalBuckets()
-  readonly #ahead = new Ahead()
+  readonly #ahead = new LocalAllowance()
   /** By the key of the shared bucket. */
   #groups = new Map<string, Group>()
   #soon: NodeJS.Immediate | undefined

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isUuid } from '@restante/contracts'
-import { ApiError, bringsBody, type Queryable } from '@restante/service'
+import { ApiError, hasBody, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
 import { SharedLookup } from '../edge/shared-lookup.ts'
@@ -52,7 +52,7 @@ export class Signatures {
 
   /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
   async #prove(request: IncomingMessage, sparingly: boolean): Promise<Proof> {
-    const digested = bringsBody(request) || request.headers['content-digest'] !== undefined
+    const digested = hasBody(request) || request.headers['content-digest'] !== undefined
     const fields = fieldsOf(request, demandBoundedForm(request, this.#bases))
     let proof: Proof | undefined
     for (const base of this.#bases) {

@@ -1,5 +1,5 @@
 import type { OperationDefinition } from '@restante/contracts'
-import { bringsBody, type Exchange, readBody } from '@restante/service'
+import { type Exchange, hasBody, readBody } from '@restante/service'
 import { isDigestOf } from './content-digest.ts'
 import { FIXES, refusedSignature } from './refusals.ts'
 
@@ -15,7 +15,7 @@ export async function receiveSigned(
   count: (bytes: number) => void,
 ): Promise<void> {
   const { request, response } = exchange
-  const body = bringsBody(request) ? await readBody(request, response, bodyLimit, count) : Buffer.alloc(0)
+  const body = hasBody(request) ? await readBody(request, response, bodyLimit, count) : Buffer.alloc(0)
   const digest = request.headers['content-digest']
   // Where there is a body, the header is covered and so it is there.
   if (digest !== undefined && !isDigestOf(String(digest), body)) throw refusedSignature(FIXES.digest)

@@ -1,15 +1,15 @@
-import { ParserUnavailable, type ReadMail } from '@restante/mime'
+import { ParserUnavailableError, type ReadMail } from '@restante/mime'
 import { UpstreamError } from '@restante/service'
 
 /**
  * Waits for what a parser thread makes of a mail.
- * @throws ParserDied, ParserOverdue, ParserTimedOut: the mail may be at fault; UpstreamError: no mail can be read now.
+ * @throws ParserCrashedError, ParserOverdueError, ParserTimeoutError: the mail may be at fault; UpstreamError: no mail can be read now.
  */
 export async function parsed(reading: Promise<ReadMail>): Promise<ReadMail> {
   try {
     return await reading
   } catch (cause) {
-    if (cause instanceof ParserUnavailable) throw new UpstreamError('mail cannot be parsed now', { cause })
+    if (cause instanceof ParserUnavailableError) throw new UpstreamError('mail cannot be parsed now', { cause })
     throw cause
   }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { BlobNotFound, type BlobStore } from '@restante/blobs'
+import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import type { BinaryResponse } from '@restante/contracts'
 import { decodeTransferStream } from '@restante/mime'
 import { ApiError, type Handlers, notFound, sql } from '@restante/service'
@@ -33,7 +33,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
         return await download(options, claims.message, claims.attachment)
       } catch (error) {
         // Deleted while it was being opened.
-        if (error instanceof BlobNotFound) throw notFound('File')
+        if (error instanceof BlobNotFoundError) throw notFound('File')
         throw error
       }
     },

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { StoredBlob } from '@restante/blobs'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import { Batches } from '@restante/service'
+import { Batcher } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { blobOf, type ReservedNames } from '../raw/reserved-names.ts'
 import { rawMails } from '../raw/store.ts'
 import { currentTraceparent } from '../telemetry/spans.ts'
 import type { Envelope } from './envelope.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
-import { UnusableContent } from './unusable-content.ts'
+import { UnusableContentError } from './unusable-content-error.ts'
 
 export interface AcceptanceOptions {
   readonly db: Db
   readonly outbox: Outbox
   readonly names: ReservedNames
   /** Called after rows were committed. */
-  readonly announce: () => void
+  readonly notify: () => void
 }
 
 /** Where a mail goes: rows for the queue, and paused inboxes that swallow it. */
@@ -46,12 +46,12 @@ const MOST = 50
  */
 export class Acceptance {
   readonly #options: AcceptanceOptions
-  readonly #arrivals: Batches<Arrived, Arrived>
+  readonly #arrivals: Batcher<Arrived, Arrived>
 
   constructor(options: AcceptanceOptions) {
     const { db } = options
     this.#options = options
-    this.#arrivals = new Batches({
+    this.#arrivals = new Batcher({
       most: MOST,
       work: (arrived) => db.transaction((tx) => this.#record(tx, arrived)),
     })
@@ -60,7 +60,7 @@ export class Acceptance {
   /**
    * @param destinations asked when the bytes are durable, which may be long after they began to come. Without rows, nothing
    *   needs the bytes.
-   * @param write makes the bytes durable under the given name; UnusableContent says that nothing was written, and that
+   * @param write makes the bytes durable under the given name; UnusableContentError says that nothing was written, and that
    *   another mail may have the name.
    * @returns the id under which operators find the mail's bytes.
    */
@@ -70,13 +70,13 @@ export class Acceptance {
     write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
     within?: Within,
   ): Promise<string> {
-    const { db, names, announce } = this.#options
+    const { db, names, notify } = this.#options
     const name = await names.take()
     const { id } = name
     const blob = blobOf(id)
     const receivedAt = new Date()
     const { size } = await write(blob).catch((error: unknown) => {
-      if (error instanceof UnusableContent) names.giveBack(name)
+      if (error instanceof UnusableContentError) names.giveBack(name)
       throw error
     })
     const to = await destinations().catch(async (error: unknown) => {
@@ -95,7 +95,7 @@ export class Acceptance {
       await db.transaction(async (tx) => {
         if (await within(tx)) await this.#record(tx, [arrived])
       })
-    announce()
+    notify()
     return id
   }
 

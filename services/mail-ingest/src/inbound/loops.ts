@@ -1,10 +1,10 @@
 import { LIMITS } from '@restante/contracts'
 import { normalizeAddress } from '@restante/mime'
-import { UnusableContent } from './unusable-content.ts'
+import { UnusableContentError } from './unusable-content-error.ts'
 
 /** A mail that goes in circles (RFC 5321 6.3). */
-export class LoopDetected extends UnusableContent {
-  override readonly name = 'LoopDetected'
+export class LoopDetectedError extends UnusableContentError {
+  override readonly name = 'LoopDetectedError'
 }
 
 /** Hops that a mail may have come over. */
@@ -27,7 +27,7 @@ export interface LoopRule {
 /**
  * Yields the bytes of a mail, and throws once its header shows a loop: more than 50 `Received` fields, or two of ours for
  * the same inbox. Anybody can write such fields; whoever does has only the own mail refused.
- * @throws LoopDetected
+ * @throws LoopDetectedError
  */
 export async function* withoutLoops(content: AsyncIterable<Buffer>, rule: LoopRule): AsyncGenerator<Buffer, void> {
   const header = new HeaderCollector()
@@ -75,7 +75,7 @@ class HeaderCollector {
 function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
   const [header = ''] = `\r\n${text}`.split('\r\n\r\n', 1)
   const hops = header.split(/\r\n(?![ \t])/).filter((field) => /^received[ \t]*:/i.test(field))
-  if (hops.length > MOST_HOPS) throw new LoopDetected(`more than ${MOST_HOPS} hops`)
+  if (hops.length > MOST_HOPS) throw new LoopDetectedError(`more than ${MOST_HOPS} hops`)
   const arrivals = new Map<string, number>()
   for (const recipient of hops.flatMap((field) => recipientOf(field, hostname) ?? [])) {
     for (const inbox of new Set([recipient, withoutTag(recipient)])) {
@@ -83,7 +83,7 @@ function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
     }
   }
   if (inboxes.some((inbox) => (arrivals.get(inbox) ?? 0) > MOST_ARRIVALS)) {
-    throw new LoopDetected('the mail has been here before')
+    throw new LoopDetectedError('the mail has been here before')
   }
 }
 

@@ -1,5 +1,5 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { type Queryable, sql, sqlPlannedAnew } from '@restante/service'
+import { type Queryable, sql, sqlUnprepared } from '@restante/service'
 
 /** The same text as the partial indexes of the default view, so that they serve it. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
@@ -74,7 +74,7 @@ export class ListConditions {
     this.#values.push(limit + 1)
     const text = `${select} where ${this.#clauses.join(' and ')}
  order by "timestamp" ${direction}, id ${direction} limit $${this.#values.length}`
-    const statement = this.#isFiltered ? sqlPlannedAnew<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
+    const statement = this.#isFiltered ? sqlUnprepared<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
     return db.query(statement, ...this.#values)
   }
 }

@@ -4,7 +4,7 @@ import type { Cursors, Handlers } from '@restante/service'
 import { notFound } from '@restante/service'
 import type { Db } from '../database.ts'
 import type { DownloadLinks } from '../files/links.ts'
-import type { JustSent } from '../sent/just-sent.ts'
+import type { RecentlySent } from '../sent/recently-sent.ts'
 import { inboxOf } from './caller.ts'
 import { changeLabels } from './change-labels.ts'
 import { deleteMessage } from './delete-message.ts'
@@ -20,7 +20,7 @@ export interface MailboxRoutesOptions {
   readonly outbox: Outbox
   readonly cursors: Cursors
   readonly links: DownloadLinks
-  readonly justSent: JustSent
+  readonly justSent: RecentlySent
   /** Called when bytes may have become unused. */
   readonly sweep: () => void
 }

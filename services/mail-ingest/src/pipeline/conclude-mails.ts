@@ -31,7 +31,7 @@ interface Conclusion {
 /**
  * Brings examined mails where they belong, in this order: messages and their threads, facts, reports, and the end of their
  * rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
- * @throws LeaseLost
+ * @throws LeaseLostError
  */
 export function concludeMails(
   examined: readonly ExaminedMail[],

@@ -1,4 +1,4 @@
-import { type Logger, type Part, Periodic } from '@restante/service'
+import { type Component, type Logger, Periodic } from '@restante/service'
 import type { Db } from '../database.ts'
 import { type LeasedMail, queue } from './queue.ts'
 
@@ -11,7 +11,7 @@ const ATTEMPT_MS = 90_000
  * Renews the leases of the mails that are being worked on, so that they are short: what a dead process held is taken
  * over within seconds, and a slow one keeps its own.
  */
-export class Leases implements Part {
+export class Leases implements Component {
   readonly name = 'mail leases'
   readonly #db: Db
   readonly #held = new Map<LeasedMail, number>()

@@ -8,7 +8,7 @@ import type { LeasedMail } from './queue.ts'
  * Reads a mail in a thread that may die of it. Each attempt was counted before it began, so a mail that kills its
  * threads, or the process, is stored from its headers after three, and without them after three more: what
  * got 250 is in its mailbox whatever is in it. A slow mail is stored from its headers as soon as it is overdue.
- * @throws ParserOverdue: to be tried in the slow lane; ParserDied, ParserTimedOut: to be tried again; UpstreamError: to
+ * @throws ParserOverdueError: to be tried in the slow lane; ParserCrashedError, ParserTimeoutError: to be tried again; UpstreamError: to
  * be tried again, and no attempt of this mail.
  */
 export async function parseMail(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<MailContent> {

@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ParserOverdue } from '@restante/mime'
-import { Batches, type Bell, type ByteBudget, isInfrastructureError, type Logger, type Part } from '@restante/service'
+import { ParserOverdueError } from '@restante/mime'
+import {
+  Batcher,
+  type ByteSemaphore,
+  type Component,
+  isInfrastructureError,
+  type Logger,
+  type Wakeup,
+} from '@restante/service'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
 import { blamingHeavyStatements } from './heavy-statement.ts'
 import type { Leases } from './leases.ts'
 import { Places } from './places.ts'
-import { type LeasedMail, LeaseLost, queue } from './queue.ts'
+import { type LeasedMail, LeaseLostError, queue } from './queue.ts'
 import { SlowTurns } from './slow-turns.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {
   /** For raw mails, each of which is in memory several times while it is read and examined. */
-  readonly memory: ByteBudget
+  readonly memory: ByteSemaphore
   /** Called when bytes may have become unused. */
   readonly sweep: () => void
   readonly log: Logger
@@ -23,12 +30,12 @@ export interface PipelineOptions {
   readonly tools: PipelineTools
   readonly leases: Leases
   /** Rung when mail was accepted. */
-  readonly bell: Bell
+  readonly wakeup: Wakeup
   /** Inboxes whose mail is processed at once. */
   readonly concurrency: number
 }
 
-/** How often an idle pipeline looks by itself: the guarantee, where the bell is the speed. */
+/** How often an idle pipeline looks by itself: the guarantee, where the wakeup is the speed. */
 const POLL_MS = 500
 /** The same while all places are taken: one becomes free when its mail has been in work for a while. */
 const PLACES_MS = 100
@@ -46,11 +53,11 @@ const INFRASTRUCTURE_RETRY_MS = 2_000
  * them in the order of their arrival; what is ready at one moment shares a transaction. A failure gives a mail back, and
  * those behind it in its inbox with it; a crash leaves leases that end by themselves.
  */
-export class Pipeline implements Part {
+export class Pipeline implements Component {
   readonly name = 'pipeline'
   readonly #options: PipelineOptions
   readonly #log: Logger
-  readonly #conclusions: Batches<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
+  readonly #conclusions: Batcher<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
   readonly #places: Places
   readonly #slowTurns = new SlowTurns()
   #stopping = false
@@ -62,7 +69,7 @@ export class Pipeline implements Part {
     this.#options = options
     this.#log = tools.log
     this.#places = new Places(concurrency)
-    this.#conclusions = new Batches({
+    this.#conclusions = new Batcher({
       most: concurrency,
       work: async (runs) => {
         const facts = await this.#concludeTogether(runs.flat())
@@ -84,18 +91,18 @@ export class Pipeline implements Part {
   /** Finishes the mails that are being processed and takes no more. */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#options.bell.ring()
+    this.#options.wakeup.notify()
     await this.#running
     await this.#places.empty()
   }
 
   async #run(): Promise<void> {
-    const { bell, leases } = this.#options
+    const { wakeup, leases } = this.#options
     while (!this.#stopping) {
       try {
         const taken = await this.#take()
         this.#tickedAt = Date.now()
-        if (taken === 0) await bell.wait(this.#places.free > 0 ? POLL_MS : PLACES_MS)
+        if (taken === 0) await wakeup.wait(this.#places.free > 0 ? POLL_MS : PLACES_MS)
       } catch (error) {
         this.#log.warn({ err: error }, 'no mail can be taken from the queue')
         await wait(OUTAGE_MS)
@@ -119,13 +126,13 @@ export class Pipeline implements Part {
   }
 
   #begin(run: readonly LeasedMail[]): Promise<void> {
-    const { tools, leases, bell } = this.#options
+    const { tools, leases, wakeup } = this.#options
     const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
     const isSlow = run.some(({ slow }) => slow)
     const process = () => this.#process(run)
     // One slow mail at a time: a small one does not keep memory from the mails of others.
     const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
-    return this.#places.during(leases.during(run, inMemory), isSlow).finally(() => bell.ring())
+    return this.#places.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
   }
 
   /**
@@ -209,7 +216,7 @@ export class Pipeline implements Part {
   async #giveBack({ mail, error }: Failure, behind: readonly LeasedMail[], begun: number): Promise<void> {
     const { db } = this.#options.tools
     const facts = common(mail, begun)
-    if (error instanceof ParserOverdue) {
+    if (error instanceof ParserOverdueError) {
       mailAttempts.inc({ outcome: 'overdue' })
       this.#log.info(facts, 'mail moved to the slow lane: its first attempt took too long')
       await queue.moveToSlowLane(db, mail).catch(() => {})
@@ -218,7 +225,7 @@ export class Pipeline implements Part {
     }
     const outage = isInfrastructureError(error)
     const waitMs = outage ? INFRASTRUCTURE_RETRY_MS : (RETRY_MS[mail.attempts - 1] ?? RETRY_MS[4])
-    if (error instanceof LeaseLost) {
+    if (error instanceof LeaseLostError) {
       mailAttempts.inc({ outcome: 'lease_lost' })
       this.#log.warn(facts, 'another worker has taken a mail over')
     } else {

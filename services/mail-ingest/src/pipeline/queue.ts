@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { type Queryable, sqlPlannedAnew } from '@restante/service'
+import { type Queryable, sqlUnprepared } from '@restante/service'
 import { type Envelope, envelope as envelopeSchema } from '../inbound/envelope.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { type Waited, waited as waitedSchema } from '../waiting/waited.ts'
@@ -79,7 +79,7 @@ const TURNS = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
 // locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
 // it come along. Not when one of them was tried before: it may end the process, and would take the rest along. The slow
 // heads come in turns of their organizations and lanes: those that had none of the latest turns first.
-const TAKE = sqlPlannedAnew<
+const TAKE = sqlUnprepared<
   Row,
   [leaseId: string, lanes: number, slowLanes: number, organizations: readonly string[], servedLanes: readonly string[]]
 >(`
@@ -110,12 +110,12 @@ update inbound
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
           envelope, received_at, waited, attempts + orphaned::int as attempts, slow, ${OVERDUE} as overdue, orphaned`)
 
-const COUNT = sqlPlannedAnew<{ id: string }, [id: string, leaseId: string]>(
+const COUNT = sqlUnprepared<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
 )
 
 // Rows that are being finished are locked: they need no lease any more, and nobody waits for them here.
-const RENEW = sqlPlannedAnew<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
+const RENEW = sqlUnprepared<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
 with held as (
   select inbound.id
     from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id) join inbound using (id, lease_id)
@@ -123,12 +123,12 @@ with held as (
 )
 update inbound set leased_until = now() + ${LEASE} from held where inbound.id = held.id`)
 
-const FINISH = sqlPlannedAnew<{ id: string }, [ids: readonly string[], leaseIds: readonly string[]]>(`
+const FINISH = sqlUnprepared<{ id: string }, [ids: readonly string[], leaseIds: readonly string[]]>(`
 delete from inbound using unnest($1::uuid[], $2::uuid[]) as done(id, lease_id)
  where inbound.id = done.id and inbound.lease_id = done.lease_id
 returning inbound.id`)
 
-const RELEASE = sqlPlannedAnew<
+const RELEASE = sqlUnprepared<
   never,
   [ids: readonly string[], leaseIds: readonly string[], uncount: number, waitMs: number]
 >(`
@@ -139,7 +139,7 @@ update inbound
 
 // Those behind it in its lane wait as long as it does: were the time counted for each alone, many slow mails would hold a
 // lane up for as many times the limit.
-const MOVE_TO_SLOW_LANE = sqlPlannedAnew<never, [id: string, leaseId: string]>(`
+const MOVE_TO_SLOW_LANE = sqlUnprepared<never, [id: string, leaseId: string]>(`
 with moved as (
   update inbound
      set lease_id = null, leased_until = null, attempts = attempts - 1, due_at = now(), slow = true,
@@ -151,8 +151,8 @@ update inbound set slow_since = now()
  where inbound.lane = moved.lane and inbound.position > moved.position and inbound.slow_since is null`)
 
 /** The lease ended before the work did; whoever holds the row now does it. */
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost'
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError'
 }
 
 type Held = Pick<LeasedMail, 'id' | 'leaseId'>
@@ -197,11 +197,11 @@ export const queue = {
     await db.query(RENEW, ...columns(mails))
   },
 
-  /** Removes mails in the transaction of their effects. @throws LeaseLost */
+  /** Removes mails in the transaction of their effects. @throws LeaseLostError */
   async finish(tx: Queryable, mails: readonly LeasedMail[]): Promise<void> {
     const finished = new Set((await tx.query(FINISH, ...columns(mails))).map(({ id }) => id))
     const lost = mails.find(({ id }) => !finished.has(id))
-    if (lost) throw new LeaseLost(`another worker has taken ${lost.id}`)
+    if (lost) throw new LeaseLostError(`another worker has taken ${lost.id}`)
   },
 
   /** Gives mails back. @param counts whether they may be at fault for what happened. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Part } from '@restante/service'
+import type { Component } from '@restante/service'
 import type { Db } from '../database.ts'
 import { rawMails } from './store.ts'
 
@@ -19,7 +19,7 @@ export interface ReservedName {
  * Names for the bytes of arriving mail, reserved ahead so that a mail need not wait for a commit before its bytes may be
  * written. Nobody else has one that was given out.
  */
-export class ReservedNames implements Part {
+export class ReservedNames implements Component {
   readonly name = 'reserved names'
   readonly #db: Db
   #free: ReservedName[] = []

@@ -1,5 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import { type Logger, type Part, Periodic, sql } from '@restante/service'
+import { type Component, type Logger, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 import { rawMails } from './store.ts'
 
@@ -15,7 +15,7 @@ const BATCH = 50
 const EVERY_MS = 5_000
 
 /** Deletes raw mails that nothing refers to. The row goes after the blob, so a crash in between repeats the deletion. */
-export class RawMailSweeper implements Part {
+export class RawMailSweeper implements Component {
   readonly name = 'raw mail sweeper'
   readonly #db: Db
   readonly #blobs: BlobStore
@@ -37,7 +37,7 @@ export class RawMailSweeper implements Part {
   }
 
   /** Bytes may have become unused. */
-  readonly ring = (): void => this.#turns.ring()
+  readonly notify = (): void => this.#turns.notify()
 
   /** @returns how many blobs were deleted. */
   async sweep(): Promise<number> {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '@restante/contracts'
-import { type Part, UpstreamError } from '@restante/service'
+import { type Component, UpstreamError } from '@restante/service'
 import type { DnsCache } from './dns-cache.ts'
 import type { FromThread, Judgement, MailToJudge, ToThread } from './protocol.ts'
 
@@ -55,7 +55,7 @@ const DEATHS = 3
  * with the first mail, works mails off piece by piece in turns, and is replaced when one of them ends it. DNS questions
  * are answered by this thread's cache.
  */
-export class SenderJudge implements Part {
+export class SenderJudge implements Component {
   readonly name = 'sender judge'
   readonly #options: Required<SenderJudgeOptions>
   readonly #tasks = new Map<number, Task>()

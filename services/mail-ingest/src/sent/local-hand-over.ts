@@ -3,7 +3,7 @@ import { type InternalRequestOf, type InternalResponseOf, LIMITS } from '@restan
 import { type Logger, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Acceptance } from '../inbound/acceptance.ts'
-import { LoopDetected, withoutLoops } from '../inbound/loops.ts'
+import { LoopDetectedError, withoutLoops } from '../inbound/loops.ts'
 import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
@@ -99,7 +99,7 @@ export class LocalHandOver {
       for await (const _ of withoutLoops(header, { hostname, inboxes: [address] }));
       return false
     } catch (error) {
-      if (error instanceof LoopDetected) return true
+      if (error instanceof LoopDetectedError) return true
       throw error
     } finally {
       header.destroy()

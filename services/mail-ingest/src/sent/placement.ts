@@ -1,8 +1,8 @@
-import { BlobNotFound, type BlobStore } from '@restante/blobs'
+import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import { LIMITS, type SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import { bareAddress, ParserDied, type ParserPool, ParserTimedOut } from '@restante/mime'
-import { ByteBudget } from '@restante/service'
+import { bareAddress, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
+import { ByteSemaphore } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
 import type { Db, Tx } from '../database.ts'
@@ -34,7 +34,7 @@ export interface PlacementOptions {
 export class SentPlacement {
   readonly #options: PlacementOptions
   /** Not the pipeline's, which may hold all of that while it has a copy placed that an answer names. */
-  readonly #memory = new ByteBudget({ bytes: LIMITS.inbound.bytes })
+  readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
   constructor(options: PlacementOptions) {
     this.#options = options
@@ -67,7 +67,7 @@ export class SentPlacement {
       return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
     } catch (error) {
       // A reservation that is left is swept later.
-      if (error instanceof BlobNotFound && (await this.#isGone(copy))) return undefined
+      if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
       throw error
     }
   }
@@ -102,7 +102,7 @@ async function readContent(raw: Buffer, parser: ParserPool): Promise<MailContent
   try {
     return contentOf(await parsed(parser.read(raw, { priority: true })), raw)
   } catch (error) {
-    if (error instanceof ParserDied || error instanceof ParserTimedOut) return unparsedContent(raw)
+    if (error instanceof ParserCrashedError || error instanceof ParserTimeoutError) return unparsedContent(raw)
     throw error
   }
 }

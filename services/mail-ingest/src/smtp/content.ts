@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream'
-import { UnusableContent } from '../inbound/unusable-content.ts'
+import { UnusableContentError } from '../inbound/unusable-content-error.ts'
 import { LineGuard } from './line-guard.ts'
 
 /** A mail above the size that EHLO announced. */
-export class MailTooLarge extends UnusableContent {
-  override readonly name = 'MailTooLarge'
+export class MailTooLargeError extends UnusableContentError {
+  override readonly name = 'MailTooLargeError'
 }
 
 /** The connection ended within the mail. */
-export class MailBrokenOff extends UnusableContent {
-  override readonly name = 'MailBrokenOff'
+export class MailInterruptedError extends UnusableContentError {
+  override readonly name = 'MailInterruptedError'
 }
 
 /**
  * What DATA carries, checked while it flows by: at most `limit` bytes, strict line endings. The stream is left open
  * when a check fails, so that the rest can be read up to its end and the answer comes where the peer expects it.
- * @throws SmugglingAttempt, MailTooLarge, MailBrokenOff
+ * @throws SmugglingAttemptError, MailTooLargeError, MailInterruptedError
  */
 export async function* checkedContent(stream: Readable, limit: number): AsyncGenerator<Buffer, void> {
   const guard = new LineGuard()
@@ -23,7 +23,7 @@ export async function* checkedContent(stream: Readable, limit: number): AsyncGen
   for await (const chunk of received(stream)) {
     const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
     size += bytes.length
-    if (size > limit) throw new MailTooLarge()
+    if (size > limit) throw new MailTooLargeError()
     guard.check(bytes)
     yield bytes
   }
@@ -34,7 +34,7 @@ async function* received(stream: Readable): AsyncGenerator<Buffer | string> {
   try {
     yield* stream.iterator({ destroyOnReturn: false })
   } catch (cause) {
-    throw new MailBrokenOff('the mail broke off', { cause })
+    throw new MailInterruptedError('the mail broke off', { cause })
   }
 }
 

@@ -1,8 +1,8 @@
-import { UnusableContent } from '../inbound/unusable-content.ts'
+import { UnusableContentError } from '../inbound/unusable-content-error.ts'
 
 /** A mail that cannot be what its sender's server sent: bytes that two servers would read as different mails. */
-export class SmugglingAttempt extends UnusableContent {
-  override readonly name = 'SmugglingAttempt'
+export class SmugglingAttemptError extends UnusableContentError {
+  override readonly name = 'SmugglingAttemptError'
 }
 
 const CR = 0x0d
@@ -23,28 +23,28 @@ export class LineGuard {
   /** Since the last CR LF: dots and invisible bytes seen; undefined once the line has anything else. */
   #suspect: { dots: number; invisible: number } | undefined = { dots: 0, invisible: 0 }
 
-  /** @throws SmugglingAttempt */
+  /** @throws SmugglingAttemptError */
   check(chunk: Uint8Array): void {
     for (const byte of chunk) {
       if (this.#afterCr) {
-        if (byte !== LF) throw new SmugglingAttempt('bare CR')
+        if (byte !== LF) throw new SmugglingAttemptError('bare CR')
         this.#endOfLine()
         continue
       }
-      if (byte === LF) throw new SmugglingAttempt('bare LF')
+      if (byte === LF) throw new SmugglingAttemptError('bare LF')
       if (byte === CR) this.#afterCr = true
       else this.#inLine(byte)
     }
   }
 
-  /** @throws SmugglingAttempt when the content ends inside a line break. */
+  /** @throws SmugglingAttemptError when the content ends inside a line break. */
   end(): void {
-    if (this.#afterCr) throw new SmugglingAttempt('bare CR')
+    if (this.#afterCr) throw new SmugglingAttemptError('bare CR')
   }
 
   #endOfLine(): void {
     if (this.#suspect && this.#suspect.dots === 1 && this.#suspect.invisible > 0) {
-      throw new SmugglingAttempt('disguised end of data')
+      throw new SmugglingAttemptError('disguised end of data')
     }
     this.#afterCr = false
     this.#suspect = { dots: 0, invisible: 0 }

@@ -1,7 +1,7 @@
 import type { RecipientAnswer } from '@restante/contracts'
 import { LIMITS } from '@restante/contracts'
 import type { ReturnPath } from '@restante/mime'
-import { Batches, type ServiceClient } from '@restante/service'
+import { Batcher, type ServiceClient } from '@restante/service'
 
 /** What an envelope recipient stands for here. */
 export type Recipient =
@@ -31,11 +31,11 @@ const FRESH_MS = 1_000
  */
 export class RecipientLookup {
   readonly #returnPath: ReturnPath
-  readonly #questions: Batches<string, RecipientAnswer>
+  readonly #questions: Batcher<string, RecipientAnswer>
 
   constructor({ gateway, returnPath }: { gateway: ServiceClient; returnPath: ReturnPath }) {
     this.#returnPath = returnPath
-    this.#questions = new Batches({ most: MOST, atOnce: AT_ONCE, work: (addresses) => askOwner(gateway, addresses) })
+    this.#questions = new Batcher({ most: MOST, atOnce: AT_ONCE, work: (addresses) => askOwner(gateway, addresses) })
   }
 
   /** @throws UpstreamError when the owner does not answer within 2 s. */

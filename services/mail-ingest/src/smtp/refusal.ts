@@ -1,8 +1,8 @@
 import { isInfrastructureError } from '@restante/service'
-import { LoopDetected } from '../inbound/loops.ts'
-import { MailBrokenOff, MailTooLarge } from './content.ts'
+import { LoopDetectedError } from '../inbound/loops.ts'
+import { MailInterruptedError, MailTooLargeError } from './content.ts'
 import { BROKEN_MAIL } from './guarded-server.ts'
-import { SmugglingAttempt } from './line-guard.ts'
+import { SmugglingAttemptError } from './line-guard.ts'
 
 /**
  * An answer to the peer other than success. smtp-server adds the enhanced status code that goes with the number, unless
@@ -28,16 +28,16 @@ export function noSuchMailbox(): Refusal {
 /** The answer to a mail that was not taken; a failure that is not the mail's is a 451, so that the peer keeps it. */
 export function refusalFor(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof SmugglingAttempt) {
+  if (error instanceof SmugglingAttemptError) {
     return new Refusal(
       BROKEN_MAIL,
       `Refused for ${error.message}: lines must end with CR LF (RFC 5321 2.3.8)`,
       'smuggling',
     )
   }
-  if (error instanceof LoopDetected) return new Refusal(554, `5.4.6 Mail loop: ${error.message}`, 'loop')
-  if (error instanceof MailTooLarge) return new Refusal(552, 'Mail too large', 'too_large')
-  if (error instanceof MailBrokenOff) return new Refusal(451, 'Mail broke off, try again later', 'broken_off')
+  if (error instanceof LoopDetectedError) return new Refusal(554, `5.4.6 Mail loop: ${error.message}`, 'loop')
+  if (error instanceof MailTooLargeError) return new Refusal(552, 'Mail too large', 'too_large')
+  if (error instanceof MailInterruptedError) return new Refusal(451, 'Mail broke off, try again later', 'broken_off')
   const outcome = isInfrastructureError(error) ? 'deferred' : 'failed'
   return new Refusal(451, 'Mail cannot be stored now, try again later', outcome)
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, PeerLimit } from '@restante/service'
+import { type Component, type Logger, PeerLimit } from '@restante/service'
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -59,7 +59,7 @@ const IDLE_COMMANDS = 1_000
  * servers pay it once per connection, not per mail. Lines end with CR LF and nothing else, in commands (521) as in mails
  * (554 where they end), and whoever breaks that is disconnected: what two servers could read differently is not read.
  */
-export class SmtpEdge implements Part {
+export class SmtpEdge implements Component {
   readonly name = 'smtp'
   readonly #options: SmtpEdgeOptions
   readonly #log: Logger

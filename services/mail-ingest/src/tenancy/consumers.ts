@@ -9,13 +9,13 @@ export interface TenancyConsumerOptions {
   readonly kafka: Kafka
   readonly db: Db
   /** Rung when an inbox or organization is to be purged. */
-  readonly announce: () => void
+  readonly notify: () => void
   /** Rung when labels are to be taken off. */
-  readonly announceLabels: () => void
+  readonly notifyLabels: () => void
 }
 
 /** A deleted inbox takes nothing any more from this commit on; what it held is purged afterwards. */
-export function tenancyConsumer({ kafka, db, announce, announceLabels }: TenancyConsumerOptions) {
+export function tenancyConsumer({ kafka, db, notify, notifyLabels }: TenancyConsumerOptions) {
   return new Consumer({
     kafka,
     db,
@@ -26,20 +26,20 @@ export function tenancyConsumer({ kafka, db, announce, announceLabels }: Tenancy
         async effect(tx, { payload }) {
           const { address, deleted_at, ...inbox } = payload
           await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
-          tx.afterCommit(announce)
+          tx.afterCommit(notify)
         },
       },
       'organization.taken_over': {
         async effect(tx, { payload }) {
           if (!payload.verified) return
           await orderLabelRemoval(tx, payload.organization_id, payload.at)
-          tx.afterCommit(announceLabels)
+          tx.afterCommit(notifyLabels)
         },
       },
       'organization.deleted': {
         async effect(tx, { payload }) {
           await buryOrganization(tx, payload.organization_id, payload.deleted_at)
-          tx.afterCommit(announce)
+          tx.afterCommit(notify)
         },
       },
     },

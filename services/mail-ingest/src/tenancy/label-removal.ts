@@ -1,6 +1,6 @@
 import { SYSTEM_LABELS, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import { type Logger, Periodic, PurgeTurns, sql } from '@restante/service'
+import { type Logger, Periodic, RoundRobinPurger, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
@@ -71,12 +71,12 @@ export async function orderLabelRemoval(tx: Tx, organizationId: string, takenOve
  */
 export class LabelRemoval extends Periodic {
   readonly #outbox: Outbox
-  readonly #organizations: PurgeTurns<Tx>
+  readonly #organizations: RoundRobinPurger<Tx>
 
   constructor({ db, outbox, log }: { db: Db; outbox: Outbox; log: Logger }) {
     super({ name: 'label removal', everyMs: EVERY_MS, log, work: (stopping) => this.#remove(stopping) })
     this.#outbox = outbox
-    this.#organizations = new PurgeTurns({ ...TABLE, db, work: (tx, id) => this.#removeBatch(tx, id) })
+    this.#organizations = new RoundRobinPurger({ ...TABLE, db, work: (tx, id) => this.#removeBatch(tx, id) })
   }
 
   async #remove(stopping: AbortSignal): Promise<void> {

@@ -1,6 +1,14 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
-import { inboxesWaiting, type Logger, type Part, Periodic, PurgeBacklog, PurgeTurns, sql } from '@restante/service'
+import {
+  type Component,
+  inboxesWaiting,
+  type Logger,
+  Periodic,
+  PurgeBacklog,
+  RoundRobinPurger,
+  sql,
+} from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
@@ -60,19 +68,19 @@ export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
  * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Organizations take
  * turns. Mail of such an inbox that is still in the queue is discarded by the pipeline, which is waited for.
  */
-export class InboxPurge implements Part {
+export class InboxPurge implements Component {
   readonly name = 'inbox purge'
   readonly #db: Db
   readonly #blobs: BlobStore
   readonly #outbox: Outbox
-  readonly #inboxes: PurgeTurns<Tx>
+  readonly #inboxes: RoundRobinPurger<Tx>
   readonly #turns: Periodic
 
   constructor(options: { db: Db; blobs: BlobStore; outbox: Outbox; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
     this.#outbox = options.outbox
-    this.#inboxes = new PurgeTurns({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeBatch(tx, uid) })
+    this.#inboxes = new RoundRobinPurger({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeBatch(tx, uid) })
     this.#turns = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,
@@ -90,7 +98,7 @@ export class InboxPurge implements Part {
     return this.#turns.stop()
   }
 
-  readonly ring = (): void => this.#turns.ring()
+  readonly notify = (): void => this.#turns.notify()
 
   /** Works until there is nothing that could be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {

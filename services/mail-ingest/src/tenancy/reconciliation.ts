@@ -1,4 +1,4 @@
-import { type Logger, type Part, Periodic, type ServiceClient, sql } from '@restante/service'
+import { type Component, type Logger, Periodic, type ServiceClient, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 import { buryInbox } from '../mailbox/lock.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
@@ -27,14 +27,14 @@ export interface InboxReconciliationOptions {
   readonly gateway: ServiceClient
   readonly log: Logger
   /** Rung when an inbox is to be purged. */
-  readonly announce: () => void
+  readonly notify: () => void
 }
 
 /**
  * Compares the inboxes that hold mail here with those of their owner, daily, so that a deletion whose event was lost
  * does not keep mail for ever. What two answers of the owner agree on is buried, and nothing else.
  */
-export class InboxReconciliation implements Part {
+export class InboxReconciliation implements Component {
   readonly name = 'inbox reconciliation'
   readonly #options: InboxReconciliationOptions
   readonly #turns: Periodic
@@ -61,13 +61,13 @@ export class InboxReconciliation implements Part {
 
   /** @returns how many inboxes turned out to be deleted. */
   async reconcile(stopping?: AbortSignal): Promise<number> {
-    const { db, log, announce } = this.#options
+    const { db, log, notify } = this.#options
     // Read before the snapshot: whatever holds mail now and is alive is in it.
     const held = new Map((await db.query(HELD)).map((inbox) => [inbox.inbox_uid, inbox]))
     const gone = await this.#unknownToOwner(await this.#withoutLive(held, stopping))
     const now = new Date().toISOString()
     for (const inbox of gone) await db.transaction((tx) => buryInbox(tx, inbox, now))
-    if (gone.length > 0) announce()
+    if (gone.length > 0) notify()
     log.info({ held: held.size, gone: gone.length }, 'inboxes reconciled with their owner')
     return gone.length
   }

@@ -2,12 +2,12 @@ import type { InternalHandlers } from '@restante/service'
 import type { Db } from '../database.ts'
 import { buryInbox, deletedInbox } from '../mailbox/lock.ts'
 
-/** What the gateway asks about deleted inboxes. `announce` is rung when one is to be purged. */
+/** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
 export function purgeRoutes(deps: {
   db: Db
-  announce: () => void
+  notify: () => void
 }): Pick<InternalHandlers<'mail-ingest'>, 'mail-ingest.purgeInbox'> {
-  const { db, announce } = deps
+  const { db, notify } = deps
   return {
     'mail-ingest.purgeInbox': async ({ body }) => {
       const known = await deletedInbox(db, body.inbox_uid)
@@ -15,7 +15,7 @@ export function purgeRoutes(deps: {
       const { address, deleted_at, ...inbox } = body
       await db.transaction(async (tx) => {
         await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
-        tx.afterCommit(announce)
+        tx.afterCommit(notify)
       })
       return { purged: false }
     },

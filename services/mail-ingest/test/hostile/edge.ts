@@ -56,7 +56,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const recipients = new RecipientLookup({ gateway, returnPath })
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
-  const acceptance = new Acceptance({ db, outbox, names, announce: () => {} })
+  const acceptance = new Acceptance({ db, outbox, names, notify: () => {} })
   const counters = new HourlyCounters({ ...config.rates.redis, log })
   const rates = new InboundRates({ ...config.rates, counters, secret: config.secrets.returnPath })
   const admission = new Admission({ rates, storage: new StorageQuota({ db, limit: undefined }), log })

@@ -1,11 +1,11 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
-import { isInfrastructureError, type Logger, outlast } from '@restante/service'
+import { isInfrastructureError, type Logger, retryThroughOutage } from '@restante/service'
 import type { Db, Orm, Tx } from '../database.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { type BegunDelivery, settle } from './delivery.ts'
+import { KeyedSemaphore } from './keyed-semaphore.ts'
 import type { Route } from './route.ts'
 import type { Settled, Settlements } from './settlements.ts'
-import { Slots } from './slots.ts'
 import { begin, findOpen, type OpenDelivery, type SendRecord } from './store.ts'
 import { attemptSeconds, deliveriesSettled, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
 import type { Outcome } from './verdict.ts'
@@ -51,11 +51,11 @@ const MOST_MS = 10_000
  */
 export class Attempts {
   readonly #options: AttemptsOptions
-  readonly #slots: Slots
+  readonly #slots: KeyedSemaphore
 
   constructor(options: AttemptsOptions) {
     this.#options = options
-    this.#slots = new Slots({
+    this.#slots = new KeyedSemaphore({
       most: options.perDestination,
       mostWaiting: Math.ceil(options.concurrency / 2),
       patienceMs: PATIENCE_MS,
@@ -163,7 +163,9 @@ class Attempt {
     const pending = this.#pending
     if (pending.length === 0) return
     const { db, settlements } = this.#options
-    await outlast(this.#context.signal, () => db.transaction((tx) => settlements.record(tx, this.#send, pending)))
+    await retryThroughOutage(this.#context.signal, () =>
+      db.transaction((tx) => settlements.record(tx, this.#send, pending)),
+    )
     this.#pending = []
   }
 

@@ -29,7 +29,7 @@ export class OutboundContent {
     return { name, size: raw.length, sha256 }
   }
 
-  /** The message as it goes over the wire. @throws BlobNotFound; BrokenSeal when it was sealed with another key. */
+  /** The message as it goes over the wire. @throws BlobNotFoundError; DecryptionError when it was sealed with another key. */
   async read({ id, origin }: Pick<SendRecord, 'id' | 'origin'>): Promise<Readable> {
     const { blobs, box } = this.#options
     if (origin.kind === 'inbox') return blobs.get(outboundBlob(id))

@@ -1,11 +1,11 @@
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
-import type { Part } from '@restante/service'
+import type { Component } from '@restante/service'
 import type { BegunDelivery } from './delivery.ts'
-import { type Exchanges, NoExchange } from './exchanges.ts'
 import { IdleSessions } from './idle-sessions.ts'
+import { type MxHosts, NoMxError } from './mx-hosts.ts'
 import type { OutboundContent } from './outbound-content.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
-import { type Peer, Session, SessionFailed, type Timeouts } from './session.ts'
+import { type Peer, Session, SessionFailedError, type Timeouts } from './session.ts'
 import type { OpenDelivery } from './store.ts'
 import { deferredBy, type Outcome } from './verdict.ts'
 
@@ -20,7 +20,7 @@ export interface Smarthost {
 export interface OutsideRouteOptions {
   readonly content: OutboundContent
   readonly returnPath: ReturnPath
-  readonly exchanges: Exchanges
+  readonly exchanges: MxHosts
   readonly smarthost: Smarthost | undefined
   readonly ehloName: string
   readonly timeouts: Timeouts
@@ -34,7 +34,7 @@ const MOST_HOSTS = 5
  * message at the destination, and then for a moment those of the next ones; each has a transaction of its own, because
  * each has a return path of its own.
  */
-export class OutsideRoute implements Route, Part {
+export class OutsideRoute implements Route, Component {
   readonly name = 'outside'
   readonly repeatable = false
   readonly #options: OutsideRouteOptions
@@ -139,7 +139,7 @@ export class OutsideRoute implements Route, Part {
       const session = await this.#nextExchange(domain, passedOver, 'opportunistic', signal)
       if (session instanceof Session) return session
       // The list is used up: what the last host that was reached said tells more than that.
-      if (session instanceof NoExchange) return last ?? session.outcome
+      if (session instanceof NoMxError) return last ?? session.outcome
       last = session.outcome
       passedOver.push(session.address)
     }
@@ -151,7 +151,7 @@ export class OutsideRoute implements Route, Part {
     passedOver: readonly string[],
     tls: 'opportunistic' | 'none',
     signal: AbortSignal,
-  ): Promise<Session | NoExchange | { readonly address: string; readonly outcome: Outcome }> {
+  ): Promise<Session | NoMxError | { readonly address: string; readonly outcome: Outcome }> {
     const { exchanges, ehloName, timeouts } = this.#options
     try {
       const { socket, hostname, host, port } = await exchanges.connect(domain, passedOver, signal)
@@ -159,13 +159,13 @@ export class OutsideRoute implements Route, Part {
       try {
         return await Session.open(peer, ehloName, timeouts, signal)
       } catch (error) {
-        if (!(error instanceof SessionFailed)) throw error
+        if (!(error instanceof SessionFailedError)) throw error
         // RFC 3207 leaves it to the client; mail is better delivered in the clear than not at all, as without STARTTLS.
         if (error.tls && tls !== 'none') return await this.#nextExchange(domain, passedOver, 'none', signal)
         return { address: host, outcome: error.outcome }
       }
     } catch (error) {
-      if (error instanceof NoExchange) return error
+      if (error instanceof NoMxError) return error
       throw error
     }
   }
@@ -175,7 +175,7 @@ export class OutsideRoute implements Route, Part {
     try {
       return await Session.open(peer, ehloName, timeouts, signal)
     } catch (error) {
-      if (!(error instanceof SessionFailed)) throw error
+      if (!(error instanceof SessionFailedError)) throw error
       // A password is not for the clear, where whoever disturbs TLS could read it.
       const plain = error.tls && peer.tls === 'opportunistic' && !peer.credentials
       return plain ? this.#session({ ...peer, tls: 'none' }, signal) : error.outcome

@@ -23,8 +23,8 @@ export interface Timeouts {
 }
 
 /** The conversation ended before any recipient was decided. */
-export class SessionFailed extends Error {
-  override readonly name = 'SessionFailed'
+export class SessionFailedError extends Error {
+  override readonly name = 'SessionFailedError'
   readonly outcome: Outcome
   /** TLS was offered and did not come about: the same host is worth a second try without it. */
   readonly tls: boolean
@@ -73,7 +73,7 @@ export class Session {
 
   /**
    * Connects, greets, and secures the connection as far as the peer can.
-   * @throws SessionFailed
+   * @throws SessionFailedError
    */
   static async open(peer: Peer, ehloName: string, timeouts: Timeouts, signal: AbortSignal): Promise<Session> {
     const connection = new SMTPConnection(connectionOptions(peer, ehloName, timeouts))
@@ -271,13 +271,13 @@ function endsSession(error: unknown): boolean {
  * Before the first MAIL even a 5xx (a greeting, say) is about this host at this time, not about any recipient: other
  * hosts are tried, then later times.
  */
-function sessionFailure(error: unknown, peer: Peer, upgrading: boolean): SessionFailed {
+function sessionFailure(error: unknown, peer: Peer, upgrading: boolean): SessionFailedError {
   const { code, response } = smtpError(error)
   const tls = upgrading || code === 'ETLS'
   const text = response === undefined ? `No session: ${messageOf(error)}` : `Refused the session: ${response}`
   const status = tls ? '4.7.5' : code === 'ETIMEDOUT' ? '4.4.1' : '4.4.2'
   const mta = response === undefined ? undefined : peer.name
-  return new SessionFailed(deferredBy(status, text, mta), { tls, cause: error })
+  return new SessionFailedError(deferredBy(status, text, mta), { tls, cause: error })
 }
 
 function messageOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '../database.ts'
 import { suppress } from '../suppression/store.ts'
 import { type BegunDelivery, type Settlement, UNDETERMINED } from './delivery.ts'
-import { deliveriesTopic, factsOf, type News } from './facts.ts'
+import { deliveriesTopic, factsOf, type News } from './delivery-events.ts'
 import { markHandedOver, markRejected, type SendRecord, saveSettlement } from './store.ts'
 
 export interface Settled {
@@ -78,8 +78,8 @@ function newsItem(settlement: Settlement, recipients: string[]): News | undefine
 
 function answerKey(settlement: Settlement): string {
   const { status, text, mta } = settlement.verdict
-  const announce = settlement.state === 'deferred' && settlement.announceDelay
-  return JSON.stringify([settlement.state, settlement.state === 'delivered' ? mta : [status, text], announce])
+  const announced = settlement.state === 'deferred' && settlement.announceDelay
+  return JSON.stringify([settlement.state, settlement.state === 'delivered' ? mta : [status, text], announced])
 }
 
 async function suppressRefused(tx: Tx, { origin }: SendRecord, settled: readonly Settled[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, Periodic, sql } from '@restante/service'
+import { type Component, type Logger, Periodic, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
@@ -71,7 +71,7 @@ export interface SweeperOptions {
 }
 
 /** Removes what nothing needs any more: content, keys, counts, and blobs of messages that were never accepted. */
-export class Sweeper implements Part {
+export class Sweeper implements Component {
   readonly name = 'retention'
   readonly #options: SweeperOptions
   readonly #turns: Periodic

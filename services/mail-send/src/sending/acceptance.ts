@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import { ApiError, isInfrastructureError, notFound, outlast } from '@restante/service'
+import { ApiError, isInfrastructureError, notFound, retryThroughOutage } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
-import { announceBlob, type Departures, forgetBlob, wasAccepted } from '../delivery/departures.ts'
-import { deliveriesTopic } from '../delivery/facts.ts'
+import { deliveriesTopic } from '../delivery/delivery-events.ts'
+import { announceBlob, forgetBlob, type OutboundQueue, wasAccepted } from '../delivery/outbound-queue.ts'
 import { outboundBlob } from '../delivery/store.ts'
 import { holdInbox } from '../tenancy/store.ts'
-import { type Claim, completeKey, OutcomeUnknown } from './idempotency.ts'
+import { type Claim, completeKey, UnknownOutcomeError } from './idempotency.ts'
 import type { ComposedMessage } from './message.ts'
 import { chargeToday } from './quota.ts'
 import { dailyLimitExceeded } from './refusals.ts'
@@ -29,7 +29,7 @@ export interface AcceptanceOptions {
   readonly db: Db
   readonly outbox: Outbox
   readonly blobs: BlobStore
-  readonly departures: Departures
+  readonly departures: OutboundQueue
 }
 
 /** How long a database that went away around a commit is waited for, to learn what became of it. */
@@ -47,7 +47,7 @@ export class Acceptance {
    * The bytes first, durable; then message, deliveries, first attempts, quota, idempotency key and event in one
    * transaction. A crash before its commit leaves nothing but a blob, which is swept; after it the message is on its
    * way whatever happens.
-   * @throws OutcomeUnknown when the database went away around the commit and stays away; ApiError 404, 429, 409.
+   * @throws UnknownOutcomeError when the database went away around the commit and stays away; ApiError 404, 429, 409.
    */
   async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
@@ -83,9 +83,9 @@ export class Acceptance {
   /** A caller without an idempotency key who is told of a failure sends again: so what can be found out, is. */
   async #resolve(id: string, failure: unknown): Promise<boolean> {
     try {
-      return await outlast(AbortSignal.timeout(RESOLVE_MS), () => wasAccepted(this.#options.db, id))
+      return await retryThroughOutage(AbortSignal.timeout(RESOLVE_MS), () => wasAccepted(this.#options.db, id))
     } catch {
-      throw new OutcomeUnknown(failure)
+      throw new UnknownOutcomeError(failure)
     }
   }
 

@@ -5,11 +5,11 @@ import {
   ApiError,
   type GuardedFetch,
   OutboundNetworkError,
-  OutboundRefused,
+  OutboundRefusedError,
   type OutboundRequest,
   type OutboundResponse,
-  OutboundTimeout,
-  OutboundTooLarge,
+  OutboundTimeoutError,
+  OutboundTooLargeError,
 } from '@restante/service'
 import { fetchedName } from './fetched-name.ts'
 
@@ -83,10 +83,10 @@ async function fetchOne(
 }
 
 function fetchFailure(error: unknown, index: number): unknown {
-  if (error instanceof OutboundRefused) return rejected(index, error.message, error)
-  if (error instanceof OutboundTooLarge)
+  if (error instanceof OutboundRefusedError) return rejected(index, error.message, error)
+  if (error instanceof OutboundTooLargeError)
     return rejected(index, `URL attachments may have ${LIMITS.send.fetchedBytes} bytes together`, error)
-  if (error instanceof OutboundTimeout || error instanceof OutboundNetworkError)
+  if (error instanceof OutboundTimeoutError || error instanceof OutboundNetworkError)
     return unavailable(index, error.message, error)
   return error
 }

@@ -25,8 +25,8 @@ export type ClaimResult =
   | { readonly kind: 'replay'; readonly response: SentMessage }
 
 /** The work may have been done or not: its key stays taken until the lease is over, and then tells which. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown'
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError'
   constructor(cause: unknown) {
     super('It is not known whether the message was accepted', { cause })
   }

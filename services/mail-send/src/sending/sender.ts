@@ -10,12 +10,19 @@ import {
 } from '@restante/contracts'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
-import { ApiError, type Aside, BodyMemory, type GuardedFetch, type Logger, type ServiceClient } from '@restante/service'
+import {
+  ApiError,
+  type Aside,
+  BodyMemoryLimiter,
+  type GuardedFetch,
+  type Logger,
+  type ServiceClient,
+} from '@restante/service'
 import type { Db } from '../database.ts'
 import { findSuppressed } from '../suppression/store.ts'
 import type { Acceptance, Terms } from './acceptance.ts'
 import { loadAttachments } from './attachments.ts'
-import { type Claim, claimKey, fingerprint, keepKey, OutcomeUnknown, releaseKey } from './idempotency.ts'
+import { type Claim, claimKey, fingerprint, keepKey, releaseKey, UnknownOutcomeError } from './idempotency.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './message.ts'
 import { countToday } from './quota.ts'
 import { answerRecipients, type GivenAddresses, type Recipients, readAddresses, uniqueAddresses } from './recipients.ts'
@@ -73,7 +80,7 @@ const PLACE_MS = 500
 export class Sender {
   readonly #options: SenderOptions
   /** Fetched files, of which a message may bring five times what its request may have; composed, they are there thrice. */
-  readonly #memory = new BodyMemory({ held: 1.5 * LIMITS.send.fetchedBytes, workedOn: LIMITS.send.fetchedBytes })
+  readonly #memory = new BodyMemoryLimiter({ held: 1.5 * LIMITS.send.fetchedBytes, workedOn: LIMITS.send.fetchedBytes })
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -98,7 +105,7 @@ export class Sender {
     try {
       return await this.#work(command, given, request, result.claim)
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) await this.#release(result.claim, request.log)
+      if (!(error instanceof UnknownOutcomeError)) await this.#release(result.claim, request.log)
       throw error
     } finally {
       letGo()

@@ -1,8 +1,8 @@
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
 import { invalid, sql } from '@restante/service'
 import type { Db } from '../database.ts'
-import { announceBlob, type Departures } from '../delivery/departures.ts'
 import type { OutboundContent } from '../delivery/outbound-content.ts'
+import { announceBlob, type OutboundQueue } from '../delivery/outbound-queue.ts'
 
 /** A plain text to one person. */
 export interface SystemMessage {
@@ -16,7 +16,7 @@ export interface SystemMessage {
 export interface SystemMailOptions {
   readonly db: Db
   readonly content: OutboundContent
-  readonly departures: Departures
+  readonly departures: OutboundQueue
   readonly domain: string
   readonly sender: { readonly name: string; readonly address: string }
   readonly dkim: DkimKey | undefined

@@ -7,12 +7,12 @@ export interface TenancyConsumerOptions {
   readonly kafka: Kafka
   readonly db: Db
   /** Rung when something is to be purged. */
-  readonly announce: () => void
+  readonly notify: () => void
 }
 
 /** What goes when its owner goes. Deletions are final, so their order among other events does not matter. */
 export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(typeof topics)['tenancy'], Orm> {
-  const { kafka, db, announce } = options
+  const { kafka, db, notify } = options
   return new Consumer({
     kafka,
     db,
@@ -22,13 +22,13 @@ export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(type
       'inbox.deleted': {
         async effect(tx, { payload }) {
           await buryInbox(tx, payload)
-          tx.afterCommit(announce)
+          tx.afterCommit(notify)
         },
       },
       'organization.deleted': {
         async effect(tx, { payload }) {
           await buryOrganization(tx, payload.organization_id, payload.deleted_at)
-          tx.afterCommit(announce)
+          tx.afterCommit(notify)
         },
       },
     },

@@ -1,5 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import { inboxesWaiting, type Logger, Periodic, PurgeBacklog, PurgeTurns, sql } from '@restante/service'
+import { inboxesWaiting, type Logger, Periodic, PurgeBacklog, RoundRobinPurger, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
@@ -80,13 +80,13 @@ export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
 export class Purge extends Periodic {
   readonly #db: Db
   readonly #blobs: BlobStore
-  readonly #inboxes: PurgeTurns<Tx>
+  readonly #inboxes: RoundRobinPurger<Tx>
 
   constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
     super({ name: 'purge', everyMs: EVERY_MS, log: options.log, work: (stopping) => this.purge(stopping) })
     this.#db = options.db
     this.#blobs = options.blobs
-    this.#inboxes = new PurgeTurns({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeInbox(tx, uid) })
+    this.#inboxes = new RoundRobinPurger({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeInbox(tx, uid) })
   }
 
   /** Works until there is nothing that could be purged now, or the process stops. */

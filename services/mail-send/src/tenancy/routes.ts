@@ -2,19 +2,19 @@ import type { InternalHandlers } from '@restante/service'
 import type { Db } from '../database.ts'
 import { buryInbox, findDeleted } from './store.ts'
 
-/** What the gateway asks about deleted inboxes. `announce` is rung when one is to be purged. */
+/** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
 export function purgeRoutes(deps: {
   db: Db
-  announce: () => void
+  notify: () => void
 }): Pick<InternalHandlers<'mail-send'>, 'mail-send.purgeInbox'> {
-  const { db, announce } = deps
+  const { db, notify } = deps
   return {
     'mail-send.purgeInbox': async ({ body }) => {
       const known = await findDeleted(db, body.inbox_uid)
       if (known) return known
       await db.transaction(async (tx) => {
         await buryInbox(tx, body)
-        tx.afterCommit(announce)
+        tx.afterCommit(notify)
       })
       return { purged: false }
     },

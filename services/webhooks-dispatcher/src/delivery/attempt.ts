@@ -4,9 +4,9 @@ import {
   type GuardedFetch,
   type Logger,
   OutboundNetworkError,
-  OutboundRefused,
-  OutboundTimeout,
-  OutboundTooLarge,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLargeError,
   type SecretBox,
 } from '@restante/service'
 import { Counter, Histogram } from 'prom-client'
@@ -158,9 +158,9 @@ export class Deliverer {
 
 /** The kind of a failed request. Anything that is not the receiver's doing is thrown on: it is no failed attempt. */
 function failureOf(error: unknown): string {
-  if (error instanceof OutboundRefused) return `refused: ${error.reason}`
-  if (error instanceof OutboundTimeout) return 'timeout'
-  if (error instanceof OutboundTooLarge) return 'answer too large'
+  if (error instanceof OutboundRefusedError) return `refused: ${error.reason}`
+  if (error instanceof OutboundTimeoutError) return 'timeout'
+  if (error instanceof OutboundTooLargeError) return 'answer too large'
   if (error instanceof OutboundNetworkError) return `network: ${error.networkCode}`
   throw error
 }

@@ -2,12 +2,12 @@ import { type Caller, LIMITS, type RequestOf, visibleLabels } from '@restante/co
 import {
   ApiError,
   invalid,
+  type KeyedMutex,
   notFound,
   type Queryable,
   requireEventTypes,
   type SecretBox,
   type ServiceClient,
-  type Turns,
 } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
@@ -29,7 +29,7 @@ type Body = RequestOf<'webhooks.create'>['body']
 export interface CreateDeps {
   readonly db: Db
   /** Creates of one organization wait for each other: in turn, they hold one connection instead of all. */
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
   /** Whether this installation admits webhook URLs without TLS. */

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import type { Logger, Part } from '@restante/service'
+import type { Component, Logger } from '@restante/service'
 import { Counter, Gauge } from 'prom-client'
 import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'
@@ -17,7 +17,7 @@ interface Member {
 }
 
 /** Every open stream of this instance, by organization; delivers what the log says and ends what must end. */
-export class Hub implements Part {
+export class Hub implements Component {
   readonly name = 'streams'
   readonly #log: Logger
   readonly #drainMs: number

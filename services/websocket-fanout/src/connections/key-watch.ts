@@ -1,4 +1,4 @@
-import { type Logger, type Part, Periodic, type ServiceClient } from '@restante/service'
+import { type Component, type Logger, Periodic, type ServiceClient } from '@restante/service'
 import type { Hub } from './hub.ts'
 
 /** A pause is at most five quarters of this: with the question it stays below the second that a dead key may have. */
@@ -10,7 +10,7 @@ const BATCH = 1_000
  * over. Events tell the same sooner; this holds also while they do not flow, and for a stream that was admitted on a
  * look-up of a moment ago and opened after its key's end had been told.
  */
-export class KeyWatch implements Part {
+export class KeyWatch implements Component {
   readonly name = 'key watch'
   readonly #hub: Hub
   readonly #gateway: ServiceClient<'websocket-fanout'>

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, REDIS_DISCONNECT_MS } from '@restante/service'
+import { type Component, type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
 import { Redis } from 'ioredis'
 
 /** A lease that nobody renews belonged to an instance that died. */
@@ -18,7 +18,7 @@ return 1`
  * Counts the open streams of an organization over all instances, as leases in Redis. When Redis is down, streams are
  * opened all the same and each instance counts its own: availability over metering.
  */
-export class StreamQuota implements Part {
+export class StreamQuota implements Component {
   readonly name = 'stream quota'
   readonly #redis: Redis
   readonly #prefix: string

@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Caller, LIMITS } from '@restante/contracts'
-import { answerOnSocket, CALLER_HEADER, type Logger, TokenRefused, verifyCaller } from '@restante/service'
+import { answerOnSocket, CALLER_HEADER, InvalidTokenError, type Logger, verifyCaller } from '@restante/service'
 import { WebSocketServer } from 'ws'
 import { Connection, type ResolveScopes } from './connection.ts'
 import { FrameCounter } from './frame-counter.ts'
@@ -88,7 +88,7 @@ async function admit(request: IncomingMessage, callerKey: string): Promise<Calle
     const token = headerOf(request, CALLER_HEADER) ?? ''
     return (await verifyCaller(token, callerKey, 'websocket-fanout', 'stream.connect')).caller
   } catch (error) {
-    if (error instanceof TokenRefused) return undefined
+    if (error instanceof InvalidTokenError) return undefined
     throw error
   }
 }

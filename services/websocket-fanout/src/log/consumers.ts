@@ -7,11 +7,11 @@ interface ConsumerDeps {
   readonly kafka: Kafka
   readonly db: Db
   /** Says that the log has grown. */
-  readonly announce: () => void
+  readonly notify: () => void
 }
 
 /** Public documents go into the log unopened; the topic's internal events are not for streams. */
-export function messageConsumer({ kafka, db, announce }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
+export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
   return new Consumer({
     kafka,
     db,
@@ -21,14 +21,14 @@ export function messageConsumer({ kafka, db, announce }: ConsumerDeps): Consumer
       types: Object.keys(topics['mail.messages'].events).filter(isEventType),
       effectMany: async (tx, events) => {
         await append(tx, events.map(publicEntry))
-        tx.afterCommit(announce)
+        tx.afterCommit(notify)
       },
     },
   })
 }
 
 /** Ends of keys, inboxes and pods become entries too, so that every instance closes what it holds of them. */
-export function tenancyConsumer({ kafka, db, announce }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
+export function tenancyConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
   return new Consumer({
     kafka,
     db,
@@ -38,7 +38,7 @@ export function tenancyConsumer({ kafka, db, announce }: ConsumerDeps): Consumer
       types: ['credential.deleted', 'inbox.deleted', 'pod.deleted', 'organization.deleted'],
       effectMany: async (tx, events) => {
         await append(tx, events.flatMap(endEntry))
-        tx.afterCommit(announce)
+        tx.afterCommit(notify)
       },
     },
   })

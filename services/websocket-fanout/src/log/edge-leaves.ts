@@ -8,7 +8,7 @@ export type EdgeLeaves = InternalRequestOf<'websocket-fanout.drainConnections'>
 
 /** The edge cannot know which instance holds which of its streams, so the log tells all of them. */
 export async function recordEdgeLeaves(
-  { db, announce }: { db: Db; announce: () => void },
+  { db, notify }: { db: Db; notify: () => void },
   leaves: EdgeLeaves,
 ): Promise<void> {
   const entry = {
@@ -24,7 +24,7 @@ export async function recordEdgeLeaves(
   }
   await db.transaction(async (tx) => {
     await append(tx, [entry])
-    tx.afterCommit(announce)
+    tx.afterCommit(notify)
   })
 }
 

@@ -1,4 +1,4 @@
-import { Announcer, Bell, ChannelListener, type Logger, outlast, type Part } from '@restante/service'
+import { ChannelListener, type Component, type Logger, Notifier, retryThroughOutage, Wakeup } from '@restante/service'
 import type { Db } from '../database.ts'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
@@ -14,12 +14,12 @@ const BATCH_BYTES = 1024 * 1024
 const STALLED_MS = 10_000
 
 /** Follows the log from the moment of its start and hands each entry on, in order, once. */
-export class LogTail implements Part {
+export class LogTail implements Component {
   readonly name = 'stream log'
   readonly #db: Db
   readonly #log: Logger
   readonly #deliver: (entry: LogEntry) => void
-  readonly #bell = new Bell()
+  readonly #wakeup = new Wakeup()
   readonly #listener: ChannelListener
   #position = '0'
   #lookedAt = 0
@@ -27,25 +27,30 @@ export class LogTail implements Part {
   #failing = false
   #running: Promise<void> = Promise.resolve()
 
-  readonly #announcer: Announcer
+  readonly #notifier: Notifier
 
   constructor(options: { db: Db; log: Logger; deliver: (entry: LogEntry) => void }) {
     this.#db = options.db
     this.#log = options.log
     this.#deliver = options.deliver
-    this.#announcer = new Announcer(options.db, CHANNEL)
-    this.#listener = new ChannelListener({ ...options, channel: CHANNEL, ring: this.#bell.ring, own: this.#announcer })
+    this.#notifier = new Notifier(options.db, CHANNEL)
+    this.#listener = new ChannelListener({
+      ...options,
+      channel: CHANNEL,
+      notify: this.#wakeup.notify,
+      own: this.#notifier,
+    })
   }
 
   /** Says that the log has grown: here at once, and to the other instances, which all follow it. */
-  readonly announce = (): void => {
-    this.#bell.ring()
-    this.#announcer.announce()
+  readonly notify = (): void => {
+    this.#wakeup.notify()
+    this.#notifier.notify()
   }
 
   /** Waits for the database: a stream that is opened before the position is known would miss something. */
   async start(): Promise<void> {
-    this.#position = await outlast(this.#stop.signal, () => lastPosition(this.#db))
+    this.#position = await retryThroughOutage(this.#stop.signal, () => lastPosition(this.#db))
     this.#lookedAt = Date.now()
     await this.#listener.start()
     this.#running = this.#follow()
@@ -58,7 +63,7 @@ export class LogTail implements Part {
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    this.#bell.ring()
+    this.#wakeup.notify()
     await this.#running
     await this.#listener.stop()
   }
@@ -75,7 +80,7 @@ export class LogTail implements Part {
         if (!this.#failing) this.#log.warn({ err: error }, 'the stream log could not be read; trying again')
         this.#failing = true
       }
-      await this.#bell.wait(POLL_MS)
+      await this.#wakeup.wait(POLL_MS)
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Logger, OptionalRedis, type Part } from '@restante/service'
+import { type Component, type Logger, OptionalRedis } from '@restante/service'
 import type { Counter, Take } from './counter.ts'
 import { idOf, type Known, KnownCounts, used } from './known-counts.ts'
 import { COUNT_MAIL } from './script.ts'
@@ -43,7 +43,7 @@ const REPORT_AFTER_MS = 50
  * with all that come in the same turn of the event loop. Without Redis each process applies the limits for itself: mail
  * is accepted all the same.
  */
-export class HourlyCounters implements Part {
+export class HourlyCounters implements Component {
   readonly name = 'inbound rates'
   readonly #redis: OptionalRedis | undefined
   readonly #prefix: string

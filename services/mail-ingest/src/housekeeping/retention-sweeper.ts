@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import { type Logger, type Part, Periodic, sql } from '@restante/service'
+import { type Component, type Logger, Periodic, sql } from '@restante/service'
 import type { Db } from '../database.ts'
 
 /** Longer than deliveries are retried (72 h), and than any topic or dead letter could bring their facts back. */
@@ -50,7 +50,7 @@ const EVERY_MS = 3_600_000
  * Forgets deleted messages, and facts about messages that never came, after 21 days; ids that mails named in vain after 30
  * days; deleted inboxes and organizations when nothing of them can come late any more.
  */
-export class Forgetting implements Part {
+export class RetentionSweeper implements Component {
   readonly name = 'forgetting'
   readonly #db: Db
   readonly #turns: Periodic

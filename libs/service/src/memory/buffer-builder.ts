@@ -2,7 +2,7 @@
  * Joins chunks as they come. Each is copied to its place at once: kept until the end, chunks and their concatenation
  * would be in memory beside each other, and the chunks would stay for as long as garbage does.
  */
-export class ByteCollector {
+export class BufferBuilder {
   #bytes: Buffer
   #size = 0
 

@@ -6,7 +6,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-export interface BatchesOptions<Item, Result> {
+export interface BatcherOptions<Item, Result> {
   /** Most items of one batch. */
   readonly most: number
   /** Batches under way at the same time. Default 1: then items are worked on in the order in which they came. */
@@ -20,12 +20,12 @@ export interface BatchesOptions<Item, Result> {
  * Whoever comes first does not wait; who comes while a batch is under way makes the next one together with the others.
  * An item that spoils a batch fails alone: unless the infrastructure is at fault, the batch is done again one by one.
  */
-export class Batches<Item, Result> {
-  readonly #options: BatchesOptions<Item, Result>
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>
   #waiting: Waiting<Item, Result>[] = []
   #running = 0
 
-  constructor(options: BatchesOptions<Item, Result>) {
+  constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
   }
 

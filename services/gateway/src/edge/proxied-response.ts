@@ -25,7 +25,7 @@ export function passesBack(name: string): boolean {
  * Carries one answer from a service to the client as it comes: what a slow reader does not take is not read either, and a
  * client that goes away ends the work behind.
  */
-export class Passage implements Dispatcher.DispatchHandler {
+export class ProxiedResponse implements Dispatcher.DispatchHandler {
   /** Settles when all of the answer is handed over, or broke off. */
   readonly over: Promise<void>
   readonly #response: ServerResponse

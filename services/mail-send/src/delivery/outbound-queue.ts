@@ -80,7 +80,7 @@ export async function wasAccepted(on: Queryable, sendId: string): Promise<boolea
 }
 
 /** Puts accepted messages on their way. */
-export class Departures {
+export class OutboundQueue {
   readonly #timers: Timers<DeliveryTimers, Orm>
   readonly #isHosted: (domain: string) => boolean
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../http/api-error.ts'
 
-export interface TurnsOptions {
+export interface KeyedMutexOptions {
   /** How long is waited for a turn, in milliseconds. Default 10 s. */
   readonly patienceMs?: number
 }
@@ -9,12 +9,12 @@ export interface TurnsOptions {
  * Lets work on one key run one after the other within this process. The database's lock is what decides between
  * processes; this keeps a crowd that waits for the same lock from holding every connection of the pool meanwhile.
  */
-export class Turns {
+export class KeyedMutex {
   readonly #patienceMs: number
   /** Per key, the end of whatever came last. */
   readonly #tails = new Map<string, Promise<void>>()
 
-  constructor({ patienceMs = 10_000 }: TurnsOptions = {}) {
+  constructor({ patienceMs = 10_000 }: KeyedMutexOptions = {}) {
     this.#patienceMs = patienceMs
   }
 

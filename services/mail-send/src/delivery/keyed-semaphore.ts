@@ -13,7 +13,7 @@ export interface SlotsOptions {
 }
 
 /** Lets no more than so many in for each destination at a time; who comes later waits, for a while. */
-export class Slots {
+export class KeyedSemaphore {
   readonly #options: SlotsOptions
   readonly #queues = new Map<string, Queue>()
   #waiting = 0

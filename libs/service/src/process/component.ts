@@ -2,7 +2,7 @@
  * Something that a service is made of and that lives as long as it: a server, a consumer, a poller, a pool.
  * Parts start in the order in which they were added and stop in the opposite order.
  */
-export interface Part {
+export interface Component {
   readonly name: string
   /** Resolves when the part does its work; rejects when it never will. */
   start?(): Promise<void>

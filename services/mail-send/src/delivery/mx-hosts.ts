@@ -13,8 +13,8 @@ export interface ExchangesOptions {
 }
 
 /** No host of the domain could be reached, or the domain takes no mail. */
-export class NoExchange extends Error {
-  override readonly name = 'NoExchange'
+export class NoMxError extends Error {
+  override readonly name = 'NoMxError'
   readonly outcome: Outcome
   constructor(outcome: Outcome, cause: unknown) {
     super(outcome.verdict.text, { cause })
@@ -28,7 +28,7 @@ const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA'])
  * Finds and connects to the mail exchanges of domains: MX by preference, the domain's own addresses where there is no
  * MX (RFC 5321 5.1), nothing where there is a null MX (RFC 7505).
  */
-export class Exchanges {
+export class MxHosts {
   readonly #options: ExchangesOptions
   readonly #resolver: Resolver
 
@@ -41,7 +41,7 @@ export class Exchanges {
   /**
    * Opens a TCP connection to the best host that answers.
    * @param passedOver addresses that were tried in this attempt.
-   * @throws NoExchange; the reason of `signal`.
+   * @throws NoMxError; the reason of `signal`.
    */
   async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
     const { port, connectMs, allowLocal } = this.#options
@@ -60,7 +60,7 @@ export class Exchanges {
       return await unlessAborted(connecting, signal)
     } catch (error) {
       signal.throwIfAborted()
-      throw new NoExchange(outcomeOf(error, domain), error)
+      throw new NoMxError(outcomeOf(error, domain), error)
     }
   }
 }

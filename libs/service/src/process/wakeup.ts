@@ -1,16 +1,16 @@
-/** A bell: rings that come before somebody waits are not lost, and many rings wake once. */
-export class Bell {
-  #rung = false
+/** A wakeup: rings that come before somebody waits are not lost, and many rings wake once. */
+export class Wakeup {
+  #notified = false
   #wake: (() => void) | undefined
 
-  readonly ring = (): void => {
-    this.#rung = true
+  readonly notify = (): void => {
+    this.#notified = true
     this.#wake?.()
   }
 
   /** Resolves when the bell rings, has rung since the last wait, or `ms` have passed. */
   async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#notified) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms)
         this.#wake = () => {
@@ -20,6 +20,6 @@ export class Bell {
       })
       this.#wake = undefined
     }
-    this.#rung = false
+    this.#notified = false
   }
 }

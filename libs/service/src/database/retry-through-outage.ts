@@ -8,7 +8,7 @@ const AGAIN_MS = 250
  * happened already, and would happen again if it were forgotten.
  * @throws the work's failure when it is of another kind, or when the signal is aborted.
  */
-export async function outlast<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function retryThroughOutage<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work()

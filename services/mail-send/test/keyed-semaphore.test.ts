@@ -1,8 +1,8 @@
-import { Slots } from '../src/delivery/slots.ts'
+import { KeyedSemaphore } from '../src/delivery/keyed-semaphore.ts'
 
 const options = { most: 2, mostWaiting: 3, patienceMs: 10_000 }
 
-async function taken(slots: Slots, destination: string): Promise<() => void> {
+async function taken(slots: KeyedSemaphore, destination: string): Promise<() => void> {
   const free = await slots.take(destination)
   if (!free) throw new Error('no slot')
   return free
@@ -10,7 +10,7 @@ async function taken(slots: Slots, destination: string): Promise<() => void> {
 
 describe('slots', () => {
   it('hand a slot over to who waits, and not also to who comes in between', async () => {
-    const slots = new Slots({ ...options, most: 1, patienceMs: 20 })
+    const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
     const first = await taken(slots, 'slow.example')
     const waiting = slots.take('slow.example')
     first()
@@ -20,7 +20,7 @@ describe('slots', () => {
   })
 
   it('turn away at once those who would fill the waiting room of all', async () => {
-    const slots = new Slots(options)
+    const slots = new KeyedSemaphore(options)
     const inside = await Promise.all([taken(slots, 'slow.example'), taken(slots, 'slow.example')])
     const waiting = [1, 2, 3].map(() => taken(slots, 'slow.example'))
     expect(await slots.take('slow.example')).toBeUndefined()
@@ -31,7 +31,7 @@ describe('slots', () => {
   })
 
   it('are given up by who has waited long enough', async () => {
-    const slots = new Slots({ ...options, most: 1, patienceMs: 20 })
+    const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
     const free = await taken(slots, 'slow.example')
     expect(await slots.take('slow.example')).toBeUndefined()
     free()

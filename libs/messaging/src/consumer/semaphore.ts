@@ -1,5 +1,5 @@
 /** A fixed number of places to work at; who comes while all are taken waits in order. */
-export class Slots {
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 

@@ -1,4 +1,4 @@
-import { type Queryable, type Statement, sql, sqlPlannedAnew } from '../database/statement.ts'
+import { type Queryable, type Statement, sql, sqlUnprepared } from '../database/statement.ts'
 
 /** A table of what is to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
 export interface PurgeTable {
@@ -11,7 +11,7 @@ export interface PurgeTable {
   readonly open: string
 }
 
-export interface PurgeTurnsOptions<Tx extends Queryable> extends PurgeTable {
+export interface RoundRobinPurgerOptions<Tx extends Queryable> extends PurgeTable {
   readonly db: Queryable & { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> }
   /** Purges one batch of a row that `tx` holds, and says in its `due_at` when it goes on, or that it is purged. */
   readonly work: (tx: Tx, id: string) => Promise<void>
@@ -32,14 +32,14 @@ const FAILED_MS = 60_000
  * thousand things to be purged holds up nobody who has one. Each batch is of what is due for longest among its owner's.
  * Any number of processes may do so at once.
  */
-export class PurgeTurns<Tx extends Queryable> {
-  readonly #options: PurgeTurnsOptions<Tx>
+export class RoundRobinPurger<Tx extends Queryable> {
+  readonly #options: RoundRobinPurgerOptions<Tx>
   readonly #next: Statement<Turn, [after: string]>
   readonly #later: Statement<never, [id: string, waitMs: number]>
   /** Whose turn was the last one; kept when it failed, so that who follows has his, however many of its turns fail. */
   #after = NOBODY
 
-  constructor(options: PurgeTurnsOptions<Tx>) {
+  constructor(options: RoundRobinPurgerOptions<Tx>) {
     const { table, id } = options
     this.#options = options
     this.#next = nextTurn(options)
@@ -85,7 +85,7 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
 
 /** Goes from owner to owner through the index, as far as the first who has something due that nobody holds. */
 function nextTurn({ table, id, owner, open }: PurgeTable): Statement<Turn, [after: string]> {
-  return sqlPlannedAnew(`
+  return sqlUnprepared(`
 with recursive owners as (
   (select ${owner} as owner from ${table} where ${open} and ${owner} > $1 order by ${owner} limit 1)
   union all

@@ -10,8 +10,8 @@ const notify = sql<unknown, [channel: string, origin: string]>('select pg_notify
  * Says after a commit that there is something to do: to listeners in this process directly, otherwise to other processes
  * by NOTIFY, outside the business transaction. Only a speed-up: whoever listens looks by itself too.
  */
-export class Announcer {
-  /** Tells this announcer's NOTIFYs from those of others. */
+export class Notifier {
+  /** Tells this notifier's NOTIFYs from those of others. */
   readonly origin: string = randomUUID()
   readonly #db: Queryable
   readonly #channel: string
@@ -25,15 +25,15 @@ export class Announcer {
   }
 
   /** From here on announcements ring here and are not sent. @returns how to end that. */
-  attach(ring: () => void): () => void {
-    this.#local.add(ring)
-    return () => this.#local.delete(ring)
+  attach(notify: () => void): () => void {
+    this.#local.add(notify)
+    return () => this.#local.delete(notify)
   }
 
   /** Bound, so that it can be given to `tx.afterCommit`. */
-  readonly announce = (): void => {
+  readonly notify = (): void => {
     if (this.#local.size > 0) {
-      for (const ring of this.#local) ring()
+      for (const notify of this.#local) notify()
       return
     }
     this.#due = true

@@ -1,9 +1,9 @@
-import { ByteBudget } from '../memory/byte-budget.ts'
+import { ByteSemaphore } from '../memory/byte-semaphore.ts'
 import { ApiError } from './api-error.ts'
 
 const KB = 1024
 const MB = 1024 * KB
-export interface BodyMemoryOptions {
+export interface BodyMemoryLimiterOptions {
   /** Bytes of all bodies together, each from its first byte until its request is answered. */
   readonly held: number
   /** Bytes of those that are worked on at once: there a body is several times, as text and as what is made of it. */
@@ -12,7 +12,7 @@ export interface BodyMemoryOptions {
   readonly turnMs: number
 }
 
-const DEFAULTS: BodyMemoryOptions = { held: 128 * MB, workedOn: 12 * MB, turnMs: 15_000 }
+const DEFAULTS: BodyMemoryLimiterOptions = { held: 128 * MB, workedOn: 12 * MB, turnMs: 15_000 }
 /** A crowd of smaller ones is bounded by `held`. */
 const SMALL = 64 * KB
 
@@ -30,16 +30,16 @@ const SHARE = 2
 export type Aside = <T>(slow: () => Promise<T>) => Promise<T>
 
 /** Bounds what bodies, received or fetched, take of a process's memory, whoever brings how many of them at once. */
-export class BodyMemory {
-  readonly #options: BodyMemoryOptions
-  readonly #turns: ByteBudget
+export class BodyMemoryLimiter {
+  readonly #options: BodyMemoryLimiterOptions
+  readonly #turns: ByteSemaphore
   /** By owner; those who hold nothing are not in it. */
   readonly #heldBy = new Map<string, number>()
   #held = 0
 
-  constructor(options: Partial<BodyMemoryOptions> = {}) {
+  constructor(options: Partial<BodyMemoryLimiterOptions> = {}) {
     this.#options = { ...DEFAULTS, ...options }
-    this.#turns = new ByteBudget({ bytes: this.#options.workedOn, uncounted: SMALL })
+    this.#turns = new ByteSemaphore({ bytes: this.#options.workedOn, uncounted: SMALL })
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Caller, CallerInbox, RecentSend } from '@restante/contracts'
 import { isMadeMessageId } from '@restante/mime'
-import { ApiError, Batches, type Logger, type ServiceClient } from '@restante/service'
+import { ApiError, Batcher, type Logger, type ServiceClient } from '@restante/service'
 import type { Db } from '../database.ts'
 import { store } from '../mailbox/store.ts'
 import type { SentPlacement } from './placement.ts'
@@ -31,15 +31,15 @@ const MADE_THREAD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-
  * told that there is no such message or thread, mail-send is asked, and what it knows is placed. Reading does not depend
  * on mail-send: when it does not answer in time, what is not there is not found.
  */
-export class JustSent {
+export class RecentlySent {
   readonly #options: JustSentOptions
-  readonly #questions: Batches<Question, readonly RecentSend[]>
+  readonly #questions: Batcher<Question, readonly RecentSend[]>
   readonly #placing = new Map<string, Promise<void>>()
   #waiting = 0
 
   constructor(options: JustSentOptions) {
     this.#options = options
-    this.#questions = new Batches({ most: TOGETHER, atOnce: CALLS, work: (questions) => this.#ask(questions) })
+    this.#questions = new Batcher({ most: TOGETHER, atOnce: CALLS, work: (questions) => this.#ask(questions) })
   }
 
   /**

@@ -26,7 +26,7 @@ type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
  * The services behind the gateway, seen from it: an HTTP server that remembers what came. One stands in for all of
  * them; by default it answers every public operation with an empty object.
  */
-export class StandIns {
+export class FakeUpstreams {
   readonly seen: SeenRequest[] = []
   readonly systemMails: SystemMail[] = []
   readonly drained: string[][] = []

@@ -1,4 +1,4 @@
-export interface ByteBudgetOptions {
+export interface ByteSemaphoreOptions {
   /** Bytes that work may have in memory at once. */
   readonly bytes: number
   /** Work of so few bytes is not counted, where something else bounds how much of it there is. Default 1 MB. */
@@ -16,12 +16,12 @@ const UNCOUNTED = 1024 * 1024
  * Keeps what is in memory at once below a number of bytes: work that needs more of it waits its turn, first come, first
  * served. What is larger than the whole budget runs when it is alone.
  */
-export class ByteBudget {
-  readonly #options: Required<ByteBudgetOptions>
+export class ByteSemaphore {
+  readonly #options: Required<ByteSemaphoreOptions>
   readonly #waiting: Waiting[] = []
   #used = 0
 
-  constructor(options: ByteBudgetOptions) {
+  constructor(options: ByteSemaphoreOptions) {
     this.#options = { uncounted: UNCOUNTED, ...options }
   }
 

@@ -1,4 +1,4 @@
-import { type Logger, type Part, Periodic } from '@restante/service'
+import { type Component, type Logger, Periodic } from '@restante/service'
 import { Gauge } from 'prom-client'
 import type { Db } from '../database.ts'
 import type { DnsCache } from '../sender/dns-cache.ts'
@@ -24,22 +24,22 @@ const BATCH = 200
  * where its sender is judged anew; so does one that has waited for an hour, to be stored as unauthenticated. Nothing of a
  * mail is read here, so that many that wait cost little, and hold up nothing.
  */
-export class AskingAgain implements Part {
+export class WaitingMailRecheck implements Component {
   readonly name = 'waiting mails'
   readonly #db: Db
   readonly #dns: DnsCache
-  readonly #announce: () => void
+  readonly #notify: () => void
   readonly #turns: Periodic
   /** As of the last turn. */
   #failing: ReadonlySet<string> = new Set()
   readonly #answered = new Set<string>()
 
-  /** @param options.announce called after mails have returned to the queue. */
-  constructor(options: { db: Db; dns: DnsCache; log: Logger; announce: () => void }) {
-    const { db, dns, log, announce } = options
+  /** @param options.notify called after mails have returned to the queue. */
+  constructor(options: { db: Db; dns: DnsCache; log: Logger; notify: () => void }) {
+    const { db, dns, log, notify } = options
     this.#db = db
     this.#dns = dns
-    this.#announce = announce
+    this.#notify = notify
     this.#turns = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,
@@ -95,7 +95,7 @@ export class AskingAgain implements Part {
       const answered = back.flatMap(({ domain }) => (domains.has(domain) ? [] : [domain]))
       await waitingMails.noteDomains(tx, [...domains], answered)
     })
-    if (back.length > 0) this.#announce()
+    if (back.length > 0) this.#notify()
   }
 
   async #fails(asked: readonly Question[]): Promise<boolean> {

@@ -1,2 +1,2 @@
 /** The bytes of a mail were refused, or broke off, before their end: nothing of it was stored. */
-export class UnusableContent extends Error {}
+export class UnusableContentError extends Error {}

@@ -16,7 +16,7 @@ const CAPACITY = 20_000
  * What the last answers said of buckets. While a bucket was more than half full a moment ago, requests pass ahead of
  * being counted; from there on each is asked about. Of a bucket that is empty it is known until when.
  */
-export class Ahead {
+export class LocalAllowance {
   /** In the order of the answers. */
   readonly #known = new Map<string, Known>()
 
