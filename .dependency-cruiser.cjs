@@ -50,7 +50,7 @@ module.exports = {
       comment: 'A package is imported through its index, so that its inside can change.',
       severity: 'error',
       from: { path: '^((?:libs|services|deploy)/[^/]+|test-e2e|tools)/' },
-      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/index\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/(index|orm)\\.ts$'] },
     },
     {
       name: 'kafkajs-behind-messaging',
@@ -58,6 +58,16 @@ module.exports = {
       severity: 'error',
       from: { pathNot: '^libs/(messaging|testkit)/' },
       to: { path: 'node_modules/kafkajs/' },
+    },
+    {
+      name: 'orm-by-choice',
+      comment: 'A process that uses no ORM does not load one: Prisma is reached through @restante/service/orm alone.',
+      severity: 'error',
+      from: {
+        path: '^(libs|services)/[^/]+/src/',
+        pathNot: ['^libs/service/src/database/orm-database\\.ts$', '/generated/'],
+      },
+      to: { path: 'node_modules/@prisma/' },
     },
     {
       name: 'bullmq-behind-jobs',

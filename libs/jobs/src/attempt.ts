@@ -1,10 +1,10 @@
-import { type Logger, retryThroughOutage, type Tx } from '@restante/service'
+import { type Logger, retryThroughOutage, type Transactional, type Tx } from '@restante/service'
 import { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
 import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
-import type { Timer, TimerDatabase } from './timer.ts'
+import type { Timer } from './timer.ts'
 
-export interface WorkOptions<Payload, Orm = unknown> {
+export interface WorkOptions<Payload> {
   /** Attempts of this kind at once, in this process. */
   readonly concurrency: number
   /**
@@ -19,11 +19,11 @@ export interface WorkOptions<Payload, Orm = unknown> {
   /** More attempts than this are not begun: it bounds those that die with their process and never fail. */
   readonly maxAttempts?: number
   /** Told in the transaction that deletes a timer which is given up. */
-  readonly givenUp?: (tx: Tx<Orm>, timer: Timer<Payload>, error: unknown) => Promise<void>
+  readonly givenUp?: (tx: Tx, timer: Timer<Payload>, error: unknown) => Promise<void>
 }
 
 /** One attempt as its handler sees it. */
-export interface AttemptContext<Payload, Orm = unknown> {
+export interface AttemptContext<Payload> {
   readonly timer: Timer<Payload>
   /** Aborted when the lease runs out or a shutdown waits no longer. For work outside, such as an HTTP request. */
   readonly signal: AbortSignal
@@ -33,27 +33,27 @@ export interface AttemptContext<Payload, Orm = unknown> {
    * outage of the database is waited out as long as the attempt has time, so `effect` may be called more than once.
    * @throws LeaseLostError before `effect` runs, when the timer is no longer this attempt's.
    */
-  run<T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T>
+  run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
   /** Inside `run`: another attempt at that time instead of completion, with the attempts so far counted. */
-  postpone(tx: Tx<Orm>, dueAt: Date, payload?: Payload): Promise<void>
+  postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
 }
 
-export type Handler<Payload, Orm> = (attempt: AttemptContext<Payload, Orm>) => Promise<void>
+export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<void>
 
 const LEASE_MS = 10_000
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
 /** Makes the attempts of one kind of timer. */
-export class Attempts<Payload, Orm> {
-  readonly #db: TimerDatabase<Orm>
+export class Attempts<Payload> {
+  readonly #db: Transactional
   readonly #log: Logger
-  readonly #options: WorkOptions<Payload, Orm>
-  readonly #handler: Handler<Payload, Orm>
+  readonly #options: WorkOptions<Payload>
+  readonly #handler: Handler<Payload>
   readonly #leaseMs: number
   readonly #claim = claimTimer<Payload>()
 
-  constructor(db: TimerDatabase<Orm>, log: Logger, options: WorkOptions<Payload, Orm>, handler: Handler<Payload, Orm>) {
+  constructor(db: Transactional, log: Logger, options: WorkOptions<Payload>, handler: Handler<Payload>) {
     this.#db = db
     this.#log = log
     this.#options = options
@@ -90,7 +90,7 @@ export class Attempts<Payload, Orm> {
       return this.#giveUp(timer, new AttemptsExhaustedError(maxAttempts))
     const lease = this.#keepLease(timer, stopping)
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
-    const conclude = <T>(effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> =>
+    const conclude = <T>(effect: (tx: Tx) => Promise<T>): Promise<T> =>
       retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
     try {
@@ -140,7 +140,7 @@ export class Attempts<Payload, Orm> {
   }
 
   /** The effect and the end of the timer, together. */
-  #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx<Orm>) => Promise<T>): Promise<T> {
+  #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
       const [held] = await tx.query(lockTimer, timer.id, timer.lease)
       if (!held) throw new LeaseLostError(timer.id)
@@ -151,7 +151,7 @@ export class Attempts<Payload, Orm> {
     })
   }
 
-  async #postpone(tx: Tx<Orm>, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
+  async #postpone(tx: Tx, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
     const text = payload === undefined ? null : JSON.stringify(payload)
     const [postponed] = await tx.query(postponeTimer, timer.id, timer.lease, dueAt.toISOString(), text)
     if (!postponed) throw new LeaseLostError(timer.id)

@@ -1,5 +1,5 @@
 export type { AttemptContext, WorkOptions } from './attempt.ts'
 export { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
 export { Schedule } from './schedule.ts'
-export type { ScheduledTimer, Timer, TimerDatabase } from './timer.ts'
+export type { ScheduledTimer, Timer } from './timer.ts'
 export { Timers, type TimersOptions } from './timers.ts'

@@ -1,5 +1,3 @@
-import type { Queryable, Tx } from '@restante/service'
-
 /** A timer as an attempt sees it. */
 export interface Timer<Payload = unknown> {
   readonly id: string
@@ -23,8 +21,3 @@ export type ScheduledTimer<Kinds extends object> = {
     readonly payload: Kinds[Kind]
   }
 }[keyof Kinds & string]
-
-/** What timers need of a `Database`. */
-export interface TimerDatabase<Orm> extends Queryable {
-  transaction<T>(work: (tx: Tx<Orm>) => Promise<T>): Promise<T>
-}

@@ -1,12 +1,11 @@
-import type { Component, Logger } from '@restante/service'
+import type { Component, Logger, Transactional } from '@restante/service'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'
 import { Schedule } from './schedule.ts'
-import type { TimerDatabase } from './timer.ts'
 
-export interface TimersOptions<Orm> {
-  readonly db: TimerDatabase<Orm>
+export interface TimersOptions {
+  readonly db: Transactional
   /** The Redis of the queues (`noeviction`) and what stands in front of the keys; one prefix per service. */
   readonly redis: { readonly url: string; readonly prefix: string }
   readonly log: Logger
@@ -31,15 +30,15 @@ const ABORT_GRACE_MS = 1_000
  * BullMQ says where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its payload; a kind's name
  * has no colon.
  */
-export class Timers<Kinds extends object, Orm = unknown> extends Schedule<Kinds> implements Component {
+export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
-  readonly #options: TimersOptions<Orm>
+  readonly #options: TimersOptions
   readonly #works = new Map<string, Work>()
   readonly #stopping = new AbortController()
   #queues: Queues | undefined
   #poller: Poller | undefined
 
-  constructor(options: TimersOptions<Orm>) {
+  constructor(options: TimersOptions) {
     super()
     this.#options = options
   }
@@ -56,8 +55,8 @@ export class Timers<Kinds extends object, Orm = unknown> extends Schedule<Kinds>
   /** Says who does the work of a kind. To be called before `start`; other kinds are left to other processes. */
   work<Kind extends keyof Kinds & string>(
     kind: Kind,
-    options: WorkOptions<Kinds[Kind], Orm>,
-    handler: Handler<Kinds[Kind], Orm>,
+    options: WorkOptions<Kinds[Kind]>,
+    handler: Handler<Kinds[Kind]>,
   ): void {
     if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
     const attempts = new Attempts(this.#options.db, this.#options.log, options, handler)

@@ -29,17 +29,8 @@ export function effect(tx: Tx, key: string, text = ''): Promise<{ id: string }[]
   return tx.query(insertEffect, key, text)
 }
 
-/** Opens a database for these tests, which know no Prisma. */
 export function openDatabase(url: string): Database {
-  const refuse = async () => {
-    throw new Error('these tests have no Prisma client')
-  }
-  return Database.open({
-    url,
-    applicationName: 'jobs-test',
-    orm: () => ({ $disconnect: async () => {} }),
-    begin: refuse,
-  })
+  return new Database({ url, applicationName: 'jobs-test' })
 }
 
 /** A database of its own with the table as docs/standard-tables.md publishes it, and any number of processes' worth of timers. */
@@ -64,7 +55,7 @@ export class Stack {
   }
 
   /** The timers of one more process; the caller adds work and starts them. */
-  timers(options: Partial<TimersOptions<unknown>> = {}, db: Database = this.db): TestTimers {
+  timers(options: Partial<TimersOptions> = {}, db: Database = this.db): TestTimers {
     const timers = new Timers<Kinds>({
       db,
       redis: { url: REDIS_URL, prefix: this.prefix },

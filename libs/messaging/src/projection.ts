@@ -15,20 +15,20 @@ export interface SnapshotPage<Entity> {
  * written; a column `reconciled_at`, by default the time of the insert; and a deletion that leaves a tombstone, so that
  * an older page or event cannot bring the entity back.
  */
-export interface ProjectionStore<Entity, Orm> {
+export interface ProjectionStore<Entity> {
   /** Writes the entities that are newer than their rows, and sets `reconciled_at` to `at` on the rows of all of them. */
-  apply(tx: Tx<Orm>, entities: readonly Entity[], at: Date): Promise<void>
+  apply(tx: Tx, entities: readonly Entity[], at: Date): Promise<void>
   /** Deletes the rows whose `reconciled_at` is before `at`: the owner knows them no more. Gives back how many. */
-  sweep(tx: Tx<Orm>, at: Date): Promise<number>
+  sweep(tx: Tx, at: Date): Promise<number>
 }
 
-export type ProjectionOptions<T extends TopicDefinition, Entity, Orm> = Extract<
-  ConsumerOptions<T, Orm>,
-  { handlers: Handlers<T, Orm> }
+export type ProjectionOptions<T extends TopicDefinition, Entity> = Extract<
+  ConsumerOptions<T>,
+  { handlers: Handlers<T> }
 > & {
   /** The owner's entities after a key, in pages. */
   readonly snapshot: (after: string | undefined) => Promise<SnapshotPage<Entity>>
-  readonly store: ProjectionStore<Entity, Orm>
+  readonly store: ProjectionStore<Entity>
   /** Default: a day. */
   readonly reconcileEveryMs?: number
 }
@@ -50,16 +50,16 @@ on conflict (consumer, event_id) do update set consumed_at = greatest(consumed.c
  * with the snapshot daily, so that no lost event is lost for ever. It may say yes, never no: before a service answers
  * "there is no such thing" from a projection, it asks the owner.
  */
-export class Projection<T extends TopicDefinition, Entity, Orm = unknown> implements Component {
+export class Projection<T extends TopicDefinition, Entity> implements Component {
   readonly name: string
-  readonly consumer: Consumer<T, Orm>
-  readonly #options: ProjectionOptions<T, Entity, Orm>
+  readonly consumer: Consumer<T>
+  readonly #options: ProjectionOptions<T, Entity>
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
-  constructor(options: ProjectionOptions<T, Entity, Orm>) {
+  constructor(options: ProjectionOptions<T, Entity>) {
     this.#options = options
-    this.consumer = new Consumer<T, Orm>(options)
+    this.consumer = new Consumer<T>(options)
     this.name = `projection ${this.consumer.group}`
   }
 

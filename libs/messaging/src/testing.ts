@@ -15,8 +15,8 @@ export function recordOf(event: DomainEvent): { key: Buffer; value: Buffer; head
  * For tests of handlers: hands events over in an order that the seed decides, each of them one to three times. Whatever
  * the seed, the service must hold the same afterwards. The consumer need not be started.
  */
-export async function deliverShuffled<T extends TopicDefinition, Orm>(
-  consumer: Consumer<T, Orm>,
+export async function deliverShuffled<T extends TopicDefinition>(
+  consumer: Consumer<T>,
   seed: number,
   ...events: readonly EventOf<T>[]
 ): Promise<void> {
@@ -37,7 +37,7 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-function deliverOne<T extends TopicDefinition, Orm>(consumer: Consumer<T, Orm>, event: EventOf<T>): Promise<void> {
+function deliverOne<T extends TopicDefinition>(consumer: Consumer<T>, event: EventOf<T>): Promise<void> {
   return consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
 }
 
@@ -46,8 +46,8 @@ function deliverOne<T extends TopicDefinition, Orm>(consumer: Consumer<T, Orm>, 
  * also in the wrong order: the last one first back to the first, then all of them again as they were raised. What the
  * service holds afterwards must be the same as after one delivery in order. The consumer need not be started.
  */
-export async function deliverTwiceAndSwapped<T extends TopicDefinition, Orm>(
-  consumer: Consumer<T, Orm>,
+export async function deliverTwiceAndSwapped<T extends TopicDefinition>(
+  consumer: Consumer<T>,
   ...events: readonly EventOf<T>[]
 ): Promise<void> {
   for (const event of [...events.toReversed(), ...events]) await deliverOne(consumer, event)

@@ -34,7 +34,7 @@ const LIVE = sql<{ name: string; version: number; colour: string }>(
 )
 const FORGET = sql(`delete from consumed where event_id = 'reconciled'`)
 
-const store: ProjectionStore<Box, unknown> = {
+const store: ProjectionStore<Box> = {
   apply: async (tx, entities, at) => {
     for (const it of entities) await tx.query(APPLY, it.name, it.version, it.colour, null)
     await tx.query(

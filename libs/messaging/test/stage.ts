@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts'
-import { createLogger, Database, type OrmClient, sql } from '@restante/service'
+import { createLogger, Database, sql } from '@restante/service'
 import { z } from 'zod'
 import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
 
@@ -40,10 +40,7 @@ export function posted(box: string, number: number, text = `letter ${number}`): 
 }
 
 export type LetterConsumer = Consumer<typeof letters>
-export type LetterConsumerOptions = Extract<ConsumerOptions<typeof letters, unknown>, { handlers: object }>
-
-/** Prisma's place in tests that have no schema of their own. */
-const noOrm: OrmClient = { $disconnect: async () => {} }
+export type LetterConsumerOptions = Extract<ConsumerOptions<typeof letters>, { handlers: object }>
 
 /** The tables as docs/standard-tables.md publishes them, and one that effects write to. */
 const TABLES = `
@@ -226,12 +223,7 @@ function urlOf(database: string): string {
 
 export function openDatabase(nameOrUrl: string): Database {
   const url = nameOrUrl.includes('://') ? nameOrUrl : urlOf(nameOrUrl)
-  return Database.open({
-    url,
-    applicationName: 'messaging-test',
-    orm: () => noOrm,
-    begin: () => Promise.reject(new Error('no Prisma here')),
-  })
+  return new Database({ url, applicationName: 'messaging-test' })
 }
 
 async function administer(statement: string): Promise<void> {

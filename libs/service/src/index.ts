@@ -15,8 +15,7 @@ export { ChannelListener, type ChannelListenerOptions } from './database/channel
 export {
   Database,
   type DatabaseOptions,
-  type OrmClient,
-  type OrmOf,
+  type Transactional,
   type TransactionOptions,
   type Tx,
 } from './database/database.ts'

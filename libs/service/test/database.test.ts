@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { Database, migrate, sql, uniqueViolation } from '../src/index.ts'
+import { migrate, sql, uniqueViolation } from '../src/index.ts'
+import { OrmDatabase } from '../src/orm.ts'
 import { PrismaClient } from './fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -26,7 +27,7 @@ async function admin(text: string): Promise<void> {
 }
 
 describe('Database', () => {
-  let db: Database<PrismaClient>
+  let db: OrmDatabase<PrismaClient>
   let directory: string
 
   beforeAll(async () => {
@@ -34,7 +35,7 @@ describe('Database', () => {
     directory = await mkdtemp(path.join(tmpdir(), 'migrations-'))
     await addMigration('20260101000000_init', 'create table notes (id uuid primary key, text text not null)')
     await migrate({ url, directory })
-    db = Database.open({
+    db = new OrmDatabase({
       url,
       applicationName: 'test',
       poolSize: 4,

@@ -3,7 +3,6 @@ import pg from 'pg'
 import {
   ChannelListener,
   createLogger,
-  Database,
   type DatabaseOptions,
   isInfrastructureError,
   isStatementTimeout,
@@ -12,6 +11,7 @@ import {
   UpstreamError,
   Wire,
 } from '../src/index.ts'
+import { OrmDatabase } from '../src/orm.ts'
 import { PrismaClient } from './fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -55,11 +55,11 @@ const works = (work: () => Promise<unknown>) => () =>
 
 describe('PostgreSQL that goes away', () => {
   let wire: Wire
-  let db: Database<PrismaClient>
+  let db: OrmDatabase<PrismaClient>
   /** Goes past the wire. */
-  let near: Database<PrismaClient>
-  const open = (to: string, patience?: DatabaseOptions<PrismaClient>['patience']) =>
-    Database.open({
+  let near: OrmDatabase<PrismaClient>
+  const open = (to: string, patience?: DatabaseOptions['patience']) =>
+    new OrmDatabase({
       patience,
       url: to,
       applicationName: 'test',

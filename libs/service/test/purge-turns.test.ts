@@ -26,14 +26,7 @@ const LEFT = sql<{ owner: string; later: boolean }>(
 const CLEAR = sql<never>('truncate things, turns')
 
 function open(url: string): Database {
-  return Database.open({
-    url,
-    applicationName: 'test',
-    orm: () => ({ $disconnect: async () => {} }),
-    begin: async () => {
-      throw new Error('these tests have no Prisma client')
-    },
-  })
+  return new Database({ url, applicationName: 'test' })
 }
 
 describe('turns at being purged', () => {

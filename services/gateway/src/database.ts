@@ -1,10 +1,11 @@
-import { Database, type OrmOf, type Queryable, sql, type Tx as Transaction } from '@restante/service'
+import { type Queryable, sql } from '@restante/service'
+import { OrmDatabase, type OrmOf, type OrmTx } from '@restante/service/orm'
 import { PrismaClient } from './generated/prisma/client.ts'
 
-export type Db = Database<PrismaClient>
+export type Db = OrmDatabase<PrismaClient>
 /** Prisma inside a transaction. */
 export type Orm = OrmOf<PrismaClient>
-export type Tx = Transaction<Orm>
+export type Tx = OrmTx<Orm>
 
 export interface DatabaseLocation {
   readonly url: string
@@ -13,7 +14,7 @@ export interface DatabaseLocation {
 }
 
 export function openDatabase(location: DatabaseLocation): Db {
-  return Database.open({
+  return new OrmDatabase({
     ...location,
     applicationName: 'gateway',
     orm: (adapter) => new PrismaClient({ adapter }),

@@ -86,7 +86,7 @@ export function create(config: Config, log: Logger): Service {
   const purging = { 'mail-ingest': mailIngest, 'mail-send': mailSend, 'webhooks-dispatcher': dispatcher }
   awaitPurges(timers, { db, log, services: purging })
   sweepHourly(timers, { db, events, auditMs: config.auditMs })
-  deleteOrganizations(timers, { events, timers, retiredAddressMs: config.retiredAddressMs })
+  deleteOrganizations(timers, { db, events, timers, retiredAddressMs: config.retiredAddressMs })
   const kinds: StandingKind[] = ['sweep']
   if (config.inactiveMs !== undefined) {
     deleteInactive(timers, { db, events, timers, log, mailIngest, inactiveMs: config.inactiveMs })

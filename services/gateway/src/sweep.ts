@@ -29,7 +29,7 @@ export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): voi
   timers.work('sweep', { concurrency: 1, attemptMs: 60_000, retry }, async ({ run, postpone }) => {
     await run(async (tx) => {
       const now = await sharedTime(tx)
-      const more = await sweep(tx, deps, now)
+      const more = await sweep(deps.db.withOrm(tx), deps, now)
       await postpone(tx, new Date(now.getTime() + (more ? 0 : EVERY_MS)), {})
     })
   })

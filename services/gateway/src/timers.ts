@@ -1,5 +1,4 @@
 import type { Schedule, Timers } from '@restante/jobs'
-import type { Orm } from './database.ts'
 
 /** What the gateway does at a time, and what it needs to know to do it. */
 export interface GatewayTimerKinds {
@@ -15,6 +14,6 @@ export interface GatewayTimerKinds {
   sweep: Record<string, never>
 }
 
-export type GatewayTimers = Timers<GatewayTimerKinds, Orm>
+export type GatewayTimers = Timers<GatewayTimerKinds>
 /** For whoever sets timers and does not work on them. */
 export type GatewaySchedule = Schedule<GatewayTimerKinds>

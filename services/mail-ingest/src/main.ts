@@ -7,6 +7,7 @@ import {
   ChannelListener,
   Cursors,
   confirmWith,
+  Database,
   HttpListener,
   type InternalHandlers,
   type Logger,
@@ -20,7 +21,6 @@ import {
   Wakeup,
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
-import { openDatabase } from './database.ts'
 import { DownloadLinks } from './files/links.ts'
 import { fileRoutes } from './files/routes.ts'
 import { RetentionSweeper } from './housekeeping/retention-sweeper.ts'
@@ -63,7 +63,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(
     new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
   )
-  const db = service.use(openDatabase(config))
+  const db = service.use(new Database({ ...config.database, applicationName: name }))
   const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const outbox = new Outbox({ db, service: name })

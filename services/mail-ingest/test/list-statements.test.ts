@@ -1,9 +1,9 @@
 import { RESTRICTED_LABELS } from '@restante/contracts'
 import { Cursors, sqlUnprepared } from '@restante/service'
 import { callerOf } from '@restante/testkit'
-import { openDatabase } from '../src/database.ts'
 import { listMessages } from '../src/mailbox/message-list.ts'
 import { listThreads } from '../src/mailbox/thread-list.ts'
+import { openDatabase } from './database.ts'
 import { configOf, openStage, type Stage, type TestInbox } from './stage.ts'
 
 let stage: Stage

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { createLogger, type Queryable, sql } from '@restante/service'
 import { createDatabase, type TestDatabase, waitFor } from '@restante/testkit'
-import { type Db, openDatabase } from '../src/database.ts'
 import { Leases } from '../src/pipeline/leases.ts'
 import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue.ts'
 import { SlowTurns } from '../src/pipeline/slow-turns.ts'
+import { type Db, openDatabase } from './database.ts'
 import { configOf } from './stage.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })

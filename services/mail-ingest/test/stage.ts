@@ -28,8 +28,8 @@ import {
   type TopicCollection,
 } from '@restante/testkit'
 import { type Config, configure, environment } from '../src/config.ts'
-import { type Db, openDatabase } from '../src/database.ts'
 import { create } from '../src/main.ts'
+import { type Db, openDatabase } from './database.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'

@@ -6,6 +6,7 @@ import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messag
 import { type DkimKey, ReturnPath } from '@restante/mime'
 import {
   confirmWith,
+  Database,
   GuardedFetch,
   HttpListener,
   type Logger,
@@ -18,7 +19,6 @@ import {
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { copyRoutes } from './copies/routes.ts'
-import { type Orm, openDatabase } from './database.ts'
 import { Attempts, type DeliveryTimers } from './delivery/attempts.ts'
 import { LocalRoute } from './delivery/local-route.ts'
 import { MxHosts } from './delivery/mx-hosts.ts'
@@ -49,7 +49,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(
     new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
   )
-  const db = service.use(openDatabase(config))
+  const db = service.use(new Database({ ...config.database, applicationName: name }))
   const blobs = service.use(await openBlobStore(config.blobStore))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   service.use(new TopicsCheck(kafka, [topics.tenancy, topics['mail.feedback'], topics['mail.deliveries']]))
@@ -66,7 +66,7 @@ export async function create(config: Config, log: Logger): Promise<Service> {
   service.use(new MarkSweeper({ db, log }))
   service.use(new Sweeper({ db, blobs, log }))
 
-  const timers = new Timers<DeliveryTimers, Orm>({ db, redis: config.redis, log })
+  const timers = new Timers<DeliveryTimers>({ db, redis: config.redis, log })
   const returnPath = new ReturnPath(config.returnPath)
   const { delivery } = config
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })

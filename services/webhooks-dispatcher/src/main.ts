@@ -4,6 +4,7 @@ import { Kafka, MarkSweeper } from '@restante/messaging'
 import {
   Cursors,
   confirmWith,
+  Database,
   GuardedFetch,
   HttpListener,
   KeyedMutex,
@@ -16,7 +17,6 @@ import {
   serviceRoutes,
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
-import { type Orm, openDatabase } from './database.ts'
 import { Deliverer } from './delivery/attempt.ts'
 import { messageConsumer } from './delivery/consumers.ts'
 import type { TimerKinds } from './delivery/timers.ts'
@@ -37,14 +37,14 @@ export function create(config: Config, log: Logger): Service {
   service.use(
     new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
   )
-  const db = service.use(openDatabase(config))
+  const db = service.use(new Database({ ...config.database, applicationName: name }))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const outbound = service.use(new GuardedFetch(config.outbound))
   const box = new SecretBox(config.encryptionKey, 'webhook secrets')
   // A shutdown waits for requests that run: a receiver that was cut off would get the same event again.
   const drainMs = LIMITS.webhook.timeout + 1_000
-  const timers = new Timers<TimerKinds, Orm>({ db, redis: config.redis, log, drainMs })
+  const timers = new Timers<TimerKinds>({ db, redis: config.redis, log, drainMs })
 
   const deliverer = new Deliverer({ db, outbound, box, log })
   timers.work(

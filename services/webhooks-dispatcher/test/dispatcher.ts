@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type Caller, type OperationId, topics, type Webhook } from '@restante/contracts'
-import { createLogger, readEnvironment, type Service, sql } from '@restante/service'
+import { createLogger, Database, readEnvironment, type Service, sql } from '@restante/service'
 import {
   callerHeaders,
   createDatabase,
@@ -14,7 +14,6 @@ import {
   startService,
 } from '@restante/testkit'
 import { configure, environment } from '../src/config.ts'
-import { type Db, openDatabase } from '../src/database.ts'
 import { create } from '../src/main.ts'
 
 /** An answer read to its end; `body` is the JSON document, or `{}` where there is none. */
@@ -31,7 +30,7 @@ export interface TestDispatcher {
   readonly service: Service
   /** Starts another one. Does not wait for its consumers, which join late when a member of their group was killed. */
   start(): Promise<void>
-  readonly db: Db
+  readonly db: Database
   readonly events: EventPublisher
   readonly env: Readonly<Record<string, string>>
   /** One request as the gateway forwards it for a caller. */
@@ -86,7 +85,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     ...overrides,
   }
   const config = configure(readEnvironment(environment, env))
-  const db = openDatabase(config)
+  const db = new Database({ ...config.database, applicationName: 'test' })
   let running = await startService(create, config)
   const events = new EventPublisher(kafka.kafka)
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { EventOf, Topic } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
 import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
-import { createLogger, SecretBox, sql } from '@restante/service'
+import { createLogger, Database, SecretBox, sql } from '@restante/service'
 import {
   createDatabase,
   engines,
@@ -16,23 +16,23 @@ import {
   receivedEvent,
   type TestDatabase,
 } from '@restante/testkit'
-import { type Db, type Orm, openDatabase } from '../src/database.ts'
 import { messageConsumer } from '../src/delivery/consumers.ts'
 import type { TimerKinds } from '../src/delivery/timers.ts'
 import { base62Id } from '../src/ids.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
 import { sealSecret } from '../src/webhooks/secrets.ts'
+import { insertWebhook } from '../src/webhooks/store.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const box = new SecretBox('the key of the stored secrets', 'webhook secrets')
 let database: TestDatabase
-let db: Db
+let db: Database
 let tenancy: ReturnType<typeof tenancyConsumer>
 let messages: ReturnType<typeof messageConsumer>
 
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
-  db = openDatabase({ database: { url: database.url, directUrl: undefined, poolSize: 6 } })
+  db = new Database({ url: database.url, applicationName: 'test' })
   // Consumers that are not started: events are handed to them as Kafka may, at its worst.
   const kafka = new Kafka({
     brokers: engines.kafkaBrokers,
@@ -41,7 +41,7 @@ beforeAll(async () => {
     minInsyncReplicas: 1,
     log,
   })
-  const timers = new Timers<TimerKinds, Orm>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
+  const timers = new Timers<TimerKinds>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
   tenancy = tenancyConsumer({ kafka, db, timers })
   messages = messageConsumer({ kafka, db, timers })
 })
@@ -64,23 +64,20 @@ async function insert(
   { home = 'organization', inboxes = [], pods = [], takeOvers = 0 }: Given = {},
 ): Promise<string> {
   const id = base62Id('ep_')
-  await db.orm.webhook.create({
-    data: {
-      id,
-      organizationId: scope.organizationId,
-      podId: home === 'organization' ? null : scope.podId,
-      inboxUid: home === 'inbox' ? scope.inboxUid : null,
-      inboxId: home === 'inbox' ? scope.address : null,
-      url: 'http://127.0.0.1:9/',
-      secret: Uint8Array.from(sealSecret(box, id, 'whsec_eA==')),
-      eventTypes: ['message.received'],
-      podIds: [...pods],
-      inboxUids: inboxes.map(({ inboxUid }) => inboxUid),
-      inboxIds: inboxes.map(({ address }) => address),
-      visibleLabels: [],
-      clientId: null,
-      takeOvers,
-    },
+  await insertWebhook(db, {
+    id,
+    organizationId: scope.organizationId,
+    podId: home === 'organization' ? null : scope.podId,
+    inbox: home === 'inbox' ? { uid: scope.inboxUid, address: scope.address } : undefined,
+    url: 'http://127.0.0.1:9/',
+    secret: sealSecret(box, id, 'whsec_eA=='),
+    headers: null,
+    eventTypes: ['message.received'],
+    filters: { podIds: pods, inboxes: inboxes.map(({ inboxUid, address }) => ({ uid: inboxUid, address })) },
+    visibleLabels: [],
+    clientId: null,
+    createdBy: null,
+    takeOvers,
   })
   return id
 }
@@ -100,7 +97,20 @@ async function rowOf(id: string): Promise<Row | undefined> {
   return (await db.query(selectRow, id))[0]
 }
 
-/** Two inboxes of one pod, and a pod beside it. */
+const disable = sql<never, [id: string]>('update webhooks set enabled = false where id = $1')
+const countPayloads = sql<{ count: number }, [events: readonly string[]]>(
+  'select count(*)::int as count from payloads where event_id = any($1::uuid[])',
+)
+
+async function payloadsOf(events: readonly { readonly id: string }[]): Promise<number | undefined> {
+  return (
+    await db.query(
+      countPayloads,
+      events.map(({ id }) => id),
+    )
+  )[0]?.count
+}
+
 const insertCrowd = sql<unknown, [webhookId: string, count: number]>(`
 with document as (
   insert into payloads (event_id, body) select gen_random_uuid(), '{}' from generate_series(1, $2) returning event_id
@@ -110,6 +120,7 @@ select event_id::text, $1, event_id, 'message.received' from document`)
 
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)
 
+/** Two inboxes of one pod, and a pod beside it. */
 function neighbours() {
   const organizationId = randomUUID()
   const podId = randomUUID()
@@ -245,13 +256,13 @@ describe('events, told often and in any order', () => {
     await deliverShuffled(messages, seed, ...events)
     for (const id of [both, all]) expect((await db.query(countOf, id))[0]?.deliveries).toBe(3)
     expect((await db.query(countOf, narrow))[0]?.deliveries).toBe(2)
-    expect(await db.orm.payload.count({ where: { eventId: { in: events.map(({ id }) => id) } } })).toBe(3)
+    expect(await payloadsOf(events)).toBe(3)
   })
 
   it('makes none for a webhook that is disabled', async () => {
     const { inbox } = neighbours()
     const webhook = await insert(inbox)
-    await db.orm.webhook.update({ where: { id: webhook }, data: { enabled: false } })
+    await db.query(disable, webhook)
     await deliverTwiceAndSwapped(messages, receivedEvent(inbox))
     expect((await db.query(countOf, webhook))[0]?.deliveries).toBe(0)
   })
@@ -265,6 +276,6 @@ describe('events, told often and in any order', () => {
       deliverTwiceAndSwapped(tenancy, organizationDeletedEvent(inbox.organizationId)),
     ])
     for (const id of ids) expect((await db.query(countOf, id))[0]?.deliveries).toBe(0)
-    expect(await db.orm.payload.findUnique({ where: { eventId: event.id } })).toBeNull()
+    expect(await payloadsOf([event])).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
 import { Kafka, MarkSweeper } from '@restante/messaging'
 import {
   confirmWith,
+  Database,
   HttpListener,
   type Logger,
   MetricsListener,
@@ -14,7 +15,6 @@ import { Hub } from './connections/hub.ts'
 import { KeyWatch } from './connections/key-watch.ts'
 import { StreamQuota } from './connections/quota.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
-import { openDatabase } from './database.ts'
 import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
 import { recordEdgeLeaves } from './log/edge-leaves.ts'
 import { LogSweeper } from './log/sweeper.ts'
@@ -29,7 +29,7 @@ export function create(config: Config, log: Logger): Service {
   service.use(
     new MetricsListener(config.metrics, { log, docsUrl: config.docsUrl, health: service, limits: config.http.limits }),
   )
-  const db = service.use(openDatabase(config))
+  const db = service.use(new Database({ ...config.database, applicationName: name }))
   const kafka = new Kafka({ ...config.kafka, clientId: name, log })
   const gateway = service.use(new ServiceClient({ from: name, to: 'gateway', ...config.gateway }))
   const quota = service.use(new StreamQuota({ ...config.redis, log }))

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type Caller, topics } from '@restante/contracts'
-import { createLogger, readEnvironment, type Service } from '@restante/service'
+import { createLogger, Database, readEnvironment, type Service } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -19,7 +19,6 @@ import {
   type TestTopics,
 } from '@restante/testkit'
 import { configure, environment } from '../src/config.ts'
-import { type Db, openDatabase } from '../src/database.ts'
 import { create } from '../src/main.ts'
 
 /** A key as the gateway gave it out. */
@@ -42,7 +41,7 @@ export interface TestFanout {
   readonly topics: TestTopics
   readonly upstreams: { readonly 'websocket-fanout': string }
   readonly service: Service
-  readonly db: Db
+  readonly db: Database
   readonly port: number
   readonly env: Readonly<Record<string, string>>
   tenant(): Promise<Tenant>
@@ -88,7 +87,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     ...overrides,
   }
   const config = configure(readEnvironment(environment, env))
-  const db = openDatabase(config)
+  const db = new Database({ ...config.database, applicationName: 'test' })
   const service = await startService(create, config)
   const events = new EventPublisher(kafka.kafka)
   const others: Service[] = []

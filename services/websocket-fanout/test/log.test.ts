@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
-import { createLogger, sql } from '@restante/service'
+import { createLogger, Database, sql } from '@restante/service'
 import {
   createDatabase,
   credentialDeletedEvent,
@@ -15,7 +15,6 @@ import {
   type TestDatabase,
   waitFor,
 } from '@restante/testkit'
-import { type Db, openDatabase } from '../src/database.ts'
 import { messageConsumer, tenancyConsumer } from '../src/log/consumers.ts'
 import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
 import { LogTail } from '../src/log/tail.ts'
@@ -23,13 +22,13 @@ import { LogTail } from '../src/log/tail.ts'
 const log = createLogger({ service: 'test', level: 'silent' })
 const MEGABYTE = 1024 * 1024
 let database: TestDatabase
-let db: Db
+let db: Database
 let messages: ReturnType<typeof messageConsumer>
 let tenancy: ReturnType<typeof tenancyConsumer>
 
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
-  db = openDatabase({ database: { url: database.url, directUrl: undefined, poolSize: 6 } })
+  db = new Database({ url: database.url, applicationName: 'test' })
   // Consumers that are not started: events are handed to them as Kafka may, at its worst.
   const kafka = new Kafka({
     brokers: engines.kafkaBrokers,

@@ -2,11 +2,11 @@ import path from 'node:path'
 import { topics } from '@restante/contracts'
 import { root } from '@restante/local/settings.ts'
 import { Outbox } from '@restante/messaging'
+import { Database } from '@restante/service'
 import { createDatabase, createTopics, inboxScope, receivedEvent } from '@restante/testkit'
 import { z } from 'zod'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure } from '../harness/figures.ts'
-import { openBareDatabase } from '../programs/bare-database.ts'
 import { Program } from '../programs/program.ts'
 
 const EVENTS = 20_000
@@ -62,7 +62,7 @@ async function stage(context: BenchContext, name: string, keys: number): Promise
 }
 
 async function fill(database: string, events: number, keys: number): Promise<void> {
-  const db = openBareDatabase(database)
+  const db = new Database({ url: database, applicationName: 'bench' })
   const outbox = new Outbox({ db, service: topics['mail.messages'].producer })
   const scopes = Array.from({ length: keys }, () => inboxScope())
   for (let at = 0; at < events; at += COMMIT) {

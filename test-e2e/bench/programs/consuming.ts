@@ -4,9 +4,9 @@
  */
 import { topics } from '@restante/contracts'
 import { Consumer } from '@restante/messaging'
+import { Database } from '@restante/service'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { openBareDatabase } from './bare-database.ts'
 import { inputOf, startClock, tell } from './parent.ts'
 
 const { prefix, database, events, way } = inputOf(
@@ -33,7 +33,7 @@ async function readBare(): Promise<void> {
 }
 
 async function readOurs(): Promise<void> {
-  const common = { kafka, db: openBareDatabase(database), topic }
+  const common = { kafka, db: new Database({ url: database, applicationName: 'bench' }), topic }
   const effect = async () => count(1)
   const effectMany = async (_tx: object, { length }: { length: number }) => count(length)
   const consumer =

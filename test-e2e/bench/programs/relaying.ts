@@ -1,17 +1,16 @@
 /** Publishes what waits in an outbox: with the relay of our services, or the same records with kafkajs as it comes. */
 import { topics } from '@restante/contracts'
 import { Outbox, Relay } from '@restante/messaging'
-import { sql } from '@restante/service'
+import { Database, sql } from '@restante/service'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { openBareDatabase } from './bare-database.ts'
 import { inputOf, startClock, tell } from './parent.ts'
 
 const { prefix, database, way } = inputOf(
   z.object({ prefix: z.string(), database: z.url(), way: z.enum(['relay', 'bare']) }),
 )
 const kafka = testKafka(prefix)
-const db = openBareDatabase(database)
+const db = new Database({ url: database, applicationName: 'bench' })
 
 /** kafkajs names it in an enumeration of its own package, which only libs/messaging imports. */
 const GZIP = 1

@@ -10,14 +10,14 @@ import type { Report } from './report.ts'
 const BATCH_SIZE = 200
 
 /** Handles the events of a partition in batches: all effects and all marks of a batch in one transaction. */
-export class BatchProcessor<Orm> implements Processor {
+export class BatchProcessor implements Processor {
   readonly lanePerKey = false
   readonly batchSize: number
-  readonly #options: ProcessorOptions<Orm>
-  readonly #handler: BatchHandler<Orm>
+  readonly #options: ProcessorOptions
+  readonly #handler: BatchHandler
   readonly #types: ReadonlySet<string>
 
-  constructor(options: ProcessorOptions<Orm>, handler: BatchHandler<Orm>) {
+  constructor(options: ProcessorOptions, handler: BatchHandler) {
     this.#options = options
     this.#handler = handler
     this.batchSize = handler.batchSize ?? BATCH_SIZE

@@ -1,5 +1,5 @@
 import type { ServiceName, TopicDefinition } from '@restante/contracts'
-import type { Component, Logger } from '@restante/service'
+import type { Component, Logger, Transactional } from '@restante/service'
 import type { Consumer as KafkaConsumer } from 'kafkajs'
 import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Kafka } from '../kafka.ts'
@@ -9,16 +9,16 @@ import { ensureDeadLetters } from '../topics/topics.ts'
 import { Assignment } from './assignment.ts'
 import type { Policy } from './attempts.ts'
 import { BatchProcessor } from './batch-processor.ts'
-import { type ConsumerDatabase, EventProcessor } from './event-processor.ts'
+import { EventProcessor } from './event-processor.ts'
 import type { BatchHandler, Handlers } from './handlers.ts'
 import type { Processor } from './processor.ts'
 import type { ConsumedRecord } from './record.ts'
 import { Reporter } from './report.ts'
 import { Semaphore } from './semaphore.ts'
 
-interface CommonOptions<T extends TopicDefinition, Orm> {
+interface CommonOptions<T extends TopicDefinition> {
   readonly kafka: Kafka
-  readonly db: ConsumerDatabase<Orm>
+  readonly db: Transactional
   readonly service: ServiceName
   readonly topic: T
   /** Lanes that work at the same time, each with at most one transaction. Default 8. */
@@ -38,8 +38,8 @@ interface CommonOptions<T extends TopicDefinition, Orm> {
 }
 
 /** One handler per event type, or one for batches of all types. */
-export type ConsumerOptions<T extends TopicDefinition, Orm> = CommonOptions<T, Orm> &
-  ({ readonly handlers: Handlers<T, Orm> } | { readonly batch: BatchHandler<Orm> })
+export type ConsumerOptions<T extends TopicDefinition> = CommonOptions<T> &
+  ({ readonly handlers: Handlers<T> } | { readonly batch: BatchHandler })
 
 /**
  * How long a fetch waits for new records; they end the wait, so it does not delay them. It is how long a partition that
@@ -62,10 +62,10 @@ interface Session {
  * The consumer of one service on one topic: takes records in the name of the group `<service>.<topic>`, lets handlers
  * do their effect exactly once, and keeps what fails from blocking what works.
  */
-export class Consumer<T extends TopicDefinition, Orm = unknown> implements Component {
+export class Consumer<T extends TopicDefinition> implements Component {
   readonly name: string
   readonly group: string
-  readonly #options: CommonOptions<T, Orm>
+  readonly #options: CommonOptions<T>
   readonly #kafka: Kafka
   readonly #log: Logger
   readonly #processor: Processor
@@ -81,7 +81,7 @@ export class Consumer<T extends TopicDefinition, Orm = unknown> implements Compo
   #tickedAt: number | undefined
   #leaveMetrics: () => void = () => {}
 
-  constructor(options: ConsumerOptions<T, Orm>) {
+  constructor(options: ConsumerOptions<T>) {
     const { kafka, service, topic } = options
     this.group = consumerGroup(service, topic)
     this.name = `consumer ${this.group}`

@@ -1,5 +1,5 @@
 import type { TopicDefinition } from '@restante/contracts'
-import type { Queryable, Tx } from '@restante/service'
+import type { Transactional, Tx } from '@restante/service'
 import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
 import { decodeEvent, readEnvelope } from '../envelope.ts'
 import { type Place, type Policy, RevokedError, tryWork } from './attempts.ts'
@@ -9,14 +9,9 @@ import type { Processor } from './processor.ts'
 import type { ConsumedRecord } from './record.ts'
 import type { Report, Reporter } from './report.ts'
 
-/** What of a database a consumer uses. */
-export interface ConsumerDatabase<Orm> extends Queryable {
-  transaction<T>(work: (tx: Tx<Orm>) => Promise<T>): Promise<T>
-}
-
-export interface ProcessorOptions<Orm> {
+export interface ProcessorOptions {
   readonly topic: TopicDefinition
-  readonly db: ConsumerDatabase<Orm>
+  readonly db: Transactional
   readonly deadLetters: DeadLetters
   readonly policy: Policy
   readonly reporter: Reporter
@@ -29,13 +24,13 @@ export function isForGroup(record: ConsumedRecord, group: string): boolean {
 }
 
 /** Handles events one by one: the effect and its mark in one transaction each. */
-export class EventProcessor<Orm> implements Processor {
+export class EventProcessor implements Processor {
   readonly batchSize = 1
   readonly lanePerKey = true
-  readonly #options: ProcessorOptions<Orm>
-  readonly #handlers = new Map<string, AnyHandler<Orm>>()
+  readonly #options: ProcessorOptions
+  readonly #handlers = new Map<string, AnyHandler>()
 
-  constructor(options: ProcessorOptions<Orm>, handlers: { readonly [type: string]: AnyHandler<Orm> | undefined }) {
+  constructor(options: ProcessorOptions, handlers: { readonly [type: string]: AnyHandler | undefined }) {
     this.#options = options
     for (const [type, handler] of Object.entries(handlers)) if (handler) this.#handlers.set(type, handler)
   }
@@ -74,7 +69,7 @@ export class EventProcessor<Orm> implements Processor {
     return this.#once(envelope.id, async (tx) => effect?.(tx))
   }
 
-  #once(id: string, effect: (tx: Tx<Orm>) => Promise<void>): Promise<'handled' | 'duplicate'> {
+  #once(id: string, effect: (tx: Tx) => Promise<void>): Promise<'handled' | 'duplicate'> {
     const { db, policy } = this.#options
     return db.transaction(async (tx) => {
       const fresh = await tx.query(MARK, policy.group, [id])

@@ -8,8 +8,8 @@ import type { RecordedEvent } from '../envelope.ts'
  * once however often the event arrives. Events may arrive in another order than they were raised: apply by version or
  * by unique key.
  */
-export interface EffectHandler<E, Orm = unknown> {
-  effect(tx: Tx<Orm>, event: E): Promise<void>
+export interface EffectHandler<E> {
+  effect(tx: Tx, event: E): Promise<void>
 }
 
 /**
@@ -17,15 +17,15 @@ export interface EffectHandler<E, Orm = unknown> {
  * the transaction and gives back what is to be done inside it; nothing back means that there is nothing to do.
  * `prepare` may run more than once for one event.
  */
-export interface PreparedHandler<E, Orm = unknown> {
-  prepare(event: E): Promise<((tx: Tx<Orm>) => Promise<void>) | undefined>
+export interface PreparedHandler<E> {
+  prepare(event: E): Promise<((tx: Tx) => Promise<void>) | undefined>
 }
 
-export type Handler<E, Orm = unknown> = EffectHandler<E, Orm> | PreparedHandler<E, Orm>
+export type Handler<E> = EffectHandler<E> | PreparedHandler<E>
 
 /** Event type to handler; types without one are skipped. */
-export type Handlers<T extends TopicDefinition, Orm = unknown> = {
-  readonly [K in keyof T['events'] & string]?: Handler<DomainEvent<K, z.infer<T['events'][K]['schema']>>, Orm>
+export type Handlers<T extends TopicDefinition> = {
+  readonly [K in keyof T['events'] & string]?: Handler<DomainEvent<K, z.infer<T['events'][K]['schema']>>>
 }
 
 /**
@@ -33,8 +33,8 @@ export type Handlers<T extends TopicDefinition, Orm = unknown> = {
  * in the order of their partition, and unopened: `decodeEvent` opens one. When the batch fails, its events are done
  * again one by one, so that a bad one goes to the dead letters alone.
  */
-export interface BatchHandler<Orm = unknown> {
-  effectMany(tx: Tx<Orm>, events: readonly RecordedEvent[]): Promise<void>
+export interface BatchHandler {
+  effectMany(tx: Tx, events: readonly RecordedEvent[]): Promise<void>
   /** Types to take; the others are skipped. Default: all that the topic defines. */
   readonly types?: readonly string[]
   /** Most events in one transaction. Default 200. */
@@ -42,4 +42,4 @@ export interface BatchHandler<Orm = unknown> {
 }
 
 /** A handler whose event's type is known from the topic only. */
-export type AnyHandler<Orm> = Handler<DomainEvent, Orm>
+export type AnyHandler = Handler<DomainEvent>

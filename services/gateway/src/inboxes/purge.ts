@@ -1,6 +1,6 @@
 import { type DeletedInbox, PURGING_SERVICES, type PurgingService } from '@restante/contracts'
-import { type Logger, type Queryable, type ServiceClient, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
+import { type Logger, type Queryable, type ServiceClient, sql, type Tx } from '@restante/service'
+import type { Db } from '../database.ts'
 import type { GatewayTimers } from '../timers.ts'
 
 export interface PurgeDependencies {

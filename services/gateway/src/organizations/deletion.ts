@@ -1,7 +1,7 @@
 import { sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { organizationFacts, recordAudit } from '../audit/log.ts'
-import type { Tx } from '../database.ts'
+import type { Db, Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { deleteInbox, type InboxDeletion } from '../inboxes/delete.ts'
 import { deletePod } from '../pods/delete.ts'
@@ -20,6 +20,10 @@ const PURGE_CHECK_MS = 500
 const RETRY_CAP_MS = 60_000
 const DELETION: Actor = { kind: 'system', id: 'organization deletion' }
 
+export interface OrganizationDeletion extends InboxDeletion {
+  readonly db: Db
+}
+
 /** How far a step came: go on at once, wait for the other services, or nothing is left. */
 type Step = 'more' | 'waiting' | 'done'
 
@@ -28,12 +32,12 @@ type Step = 'more' | 'waiting' | 'done'
  * one transaction. Every step looks at what is left, so it may be made again, by any process, wherever the last one
  * stopped.
  */
-export function deleteOrganizations(timers: GatewayTimers, deps: InboxDeletion): void {
+export function deleteOrganizations(timers: GatewayTimers, deps: OrganizationDeletion): void {
   const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
   const options = { concurrency: 2, attemptMs: 60_000, retry }
   timers.work('organization-deletion', options, async ({ timer, run, postpone }) => {
     await run(async (tx) => {
-      const step = await takeApart(tx, deps, timer.key, new Date())
+      const step = await takeApart(deps.db.withOrm(tx), deps, timer.key, new Date())
       if (step === 'done') return
       await postpone(tx, new Date(Date.now() + (step === 'more' ? 0 : PURGE_CHECK_MS)))
     })

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import type { BinaryResponse } from '@restante/contracts'
 import { decodeTransferStream } from '@restante/mime'
+import type { Database } from '@restante/service'
 import { ApiError, type Handlers, notFound, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { attachmentHeaders } from './disposition.ts'
 import type { DownloadLinks } from './links.ts'
@@ -15,7 +15,7 @@ select blob, trace, size, attachments from messages
  where id = $1 and not exists (select from deleted_inboxes where deleted_inboxes.inbox_uid = messages.inbox_uid)`)
 
 export interface FileRoutesOptions {
-  readonly db: Db
+  readonly db: Database
   readonly blobs: BlobStore
   readonly links: DownloadLinks
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts'
+import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 
 /** Longer than deliveries are retried (72 h), and than any topic or dead letter could bring their facts back. */
 const FORGET = '21 days'
@@ -52,10 +52,10 @@ const EVERY_MS = 3_600_000
  */
 export class RetentionSweeper implements Component {
   readonly name = 'forgetting'
-  readonly #db: Db
+  readonly #db: Database
   readonly #turns: Periodic
 
-  constructor(options: { db: Db; log: Logger }) {
+  constructor(options: { db: Database; log: Logger }) {
     this.#db = options.db
     this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.forget() })
   }

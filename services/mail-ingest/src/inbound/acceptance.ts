@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { StoredBlob } from '@restante/blobs'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
 import { Batcher } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { blobOf, type ReservedNames } from '../raw/reserved-names.ts'
 import { rawMails } from '../raw/store.ts'
 import { currentTraceparent } from '../telemetry/spans.ts'
@@ -12,7 +12,7 @@ import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } fr
 import { UnusableContentError } from './unusable-content-error.ts'
 
 export interface AcceptanceOptions {
-  readonly db: Db
+  readonly db: Database
   readonly outbox: Outbox
   readonly names: ReservedNames
   /** Called after rows were committed. */

@@ -1,11 +1,10 @@
-import type { InternalHandlers } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Database, InternalHandlers } from '@restante/service'
 import { hasReceivedMail, receivedSince } from './store.ts'
 
 type Ids = 'mail-ingest.hasReceivedMail' | 'mail-ingest.receivedSince'
 
 /** What the gateway asks about arrived mail. */
-export function inboundRoutes(db: Db): Pick<InternalHandlers<'mail-ingest'>, Ids> {
+export function inboundRoutes(db: Database): Pick<InternalHandlers<'mail-ingest'>, Ids> {
   return {
     'mail-ingest.hasReceivedMail': async ({ body }) => ({ received: await hasReceivedMail(db, body.organization_id) }),
     'mail-ingest.receivedSince': async ({ body }) => ({

@@ -1,7 +1,7 @@
 import { type Caller, LIMITS, type UpdatedMessage } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
 import { ApiError, invalid } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { inboxOf } from './caller.ts'
 import { changedLabels, type LabelChange, logLabels } from './label-log.ts'
 import { lockMailbox } from './lock.ts'
@@ -13,7 +13,7 @@ const ATTEMPTS = 3
 
 /** Adds and removes labels of a message; present and absent ones are no change (mail 4.3, 7). */
 export function changeLabels(
-  deps: { db: Db; outbox: Outbox },
+  deps: { db: Database; outbox: Outbox },
   caller: Caller,
   messageId: string,
   wanted: LabelChange,
@@ -37,7 +37,7 @@ export function changeLabels(
  * Runs a caller's change under the mailbox lock. Writers that do not get it in time are tried again; who still has not
  * got it learns that the change had no effect (mail 4.3).
  */
-export async function underMailboxLock<T>(db: Db, inboxUid: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function underMailboxLock<T>(db: Database, inboxUid: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Caller, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Db, Tx } from '../database.ts'
+import type { Database, Tx } from '@restante/service'
 import { rawMails } from '../raw/store.ts'
 import { tombstones } from '../sent/store.ts'
 import { inboxOf } from './caller.ts'
@@ -17,7 +17,7 @@ import { visibleMessage } from './visible-message.ts'
  * with its last message. What becomes known later about a sent one has no effect (mail 7).
  */
 export function deleteMessage(
-  deps: { db: Db; outbox: Outbox; sweep: () => void },
+  deps: { db: Database; outbox: Outbox; sweep: () => void },
   caller: Caller,
   messageId: string,
 ): Promise<void> {

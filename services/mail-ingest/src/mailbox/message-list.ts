@@ -1,7 +1,7 @@
 import type { Caller } from '@restante/contracts'
 import { pageSize, type RequestOf, type ResponseOf } from '@restante/contracts'
+import type { Database } from '@restante/service'
 import { type Cursors, pageOf } from '@restante/service'
-import type { Db } from '../database.ts'
 import { inboxOf } from './caller.ts'
 import { type MessageItemRow, messageItem } from './documents.ts'
 import { ListConditions, positionOf } from './list-query.ts'
@@ -14,7 +14,7 @@ const SELECT = `select id, organization_id, pod_id, inbox_uid, inbox_address, th
 
 /** Sent and received together, newest first (mail 6.1). */
 export async function listMessages(
-  deps: { db: Db; cursors: Cursors },
+  deps: { db: Database; cursors: Cursors },
   caller: Caller,
   query: RequestOf<'messages.list'>['query'],
 ): Promise<ResponseOf<'messages.list'>> {

@@ -1,5 +1,5 @@
 import type { Outbox } from '@restante/messaging'
-import type { Tx } from '../database.ts'
+import type { Tx } from '@restante/service'
 import { type LabelledMessage, logLabels } from './label-log.ts'
 import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
 import { store } from './store.ts'

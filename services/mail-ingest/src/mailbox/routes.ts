@@ -1,8 +1,7 @@
 import type { Caller } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Cursors, Handlers } from '@restante/service'
+import type { Cursors, Database, Handlers } from '@restante/service'
 import { notFound } from '@restante/service'
-import type { Db } from '../database.ts'
 import type { DownloadLinks } from '../files/links.ts'
 import type { RecentlySent } from '../sent/recently-sent.ts'
 import { inboxOf } from './caller.ts'
@@ -16,7 +15,7 @@ import { getThread } from './thread-view.ts'
 import { visibleMessage } from './visible-message.ts'
 
 export interface MailboxRoutesOptions {
-  readonly db: Db
+  readonly db: Database
   readonly outbox: Outbox
   readonly cursors: Cursors
   readonly links: DownloadLinks

@@ -1,6 +1,6 @@
 import { type Caller, pageSize, type RequestOf, type ResponseOf } from '@restante/contracts'
+import type { Database } from '@restante/service'
 import { type Cursors, pageOf } from '@restante/service'
-import type { Db } from '../database.ts'
 import { threadItem } from './documents.ts'
 import { ListConditions, positionOf } from './list-query.ts'
 import type { ThreadRow } from './rows.ts'
@@ -9,7 +9,7 @@ import { hiddenInList } from './visibility.ts'
 
 /** All threads of the scope by newest activity (mail 10). */
 export async function listThreads(
-  deps: { db: Db; cursors: Cursors },
+  deps: { db: Database; cursors: Cursors },
   caller: Caller,
   query: RequestOf<'threads.list'>['query'],
 ): Promise<ResponseOf<'threads.list'>> {

@@ -1,6 +1,6 @@
 import { type Caller, LIMITS, type RequestOf, type Thread } from '@restante/contracts'
+import type { Database } from '@restante/service'
 import { type Cursors, notFound, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 import { isInScope } from './caller.ts'
 import { type MessageItemRow, messageDocument, threadItem } from './documents.ts'
 import { ListConditions, positionOf } from './list-query.ts'
@@ -34,7 +34,7 @@ const PAGE_BYTES = 10 * 1024 * 1024
 
 /** A thread with one page of its messages: the first page holds the newest, each page is ascending (mail 10). */
 export async function getThread(
-  deps: { db: Db; cursors: Cursors },
+  deps: { db: Database; cursors: Cursors },
   caller: Caller,
   threadId: string,
   { limit, page_token }: RequestOf<'threads.get'>['query'],

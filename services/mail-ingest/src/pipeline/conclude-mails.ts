@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import type { Db, Tx } from '../database.ts'
+import type { Database, Tx } from '@restante/service'
 import type { InboxScope } from '../inbound/store.ts'
 import { deletedInboxes } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
@@ -15,7 +15,7 @@ import { type Outcome, storeMessages } from './store-messages-step.ts'
 export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly outcome: string }
 
 export interface ConcludingTools {
-  readonly db: Db
+  readonly db: Database
   readonly outbox: Outbox
   /** Our name in trace headers. */
   readonly hostname: string

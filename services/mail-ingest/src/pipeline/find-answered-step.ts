@@ -1,14 +1,13 @@
 import { candidateIds, isMadeMessageId } from '@restante/mime'
-import type { Logger, ServiceClient } from '@restante/service'
+import type { Database, Logger, ServiceClient } from '@restante/service'
 import type { MailContent } from '../content/mail-content.ts'
-import type { Db } from '../database.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { storedIds } from '../mailbox/threading.ts'
 import type { SentPlacement } from '../sent/placement.ts'
 import type { LeasedMail } from './queue.ts'
 
 export interface FindAnsweredOptions {
-  readonly db: Db
+  readonly db: Database
   readonly mailSend: ServiceClient
   readonly placement: SentPlacement
   readonly log: Logger

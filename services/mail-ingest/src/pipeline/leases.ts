@@ -1,5 +1,5 @@
+import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic } from '@restante/service'
-import type { Db } from '../database.ts'
 import { type LeasedMail, queue } from './queue.ts'
 
 /** Several renewals fit into one lease, so that a slow one costs nothing. */
@@ -13,11 +13,11 @@ const ATTEMPT_MS = 90_000
  */
 export class Leases implements Component {
   readonly name = 'mail leases'
-  readonly #db: Db
+  readonly #db: Database
   readonly #held = new Map<LeasedMail, number>()
   readonly #turns: Periodic
 
-  constructor(options: { db: Db; log: Logger; everyMs?: number }) {
+  constructor(options: { db: Database; log: Logger; everyMs?: number }) {
     const { db, log, everyMs = RENEW_MS } = options
     this.#db = db
     this.#turns = new Periodic({ name: this.name, everyMs, log, work: () => this.renew() })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Component } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Component, Database } from '@restante/service'
 import { rawMails } from './store.ts'
 
 /** Reserved in one statement; twice as many are left to the sweeper when the process dies. */
@@ -21,11 +20,11 @@ export interface ReservedName {
  */
 export class ReservedNames implements Component {
   readonly name = 'reserved names'
-  readonly #db: Db
+  readonly #db: Database
   #free: ReservedName[] = []
   #reserving: Promise<void> | undefined
 
-  constructor(db: Db) {
+  constructor(db: Database) {
     this.#db = db
   }
 

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
+import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 import { rawMails } from './store.ts'
 
 /** Nobody uses a reservation that is older (`ReservedNames`): its process died, or its mail was not accepted. */
@@ -17,11 +17,11 @@ const EVERY_MS = 5_000
 /** Deletes raw mails that nothing refers to. The row goes after the blob, so a crash in between repeats the deletion. */
 export class RawMailSweeper implements Component {
   readonly name = 'raw mail sweeper'
-  readonly #db: Db
+  readonly #db: Database
   readonly #blobs: BlobStore
   readonly #turns: Periodic
 
-  constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
+  constructor(options: { db: Database; blobs: BlobStore; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
     this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })

@@ -1,22 +1,20 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
-import type { OrmOf } from '@restante/service'
-import type { Db } from '../database.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { Database } from '@restante/service'
 import { applyFact } from './apply-fact.ts'
 import type { DeliveryFact } from './facts.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {
   readonly kafka: Kafka
-  readonly db: Db
+  readonly db: Database
   readonly outbox: Outbox
   readonly placement: SentPlacement
 }
 
 /** What mail-send says of sent mail becomes copies, labels and public events. */
 export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
-  const fact: EffectHandler<DeliveryFact, OrmOf<PrismaClient>> = { effect: (tx, event) => applyFact(tx, outbox, event) }
+  const fact: EffectHandler<DeliveryFact> = { effect: (tx, event) => applyFact(tx, outbox, event) }
   return new Consumer({
     kafka,
     db,

@@ -1,7 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import { type InternalRequestOf, type InternalResponseOf, LIMITS } from '@restante/contracts'
+import type { Database, Tx } from '@restante/service'
 import { type Logger, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import type { Acceptance } from '../inbound/acceptance.ts'
 import { LoopDetectedError, withoutLoops } from '../inbound/loops.ts'
 import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
@@ -24,7 +24,7 @@ const MARK = sql<{ event_id: string }, [mark: string, deliveryId: string]>(
 )
 
 export interface LocalHandOverOptions {
-  readonly db: Db
+  readonly db: Database
   readonly blobs: BlobStore
   readonly acceptance: Acceptance
   readonly recipients: RecipientLookup

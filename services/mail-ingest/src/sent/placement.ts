@@ -2,10 +2,10 @@ import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import { LIMITS, type SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
+import type { Database, Tx } from '@restante/service'
 import { ByteSemaphore } from '@restante/service'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
-import type { Db, Tx } from '../database.ts'
 import { mailDigest } from '../mailbox/duplicates.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
 import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
@@ -19,7 +19,7 @@ import { applyFact } from './apply-fact.ts'
 import { pendingFacts, tombstones } from './store.ts'
 
 export interface PlacementOptions {
-  readonly db: Db
+  readonly db: Database
   readonly blobs: BlobStore
   readonly parser: ParserPool
   readonly outbox: Outbox

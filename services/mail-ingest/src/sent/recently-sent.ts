@@ -1,13 +1,13 @@
 import type { Caller, CallerInbox, RecentSend } from '@restante/contracts'
 import { isMadeMessageId } from '@restante/mime'
+import type { Database } from '@restante/service'
 import { ApiError, Batcher, type Logger, type ServiceClient } from '@restante/service'
-import type { Db } from '../database.ts'
 import { store } from '../mailbox/store.ts'
 import type { SentPlacement } from './placement.ts'
 import { tombstones } from './store.ts'
 
 export interface JustSentOptions {
-  readonly db: Db
+  readonly db: Database
   readonly mailSend: ServiceClient<'mail-ingest'>
   readonly placement: SentPlacement
   readonly log: Logger

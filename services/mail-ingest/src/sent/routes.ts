@@ -1,13 +1,12 @@
 import type { ReplySource } from '@restante/contracts'
-import type { InternalHandlers } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Database, InternalHandlers } from '@restante/service'
 import { store } from '../mailbox/store.ts'
 import { restrictedAmong } from '../mailbox/visibility.ts'
 import type { LocalHandOver } from './local-hand-over.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface SentRoutesOptions {
-  readonly db: Db
+  readonly db: Database
   readonly placement: SentPlacement
   readonly handOver: LocalHandOver
 }
@@ -31,7 +30,7 @@ export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'m
 }
 
 async function replySource(
-  db: Db,
+  db: Database,
   inboxUid: string,
   messageId: string,
   visible: readonly string[],

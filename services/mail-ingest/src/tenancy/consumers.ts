@@ -1,13 +1,13 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
-import type { Db } from '../database.ts'
+import type { Database } from '@restante/service'
 import { buryInbox } from '../mailbox/lock.ts'
 import { orderLabelRemoval } from './label-removal.ts'
 import { buryOrganization } from './organizations.ts'
 
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
-  readonly db: Db
+  readonly db: Database
   /** Rung when an inbox or organization is to be purged. */
   readonly notify: () => void
   /** Rung when labels are to be taken off. */

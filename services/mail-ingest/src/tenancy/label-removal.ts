@@ -1,7 +1,7 @@
 import { SYSTEM_LABELS, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
 import { type Logger, Periodic, RoundRobinPurger, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
@@ -73,7 +73,7 @@ export class LabelRemoval extends Periodic {
   readonly #outbox: Outbox
   readonly #organizations: RoundRobinPurger<Tx>
 
-  constructor({ db, outbox, log }: { db: Db; outbox: Outbox; log: Logger }) {
+  constructor({ db, outbox, log }: { db: Database; outbox: Outbox; log: Logger }) {
     super({ name: 'label removal', everyMs: EVERY_MS, log, work: (stopping) => this.#remove(stopping) })
     this.#outbox = outbox
     this.#organizations = new RoundRobinPurger({ ...TABLE, db, work: (tx, id) => this.#removeBatch(tx, id) })

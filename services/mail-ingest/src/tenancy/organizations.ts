@@ -1,5 +1,5 @@
+import type { Tx } from '@restante/service'
 import { sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 
 const BURY = sql<never, [organizationId: string, deletedAt: string]>(
   'insert into deleted_organizations (organization_id, deleted_at) values ($1, $2::timestamptz) on conflict do nothing',

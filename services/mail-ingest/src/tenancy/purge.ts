@@ -1,5 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
 import {
   type Component,
   inboxesWaiting,
@@ -9,7 +10,6 @@ import {
   RoundRobinPurger,
   sql,
 } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
 import { applyFact } from '../sent/apply-fact.ts'
@@ -60,7 +60,7 @@ const EVERY_MS = 2_000
 const QUEUE_MS = 1_000
 
 /** How many inboxes are still to be emptied, for the metrics. */
-export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
+export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
   return new PurgeBacklog({ db, log, measure: inboxesWaiting(INBOXES.open) })
 }
 
@@ -70,13 +70,13 @@ export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
  */
 export class InboxPurge implements Component {
   readonly name = 'inbox purge'
-  readonly #db: Db
+  readonly #db: Database
   readonly #blobs: BlobStore
   readonly #outbox: Outbox
   readonly #inboxes: RoundRobinPurger<Tx>
   readonly #turns: Periodic
 
-  constructor(options: { db: Db; blobs: BlobStore; outbox: Outbox; log: Logger }) {
+  constructor(options: { db: Database; blobs: BlobStore; outbox: Outbox; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
     this.#outbox = options.outbox

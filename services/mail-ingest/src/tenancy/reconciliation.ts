@@ -1,5 +1,5 @@
+import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic, type ServiceClient, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 import { buryInbox } from '../mailbox/lock.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
 
@@ -22,7 +22,7 @@ const EVERY_MS = 86_400_000
 const CHECK_MS = 3_600_000
 
 export interface InboxReconciliationOptions {
-  readonly db: Db
+  readonly db: Database
   /** The owner of inboxes. */
   readonly gateway: ServiceClient
   readonly log: Logger

@@ -1,10 +1,9 @@
-import type { InternalHandlers } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Database, InternalHandlers } from '@restante/service'
 import { buryInbox, deletedInbox } from '../mailbox/lock.ts'
 
 /** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
 export function purgeRoutes(deps: {
-  db: Db
+  db: Database
   notify: () => void
 }): Pick<InternalHandlers<'mail-ingest'>, 'mail-ingest.purgeInbox'> {
   const { db, notify } = deps

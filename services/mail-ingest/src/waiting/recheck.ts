@@ -1,6 +1,6 @@
+import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic } from '@restante/service'
 import { Gauge } from 'prom-client'
-import type { Db } from '../database.ts'
 import type { DnsCache } from '../sender/dns-cache.ts'
 import { isTemporaryCode } from '../sender/dns-errors.ts'
 import type { Question } from '../sender/protocol.ts'
@@ -26,7 +26,7 @@ const BATCH = 200
  */
 export class WaitingMailRecheck implements Component {
   readonly name = 'waiting mails'
-  readonly #db: Db
+  readonly #db: Database
   readonly #dns: DnsCache
   readonly #notify: () => void
   readonly #turns: Periodic
@@ -35,7 +35,7 @@ export class WaitingMailRecheck implements Component {
   readonly #answered = new Set<string>()
 
   /** @param options.notify called after mails have returned to the queue. */
-  constructor(options: { db: Db; dns: DnsCache; log: Logger; notify: () => void }) {
+  constructor(options: { db: Database; dns: DnsCache; log: Logger; notify: () => void }) {
     const { db, dns, log, notify } = options
     this.#db = db
     this.#dns = dns

@@ -1,6 +1,6 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
+import type { Database, Tx } from '@restante/service'
 import { isInfrastructureError, type Logger, retryThroughOutage } from '@restante/service'
-import type { Db, Orm, Tx } from '../database.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { type BegunDelivery, settle } from './delivery.ts'
 import { KeyedSemaphore } from './keyed-semaphore.ts'
@@ -26,9 +26,9 @@ export interface DeliveryTimers {
 export type DeliveryKind = keyof DeliveryTimers
 
 export interface AttemptsOptions {
-  readonly db: Db
+  readonly db: Database
   readonly settlements: Settlements
-  readonly timers: Timers<DeliveryTimers, Orm>
+  readonly timers: Timers<DeliveryTimers>
   readonly routes: Readonly<Record<DeliveryKind, Route>>
   readonly retry: RetryPolicy
   readonly concurrency: number
@@ -65,7 +65,7 @@ export class Attempts {
   /** Says to the timers who does this work. To be called before they start. */
   register(): void {
     for (const kind of ['delivery-local', 'delivery-outside'] as const) {
-      const work: WorkOptions<DeliveryTarget, Orm> = {
+      const work: WorkOptions<DeliveryTarget> = {
         concurrency: this.#options.concurrency,
         attemptMs: ATTEMPT_MS,
         // Reached only when something of our own is out of order, so there is no end to it.
@@ -75,7 +75,7 @@ export class Attempts {
     }
   }
 
-  async #make(kind: DeliveryKind, context: AttemptContext<DeliveryTarget, Orm>): Promise<void> {
+  async #make(kind: DeliveryKind, context: AttemptContext<DeliveryTarget>): Promise<void> {
     const { send_id, destination } = context.timer.payload
     const route = this.#options.routes[kind]
     const bottleneck = route.bottleneck(destination)
@@ -97,7 +97,7 @@ export class Attempts {
 class Attempt {
   readonly #options: AttemptsOptions
   readonly #route: Route
-  readonly #context: AttemptContext<DeliveryTarget, Orm>
+  readonly #context: AttemptContext<DeliveryTarget>
   readonly #send: SendRecord
   readonly #deliveries: readonly OpenDelivery[]
   readonly #settled: Settled[] = []
@@ -107,7 +107,7 @@ class Attempt {
   constructor(
     options: AttemptsOptions,
     route: Route,
-    context: AttemptContext<DeliveryTarget, Orm>,
+    context: AttemptContext<DeliveryTarget>,
     send: SendRecord,
     deliveries: readonly OpenDelivery[],
   ) {

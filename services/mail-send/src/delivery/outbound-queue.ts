@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { BlobReference, SentCopy } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { normalizeAddress } from '@restante/mime'
+import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import type { Orm, Tx } from '../database.ts'
 import type { DeliveryTimers } from './attempts.ts'
 import type { Origin } from './store.ts'
 
@@ -81,11 +81,11 @@ export async function wasAccepted(on: Queryable, sendId: string): Promise<boolea
 
 /** Puts accepted messages on their way. */
 export class OutboundQueue {
-  readonly #timers: Timers<DeliveryTimers, Orm>
+  readonly #timers: Timers<DeliveryTimers>
   readonly #isHosted: (domain: string) => boolean
 
   /** @param isHosted whether the inboxes of a domain (lower case, A-labels) are this installation's. */
-  constructor(timers: Timers<DeliveryTimers, Orm>, isHosted: (domain: string) => boolean) {
+  constructor(timers: Timers<DeliveryTimers>, isHosted: (domain: string) => boolean) {
     this.#timers = timers
     this.#isHosted = isHosted
   }

@@ -1,6 +1,6 @@
 import type { Outbox } from '@restante/messaging'
 import { normalizeAddress } from '@restante/mime'
-import type { Tx } from '../database.ts'
+import type { Tx } from '@restante/service'
 import { suppress } from '../suppression/store.ts'
 import { type BegunDelivery, type Settlement, UNDETERMINED } from './delivery.ts'
 import { deliveriesTopic, factsOf, type News } from './delivery-events.ts'

@@ -1,14 +1,14 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
-import type { Db, Orm } from '../database.ts'
+import type { Database } from '@restante/service'
 import type { Reports } from './reports.ts'
 
 /** Reports about our mail that came in by mail. */
 export function feedbackConsumer(deps: {
   kafka: Kafka
-  db: Db
+  db: Database
   reports: Reports
-}): Consumer<(typeof topics)['mail.feedback'], Orm> {
+}): Consumer<(typeof topics)['mail.feedback']> {
   const { kafka, db, reports } = deps
   return new Consumer({
     kafka,

@@ -1,7 +1,7 @@
 import type { EventOf, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress } from '@restante/mime'
-import type { Tx } from '../database.ts'
+import type { Tx } from '@restante/service'
 import { deliveriesTopic, factsOf, type News } from '../delivery/delivery-events.ts'
 import {
   findReported,

@@ -1,7 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
+import type { Database, Tx } from '@restante/service'
 import { type Component, type Logger, Periodic, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
 /** How long the bytes of a finished message stay: as long as the event that names them may still be read. */
@@ -65,7 +65,7 @@ const DELETE_OLD = [
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
 export interface SweeperOptions {
-  readonly db: Db
+  readonly db: Database
   readonly blobs: BlobStore
   readonly log: Logger
 }

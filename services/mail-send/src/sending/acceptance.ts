@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
 import { ApiError, isInfrastructureError, notFound, retryThroughOutage } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { deliveriesTopic } from '../delivery/delivery-events.ts'
 import { announceBlob, forgetBlob, type OutboundQueue, wasAccepted } from '../delivery/outbound-queue.ts'
 import { outboundBlob } from '../delivery/store.ts'
@@ -26,7 +26,7 @@ export interface Terms {
 }
 
 export interface AcceptanceOptions {
-  readonly db: Db
+  readonly db: Database
   readonly outbox: Outbox
   readonly blobs: BlobStore
   readonly departures: OutboundQueue

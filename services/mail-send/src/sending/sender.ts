@@ -10,6 +10,7 @@ import {
 } from '@restante/contracts'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
+import type { Database } from '@restante/service'
 import {
   ApiError,
   type Aside,
@@ -18,7 +19,6 @@ import {
   type Logger,
   type ServiceClient,
 } from '@restante/service'
-import type { Db } from '../database.ts'
 import { findSuppressed } from '../suppression/store.ts'
 import type { Acceptance, Terms } from './acceptance.ts'
 import { loadAttachments } from './attachments.ts'
@@ -57,7 +57,7 @@ export interface SendRequest {
 }
 
 export interface SenderOptions {
-  readonly db: Db
+  readonly db: Database
   readonly acceptance: Acceptance
   readonly mailIngest: ServiceClient<'mail-send'>
   readonly fetcher: GuardedFetch

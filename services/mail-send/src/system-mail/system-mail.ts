@@ -1,6 +1,6 @@
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
+import type { Database } from '@restante/service'
 import { invalid, sql } from '@restante/service'
-import type { Db } from '../database.ts'
 import type { OutboundContent } from '../delivery/outbound-content.ts'
 import { announceBlob, type OutboundQueue } from '../delivery/outbound-queue.ts'
 
@@ -14,7 +14,7 @@ export interface SystemMessage {
 }
 
 export interface SystemMailOptions {
-  readonly db: Db
+  readonly db: Database
   readonly content: OutboundContent
   readonly departures: OutboundQueue
   readonly domain: string

@@ -1,17 +1,17 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
-import type { Db, Orm } from '../database.ts'
+import type { Database } from '@restante/service'
 import { buryInbox, buryOrganization } from './store.ts'
 
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
-  readonly db: Db
+  readonly db: Database
   /** Rung when something is to be purged. */
   readonly notify: () => void
 }
 
 /** What goes when its owner goes. Deletions are final, so their order among other events does not matter. */
-export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(typeof topics)['tenancy'], Orm> {
+export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(typeof topics)['tenancy']> {
   const { kafka, db, notify } = options
   return new Consumer({
     kafka,

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
+import type { Database, Tx } from '@restante/service'
 import { inboxesWaiting, type Logger, Periodic, PurgeBacklog, RoundRobinPurger, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { outboundBlob } from '../delivery/store.ts'
 
 type Batch = [owner: string, rows: number]
@@ -68,7 +68,7 @@ const AT_ONCE = 50
 const EVERY_MS = 2_000
 
 /** How many inboxes are still to be purged, for the metrics; those that wait for deliveries do not count. */
-export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
+export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
   return new PurgeBacklog({ db, log, measure: inboxesWaiting(`${INBOXES.open} and purged_at is null`) })
 }
 
@@ -78,11 +78,11 @@ export function purgeBacklog(db: Db, log: Logger): PurgeBacklog {
  * delivered to stays for reports to the pod and the organization (identity 10.1); with the organization that goes too.
  */
 export class Purge extends Periodic {
-  readonly #db: Db
+  readonly #db: Database
   readonly #blobs: BlobStore
   readonly #inboxes: RoundRobinPurger<Tx>
 
-  constructor(options: { db: Db; blobs: BlobStore; log: Logger }) {
+  constructor(options: { db: Database; blobs: BlobStore; log: Logger }) {
     super({ name: 'purge', everyMs: EVERY_MS, log: options.log, work: (stopping) => this.purge(stopping) })
     this.#db = options.db
     this.#blobs = options.blobs

@@ -1,10 +1,9 @@
-import type { InternalHandlers } from '@restante/service'
-import type { Db } from '../database.ts'
+import type { Database, InternalHandlers } from '@restante/service'
 import { buryInbox, findDeleted } from './store.ts'
 
 /** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
 export function purgeRoutes(deps: {
-  db: Db
+  db: Database
   notify: () => void
 }): Pick<InternalHandlers<'mail-send'>, 'mail-send.purgeInbox'> {
   const { db, notify } = deps

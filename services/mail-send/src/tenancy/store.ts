@@ -1,6 +1,6 @@
 import type { DeletedInbox } from '@restante/contracts'
+import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 
 const HOLD = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock_shared(hashtextextended('inbox ' || $1, 0))`)
 const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('inbox ' || $1, 0))`)

@@ -21,8 +21,8 @@ import {
   waitFor,
 } from '@restante/testkit'
 import { type Config, configure, environment } from '../../src/config.ts'
-import { type Db, openDatabase } from '../../src/database.ts'
 import { create } from '../../src/main.ts'
+import { type Db, openDatabase } from './database.ts'
 import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
 

@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts'
 import type { AttemptContext } from '@restante/jobs'
+import type { Database, Tx } from '@restante/service'
 import {
   type GuardedFetch,
   type Logger,
@@ -10,7 +11,6 @@ import {
   type SecretBox,
 } from '@restante/service'
 import { Counter, Histogram } from 'prom-client'
-import type { Db, Orm, Tx } from '../database.ts'
 import { openHeaders, openSecret } from '../webhooks/secrets.ts'
 import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'
@@ -28,10 +28,10 @@ import {
 } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 
-type Attempt = AttemptContext<TimerKinds['webhook-delivery'], Orm>
+type Attempt = AttemptContext<TimerKinds['webhook-delivery']>
 
 export interface DelivererDeps {
-  readonly db: Db
+  readonly db: Database
   readonly outbound: GuardedFetch
   readonly box: SecretBox
   readonly log: Logger

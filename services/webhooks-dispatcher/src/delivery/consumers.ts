@@ -1,7 +1,7 @@
 import { isEventType, type Topic, topics } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
-import type { Db, Orm, Tx } from '../database.ts'
+import type { Database, Tx } from '@restante/service'
 import { base62Id } from '../ids.ts'
 import { matches } from './matching.ts'
 import { addDeliveries, holdEnabled, subscribersOf } from './store.ts'
@@ -9,12 +9,12 @@ import type { TimerKinds } from './timers.ts'
 
 interface Deps {
   readonly kafka: Kafka
-  readonly db: Db
-  readonly timers: Timers<TimerKinds, Orm>
+  readonly db: Database
+  readonly timers: Timers<TimerKinds>
 }
 
 /** Turns each public event into one delivery per webhook that matches it; the first attempt starts with the commit. */
-export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'mail.messages'>, Orm> {
+export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'mail.messages'>> {
   return new Consumer({
     kafka,
     db,
@@ -27,7 +27,7 @@ export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'ma
   })
 }
 
-async function fanOut(tx: Tx, timers: Timers<TimerKinds, Orm>, events: readonly RecordedEvent[]): Promise<void> {
+async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly RecordedEvent[]): Promise<void> {
   const organizations = [...new Set(events.map((event) => event.routing.organizationId))]
   const subscribers = await subscribersOf(tx, organizations)
   const wanted = events.flatMap((event) =>

@@ -1,5 +1,5 @@
+import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 

@@ -1,19 +1,19 @@
 import { type Topic, topics } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka } from '@restante/messaging'
-import type { Db, Orm } from '../database.ts'
+import type { Database } from '@restante/service'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox, purgeScope } from './purge.ts'
 import { endEarlierWebhooks } from './take-over.ts'
 
 interface Deps {
   readonly kafka: Kafka
-  readonly db: Db
-  readonly timers: Timers<TimerKinds, Orm>
+  readonly db: Database
+  readonly timers: Timers<TimerKinds>
 }
 
 /** Deletions take with them what is kept for an inbox, a pod or an organization; a take-over, what earlier keys made. */
-export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'tenancy'>, Orm> {
+export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'tenancy'>> {
   return new Consumer({
     kafka,
     db,

@@ -1,6 +1,6 @@
 import type { DeletedInbox } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
-import type { Orm, Tx } from '../database.ts'
+import type { Tx } from '@restante/service'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type ScopeFilter,
 } from '../webhooks/store.ts'
 
-type DeliveryTimers = Timers<TimerKinds, Orm>
+type DeliveryTimers = Timers<TimerKinds>
 
 /**
  * What a deleted inbox, pod or organization takes with it: webhooks that belong to it, and its id in the filters of

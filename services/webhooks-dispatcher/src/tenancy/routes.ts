@@ -1,14 +1,13 @@
 import type { Timers } from '@restante/jobs'
-import type { InternalHandlers } from '@restante/service'
-import type { Db, Orm } from '../database.ts'
+import type { Database, InternalHandlers } from '@restante/service'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox } from './purge.ts'
 import { endEarlierWebhooks } from './take-over.ts'
 
 /** What the gateway asks about deleted inboxes, and orders for organizations that are taken over. */
 export function tenancyRoutes(deps: {
-  db: Db
-  timers: Timers<TimerKinds, Orm>
+  db: Database
+  timers: Timers<TimerKinds>
 }): InternalHandlers<'webhooks-dispatcher'> {
   return {
     'webhooks-dispatcher.purgeInbox': async ({ body }) => {

@@ -1,5 +1,5 @@
 import type { Timers } from '@restante/jobs'
-import type { Orm, Tx } from '../database.ts'
+import type { Tx } from '@restante/service'
 import { dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { deleteWebhook, lockEarlier, lockWebhooksOf, rememberTakeOver } from '../webhooks/store.ts'
@@ -17,7 +17,7 @@ export interface TakeOver {
  */
 export async function endEarlierWebhooks(
   tx: Tx,
-  timers: Timers<TimerKinds, Orm>,
+  timers: Timers<TimerKinds>,
   { organization_id: organizationId, take_overs: takeOvers }: TakeOver,
 ): Promise<void> {
   await lockWebhooksOf(tx, organizationId)

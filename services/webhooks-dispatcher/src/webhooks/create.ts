@@ -1,4 +1,5 @@
 import { type Caller, LIMITS, type RequestOf, visibleLabels } from '@restante/contracts'
+import type { Database, Tx } from '@restante/service'
 import {
   ApiError,
   invalid,
@@ -9,16 +10,16 @@ import {
   type SecretBox,
   type ServiceClient,
 } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import { base62Id } from '../ids.ts'
 import { demandFreeFilters, type Home, homeOf } from './scope.ts'
 import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
 import {
   countWebhooksOf,
   dropAlias,
+  type Filters,
   findByClientId,
-  findWebhook,
   goneAmong,
+  insertWebhook,
   isSuperseded,
   lockWebhooksOf,
   type WebhookRow,
@@ -27,19 +28,13 @@ import {
 type Body = RequestOf<'webhooks.create'>['body']
 
 export interface CreateDeps {
-  readonly db: Db
+  readonly db: Database
   /** Creates of one organization wait for each other: in turn, they hold one connection instead of all. */
   readonly turns: KeyedMutex
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
   /** Whether this installation admits webhook URLs without TLS. */
   readonly allowHttp: boolean
-}
-
-/** The filters as they are stored: pods by id, inboxes by uid and address. */
-interface Filters {
-  readonly podIds: readonly string[]
-  readonly inboxes: readonly { readonly uid: string; readonly address: string }[]
 }
 
 /** Creates a webhook, or gives back the one that holds the same `client_id` (events 7.3). */
@@ -130,7 +125,7 @@ function known<T>(found: ReadonlyMap<string, T>, id: string, resource: string): 
   return value
 }
 
-async function insert(
+function insert(
   deps: CreateDeps,
   tx: Tx,
   caller: Caller,
@@ -139,35 +134,22 @@ async function insert(
   filters: Filters,
 ): Promise<WebhookRow> {
   const id = base62Id('ep_')
-  const orm = await tx.orm()
-  await orm.webhook.create({
-    data: {
-      id,
-      organizationId: caller.organization_id,
-      podId: home.podId ?? null,
-      inboxUid: home.inbox?.uid ?? null,
-      inboxId: home.inbox?.address ?? null,
-      url: body.url,
-      secret: Uint8Array.from(sealSecret(deps.box, id, newSecret())),
-      headers: body.headers ? Uint8Array.from(sealHeaders(deps.box, id, body.headers)) : null,
-      eventTypes: [...new Set(body.event_types)],
-      podIds: [...filters.podIds],
-      inboxUids: filters.inboxes.map(({ uid }) => uid),
-      inboxIds: filters.inboxes.map(({ address }) => address),
-      // They stay with the webhook whatever becomes of the key (events 4).
-      visibleLabels: visibleLabels(caller.credential),
-      clientId: body.client_id ?? null,
-      createdBy: caller.credential.id,
-      takeOvers: caller.take_overs ?? 0,
-    },
-  })
-  const row = await findWebhook(
-    tx,
-    { organizationId: caller.organization_id, podId: undefined, inboxUid: undefined },
+  return insertWebhook(tx, {
     id,
-  )
-  if (!row) throw new Error('The webhook that was just created is not there')
-  return row
+    organizationId: caller.organization_id,
+    podId: home.podId ?? null,
+    inbox: home.inbox,
+    url: body.url,
+    secret: sealSecret(deps.box, id, newSecret()),
+    headers: body.headers ? sealHeaders(deps.box, id, body.headers) : null,
+    eventTypes: [...new Set(body.event_types)],
+    filters,
+    // They stay with the webhook whatever becomes of the key (events 4).
+    visibleLabels: visibleLabels(caller.credential),
+    clientId: body.client_id ?? null,
+    createdBy: caller.credential.id,
+    takeOvers: caller.take_overs ?? 0,
+  })
 }
 
 /**

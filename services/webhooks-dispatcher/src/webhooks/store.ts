@@ -1,5 +1,5 @@
+import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 
 export interface WebhookRow {
   readonly id: string
@@ -17,6 +17,28 @@ export interface WebhookRow {
   readonly created_by: string | null
   readonly created_at: Date
   readonly updated_at: Date
+}
+
+/** The filters as they are stored: pods by id, inboxes by uid and address. */
+export interface Filters {
+  readonly podIds: readonly string[]
+  readonly inboxes: readonly { readonly uid: string; readonly address: string }[]
+}
+
+export interface NewWebhook {
+  readonly id: string
+  readonly organizationId: string
+  readonly podId: string | null
+  readonly inbox: { readonly uid: string; readonly address: string } | undefined
+  readonly url: string
+  readonly secret: Uint8Array
+  readonly headers: Uint8Array | null
+  readonly eventTypes: readonly string[]
+  readonly filters: Filters
+  readonly visibleLabels: readonly string[]
+  readonly clientId: string | null
+  readonly createdBy: string | null
+  readonly takeOvers: number
 }
 
 /** Whose webhooks a request may touch: those of its scope and below. */
@@ -64,6 +86,58 @@ export async function findWebhook(
   idOrAlias: string,
 ): Promise<WebhookRow | undefined> {
   const [row] = await on.query(selectOne, ...scopeValues(scope), idOrAlias)
+  return row
+}
+
+const insertOne = sql<
+  WebhookRow,
+  [
+    id: string,
+    organizationId: string,
+    podId: string | null,
+    inboxUid: string | null,
+    inboxId: string | null,
+    url: string,
+    secret: Uint8Array,
+    headers: Uint8Array | null,
+    eventTypes: readonly string[],
+    podIds: readonly string[],
+    inboxUids: readonly string[],
+    inboxIds: readonly string[],
+    visibleLabels: readonly string[],
+    clientId: string | null,
+    createdBy: string | null,
+    takeOvers: number,
+  ]
+>(
+  `insert into webhooks (id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, headers, event_types, pod_ids,
+     inbox_uids, inbox_ids, visible_labels, client_id, created_by, take_overs)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${COLUMNS}`,
+)
+
+/** Stores a webhook that is enabled from now on. */
+export async function insertWebhook(on: Queryable, webhook: NewWebhook): Promise<WebhookRow> {
+  const { inbox, filters } = webhook
+  const [row] = await on.query(
+    insertOne,
+    webhook.id,
+    webhook.organizationId,
+    webhook.podId,
+    inbox?.uid ?? null,
+    inbox?.address ?? null,
+    webhook.url,
+    webhook.secret,
+    webhook.headers,
+    webhook.eventTypes,
+    filters.podIds,
+    filters.inboxes.map(({ uid }) => uid),
+    filters.inboxes.map(({ address }) => address),
+    webhook.visibleLabels,
+    webhook.clientId,
+    webhook.createdBy,
+    webhook.takeOvers,
+  )
+  if (!row) throw new Error('The webhook that was just created is not there')
   return row
 }
 

@@ -1,17 +1,17 @@
 import { isEventType, type Topic, topics } from '@restante/contracts'
 import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
-import type { Db, Orm } from '../database.ts'
+import type { Database } from '@restante/service'
 import { append, type NewEntry } from './store.ts'
 
 interface ConsumerDeps {
   readonly kafka: Kafka
-  readonly db: Db
+  readonly db: Database
   /** Says that the log has grown. */
   readonly notify: () => void
 }
 
 /** Public documents go into the log unopened; the topic's internal events are not for streams. */
-export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'mail.messages'>, Orm> {
+export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'mail.messages'>> {
   return new Consumer({
     kafka,
     db,
@@ -28,7 +28,7 @@ export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<T
 }
 
 /** Ends of keys, inboxes and pods become entries too, so that every instance closes what it holds of them. */
-export function tenancyConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'tenancy'>, Orm> {
+export function tenancyConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'tenancy'>> {
   return new Consumer({
     kafka,
     db,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type InternalRequestOf, internalOperations } from '@restante/contracts'
-import type { Db } from '../database.ts'
+import type { Database } from '@restante/service'
 import { append, type LogEntry } from './store.ts'
 
 /** What an edge that goes away says of the streams that it pipes. */
@@ -8,7 +8,7 @@ export type EdgeLeaves = InternalRequestOf<'websocket-fanout.drainConnections'>
 
 /** The edge cannot know which instance holds which of its streams, so the log tells all of them. */
 export async function recordEdgeLeaves(
-  { db, notify }: { db: Db; notify: () => void },
+  { db, notify }: { db: Database; notify: () => void },
   leaves: EdgeLeaves,
 ): Promise<void> {
   const entry = {

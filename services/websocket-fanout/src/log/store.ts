@@ -1,5 +1,5 @@
+import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 
 /** What an instance must tell its connections. */
 export interface LogEntry {

@@ -1,5 +1,5 @@
+import type { Database } from '@restante/service'
 import { ChannelListener, type Component, type Logger, Notifier, retryThroughOutage, Wakeup } from '@restante/service'
-import type { Db } from '../database.ts'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
 /** Where the growth of the log is announced. */
@@ -16,7 +16,7 @@ const STALLED_MS = 10_000
 /** Follows the log from the moment of its start and hands each entry on, in order, once. */
 export class LogTail implements Component {
   readonly name = 'stream log'
-  readonly #db: Db
+  readonly #db: Database
   readonly #log: Logger
   readonly #deliver: (entry: LogEntry) => void
   readonly #wakeup = new Wakeup()
@@ -29,7 +29,7 @@ export class LogTail implements Component {
 
   readonly #notifier: Notifier
 
-  constructor(options: { db: Db; log: Logger; deliver: (entry: LogEntry) => void }) {
+  constructor(options: { db: Database; log: Logger; deliver: (entry: LogEntry) => void }) {
     this.#db = options.db
     this.#log = options.log
     this.#deliver = options.deliver

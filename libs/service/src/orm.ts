@@ -1,0 +1,7 @@
+export {
+  type OrmClient,
+  OrmDatabase,
+  type OrmDatabaseOptions,
+  type OrmOf,
+  type OrmTx,
+} from './database/orm-database.ts'
