@@ -31,7 +31,7 @@ describe('a wrong configuration', () => {
     const { code, printed } = await run(service, { PORT: 'no port', DATABASE_URL: 'nowhere', SHUTDOWN_GRACE: 'long' })
     expect(code).toBe(1)
     const [heading, ...problems] = printed.trimEnd().split('\n')
-    expect(heading).toBe(`${service}: The configuration is not usable:`)
+    expect(heading).toBe(`${service}: Invalid configuration:`)
     const named = problems.map((line) => /^ {2}- ([A-Z_]+) /.exec(line)?.[1])
     expect(named).toEqual(expect.arrayContaining(['PORT', 'DATABASE_URL', 'SHUTDOWN_GRACE']))
     // Those that are missing are named too, and nothing but variables is.

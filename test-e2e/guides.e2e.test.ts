@@ -191,7 +191,7 @@ describeWith(NEEDS, 'the examples', () => {
         await program.prints(['subscribed', 'message.received'])
         if (language !== 'ts') return
         wire.cut()
-        await wire.mend()
+        await wire.restore()
         await program.prints(['subscribed', 'message.received', 'subscribed'])
         await mailTo(system, inboxId)
         await program.prints(['subscribed', 'message.received', 'subscribed', 'message.received'])

@@ -101,7 +101,7 @@ describe('timers', () => {
     expect((await stack.rows()).map(({ key, lease, attempt }) => ({ key, lease, attempt }))).toEqual([
       { key: 'during', lease: null, attempt: 0 },
     ])
-    await wire.mend()
+    await wire.restore()
     await until(async () => (await stack.effects()).length === 2)
     expect(lines).toHaveLength(1)
     await timers.stop()
@@ -209,7 +209,7 @@ describe('timers', () => {
     await timers.start()
     await at(stack.db, timers, 'k')
     await tried.happened
-    await wire.mend()
+    await wire.restore()
     await until(async () => (await stack.rows()).length === 0)
     expect(await stack.effects()).toEqual([{ key: 'k', text: '' }])
     expect(attempts).toEqual([1])
@@ -236,7 +236,7 @@ describe('timers', () => {
     wire.cut()
     // The outage lasts longer than the lease.
     await until(async () => (await stack.db.query(EXPIRED))[0]?.count === 1)
-    await wire.mend()
+    await wire.restore()
     await until(async () => (await stack.db.query(EXPIRED))[0]?.count === 0)
     goOn.happen()
     await until(async () => (await stack.rows()).length === 0)

@@ -33,7 +33,7 @@ export { type Queryable, type Statement, sql, sqlUnprepared } from './database/s
 export { AdmittedCaller, type ConfirmCaller, confirmWith } from './http/admitted-caller.ts'
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-error.ts'
 export { hasBody, readBody, requireDeclaredLength, sendContinue } from './http/body.ts'
-export { type Aside, BodyMemoryLimiter, type BodyMemoryLimiterOptions } from './http/body-memory-limiter.ts'
+export { BodyMemoryLimiter, type BodyMemoryLimiterOptions, type YieldSlot } from './http/body-memory-limiter.ts'
 export type { ConnectionLimits } from './http/connection-limits.ts'
 export { Cursors, type Page, pageOf } from './http/cursors.ts'
 export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'

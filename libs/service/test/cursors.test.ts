@@ -12,7 +12,7 @@ describe('page tokens', () => {
     ])
   })
 
-  it('are URL-safe and say nothing', () => {
+  it('are URL-safe and reveal nothing', () => {
     const token = cursors.seal(context, ['secret position'])
     expect(token).toMatch(/^[A-Za-z0-9_-]+$/)
     expect(Buffer.from(token, 'base64url').toString('latin1')).not.toContain('position')
@@ -27,14 +27,17 @@ describe('page tokens', () => {
     expect(() => cursors.open(other, cursors.seal(context, [1]))).toThrow(ApiError)
   })
 
-  it.each(['', 'x', 'not-a-token', 'A'.repeat(500)])('refuse %j with a 400 at page_token', (token) => {
-    try {
-      cursors.open(context, token)
-      throw new Error('accepted')
-    } catch (error) {
-      expect(error).toMatchObject({ status: 400, options: { errors: [{ path: ['page_token'] }] } })
-    }
-  })
+  it.each(['', 'x', 'not-a-token', 'A'.repeat(500)])(
+    'are refused with a 400 at page_token when they are %j',
+    (token) => {
+      try {
+        cursors.open(context, token)
+        throw new Error('accepted')
+      } catch (error) {
+        expect(error).toMatchObject({ status: 400, options: { errors: [{ path: ['page_token'] }] } })
+      }
+    },
+  )
 
   it('are refused when any byte was changed', () => {
     const token = Buffer.from(cursors.seal(context, [1, 'x']), 'base64url')
@@ -45,13 +48,13 @@ describe('page tokens', () => {
     }
   })
 
-  it.each(['x', '=', '!', ' '])('are refused with %j behind them', (more) => {
+  it.each(['x', '=', '!', ' '])('are refused with %j appended', (more) => {
     expect(() => cursors.open(context, cursors.seal(context, [1]) + more)).toThrow(ApiError)
     expect(() => cursors.open(context, `${cursors.seal(context, [12])}${more}`)).toThrow(ApiError)
     expect(() => cursors.open(context, `${cursors.seal(context, [123])}${more}`)).toThrow(ApiError)
   })
 
-  it('are refused by another installation', () => {
+  it('are refused by an installation with another secret', () => {
     expect(() => new Cursors('another secret').open(context, cursors.seal(context, [1]))).toThrow(ApiError)
   })
 })
@@ -59,11 +62,11 @@ describe('page tokens', () => {
 describe('pageOf', () => {
   const seal = (position: (string | number)[]) => JSON.stringify(position)
 
-  it('has no next page when no row remains', () => {
+  it('returns no next page token when no row remains', () => {
     expect(pageOf([1, 2], 2, seal, (row) => [row])).toEqual({ items: [1, 2], next_page_token: undefined })
   })
 
-  it('points after the last row that it shows', () => {
+  it('returns a token that points after the last row of the page', () => {
     expect(pageOf([1, 2, 3], 2, seal, (row) => [row])).toEqual({ items: [1, 2], next_page_token: '[2]' })
   })
 })

@@ -75,7 +75,7 @@ describe('Database', () => {
     expect(await count()).toBe(2)
   })
 
-  it('rolls both back when the work fails after them', async () => {
+  it('rolls back prepared statements and Prisma code when the work fails after them', async () => {
     const failing = db.transaction(async (tx) => {
       await tx.query(insertNote, randomUUID(), 'prepared')
       await (await tx.orm()).note.create({ data: { id: randomUUID(), text: 'prisma' } })
@@ -96,7 +96,7 @@ describe('Database', () => {
     expect(await count()).toBe(0)
   })
 
-  it('keeps parallel transactions with Prisma apart', async () => {
+  it('isolates parallel Prisma transactions from each other', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
         db.transaction(async (tx) => {
@@ -110,7 +110,7 @@ describe('Database', () => {
     expect(await count()).toBe(10)
   })
 
-  it('gives notice only after the commit', async () => {
+  it('calls afterCommit only after the commit', async () => {
     const seen: number[] = []
     await db.transaction(async (tx) => {
       tx.afterCommit(() => seen.push(1))
@@ -127,7 +127,7 @@ describe('Database', () => {
     expect(seen).toEqual([1])
   })
 
-  it('runs a serializable transaction again when a concurrent one won', async () => {
+  it('retries a serializable transaction that lost against a concurrent one', async () => {
     const totals = await Promise.all(
       Array.from({ length: 4 }, () =>
         db.transaction(async (tx) => (await tx.query(insertSerial, randomUUID()))[0]?.total, {
@@ -139,7 +139,7 @@ describe('Database', () => {
     expect([...totals].sort()).toEqual([0, 1, 2, 3])
   })
 
-  it('keeps working after its connections were cut', async () => {
+  it('keeps working after its connections were terminated', async () => {
     await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
     await retry(async () => expect(await count()).toBe(0))
   })

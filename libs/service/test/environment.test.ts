@@ -14,7 +14,7 @@ const schema = z.object({
 const good = { URL: 'http://x.example', KEY: '0123456789abcdef' }
 
 describe('readEnvironment', () => {
-  it('fills defaults and converts', () => {
+  it('fills in defaults and converts values', () => {
     expect(readEnvironment(schema, good)).toEqual({
       PORT: 3000,
       URL: 'http://x.example',
@@ -26,7 +26,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  it('takes an empty variable as absent', () => {
+  it('treats an empty variable as absent', () => {
     expect(readEnvironment(schema, { ...good, PORT: '', NAME: '' }).PORT).toBe(3000)
   })
 
@@ -57,7 +57,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  it.each(['', '5', 's', '1.5s', '-1s', '5 s'])('%j is no duration', (text) => {
+  it.each(['', '5', 's', '1.5s', '-1s', '5 s'])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined()
   })
 })

@@ -8,7 +8,7 @@ const log = createLogger({ service: 'test', level: 'silent' })
 const health = { problems: async () => ({}), degradations: async () => ({}) }
 const answerPath = async ({ path, search, response }: Exchange) => sendJson(response, 200, { path, search })
 
-/** Reads bodies as the operation that creates an inbox does, whose highest length is 1 MB. */
+/** Reads bodies like the operation that creates an inbox; its maximum length is 1 MB. */
 const readBody = (exchange: Exchange) =>
   answer({ ...operations['inboxes.create'], response: undefined }, async () => undefined, exchange, {}, {})
 
@@ -64,7 +64,7 @@ afterEach(async () => {
   await Promise.all(listeners.splice(0).map((listener) => listener.stop()))
 })
 
-describe('a target', () => {
+describe('a request target', () => {
   it.each([
     ['http://edge/v0/x?a=b', { path: '/v0/x', search: 'a=b' }],
     ['HTTPS://user@else.test:1/v0/x', { path: '/v0/x', search: '' }],
@@ -75,7 +75,7 @@ describe('a target', () => {
     expect(documentOf(await exchange(port, head(`GET ${target} HTTP/1.1`, 'Connection: close')))).toEqual(expected)
   })
 
-  it('of an upgrade may do so too', async () => {
+  it('may name the host in an upgrade too', async () => {
     const targets: (string | undefined)[] = []
     const port = await listen({
       upgrade: (request, socket) => {
@@ -88,7 +88,7 @@ describe('a target', () => {
   })
 })
 
-describe('a message that others could read differently is refused with 400 and the end of its connection', () => {
+describe('an ambiguous message is refused with 400 and its connection closed', () => {
   const chunked = '2\r\n{}\r\n0\r\n\r\n'
   it.each([
     ['a length and an encoding', ['Content-Length: 6', 'Transfer-Encoding: chunked'], '0\r\n\r\nG'],
@@ -105,7 +105,7 @@ describe('a message that others could read differently is refused with 400 and t
     ['a compressed transfer', ['Transfer-Encoding: gzip, chunked'], chunked],
     ['an encoding after chunked', ['Transfer-Encoding: chunked, identity'], chunked],
     ['an encoding named twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], chunked],
-    ['an encoding behind a control', ['Transfer-Encoding: \u000bchunked'], chunked],
+    ['an encoding after a control character', ['Transfer-Encoding: \u000bchunked'], chunked],
     ['a chunk size that is no number', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
     ['a negative chunk size', ['Transfer-Encoding: chunked'], '-1\r\n{}\r\n0\r\n\r\n'],
     ['a chunk size beyond all numbers', ['Transfer-Encoding: chunked'], `${'f'.repeat(17)}\r\n{}\r\n0\r\n\r\n`],
@@ -142,7 +142,7 @@ describe('a message that others could read differently is refused with 400 and t
     expect(documentOf(answer)).toMatchObject({ code: 'validation_error' })
   })
 
-  it('also when it asks for an upgrade', async () => {
+  it('when it is an upgrade request, too', async () => {
     const port = await listen({ upgrade: (_request, socket) => void socket.end('taken') })
     const answer = await exchange(
       port,
@@ -152,24 +152,24 @@ describe('a message that others could read differently is refused with 400 and t
   })
 })
 
-it('505 for a version of the protocol that it does not speak', async () => {
+it('gets 505 for an unsupported HTTP version', async () => {
   const answer = await exchange(await listen(), head('GET /x HTTP/2.0', 'Connection: close'))
   expect(answer).toMatch(/^HTTP\/1\.1 505 /)
 })
 
-it('404 for CONNECT, on the socket that it would take over', async () => {
+it('gets 404 for CONNECT, on the socket that it would take over', async () => {
   const answer = await exchange(await listen(), head('CONNECT edge:80 HTTP/1.1'))
   expect(answer).toMatch(/^HTTP\/1\.1 404 /)
   expect(documentOf(answer)).toMatchObject({ code: 'not_found', message: 'Route not found' })
 })
 
-it('431 for a flood of headers, read to its end by a peer that sends on', async () => {
+it('gets 431 for a flood of headers, even when the client goes on sending', async () => {
   const flood = Array.from({ length: 50_000 }, (_, index) => `header-${index}: ${'v'.repeat(80)}`)
   const answer = await exchange(await listen(), head('GET /x HTTP/1.1', ...flood))
   expect(answer).toMatch(/^HTTP\/1\.1 431 /)
 })
 
-it('answers requests that come at once in their order, each once', async () => {
+it('pipelined requests are answered in order, each once', async () => {
   const port = await listen()
   const paths = ['/one', '/two', '/three']
   const requests = paths.map((path) => head(`GET ${path} HTTP/1.1`)).join('')
@@ -177,17 +177,17 @@ it('answers requests that come at once in their order, each once', async () => {
   expect([...answers.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)).toEqual([...paths, '/last'])
 })
 
-describe('a body', () => {
+describe('a request body', () => {
   const post = (...headers: string[]) => head('POST /x HTTP/1.1', 'Connection: close', ...headers)
 
-  it('413 at once when its declared length is too large, before any of it has come', async () => {
+  it('is refused with 413 when its declared length is too large, before any of it has arrived', async () => {
     const socket = open(await listen({ handle: readBody }))
     socket.write(head('POST /x HTTP/1.1', 'Content-Length: 10000000000'))
     const [first] = await once(socket, 'data')
     expect(String(first)).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it('413 when it grows too large, and its peer is cut that goes on sending', async () => {
+  it('is refused with 413 when it grows too large, and a client that goes on sending is disconnected', async () => {
     const socket = open(await listen({ handle: readBody }))
     socket.on('error', () => undefined)
     socket.write(head('POST /x HTTP/1.1', 'Transfer-Encoding: chunked'))
@@ -195,12 +195,12 @@ describe('a body', () => {
     const sending = setInterval(() => socket.write(chunk), 5)
     const [first] = await once(socket, 'data')
     expect(String(first)).toMatch(/^HTTP\/1\.1 413 /)
-    // Cut means that an error may come first, which `once` would take for a failure.
+    // A cut connection may raise an error first, which `once` would take for a failure.
     await new Promise((resolve) => socket.once('close', resolve))
     clearInterval(sending)
   })
 
-  it('keeps the connection of a peer whose rest is short', async () => {
+  it('does not cost the connection when little of a refused body remains', async () => {
     const port = await listen({ handle: async () => Promise.reject(new Error('never read')) })
     const answers = await exchange(
       port,
@@ -210,7 +210,7 @@ describe('a body', () => {
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 500', 'HTTP/1.1 200'])
   })
 
-  it('400 when it is compressed: nothing is inflated here', async () => {
+  it('is refused with 400 when it is compressed: nothing is inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     const port = await listen({ handle: readBody })
     const answer = await exchange(port, post('Content-Encoding: gzip', `Content-Length: ${bomb.length}`), bomb)
@@ -222,7 +222,7 @@ describe('a body', () => {
     })
   })
 
-  it('is asked for only when it is wanted', async () => {
+  it('is asked for with 100 Continue only when it is needed', async () => {
     const port = await listen({ handle: readBody })
     const wanted = await exchange(port, `${post('Expect: 100-continue', 'Content-Length: 2')}{}`)
     expect(wanted.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 204'])
@@ -243,7 +243,7 @@ describe('a body', () => {
     ['UTF-16', Buffer.from('{}', 'utf16le')],
     ['a list', '[]'],
     ['a text', '"text"'],
-  ])('400 when it is %s', async (_what, body) => {
+  ])('is refused with 400 when it is %s', async (_what, body) => {
     const port = await listen({ handle: readBody })
     const bytes = Buffer.from(body)
     const answer = await exchange(port, post(`Content-Length: ${bytes.length}`), bytes)

@@ -56,7 +56,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 describe('HttpListener answers', () => {
-  it('readiness with the reasons of the parts that are not ready', async () => {
+  it('readiness with the reasons of the components that are not ready', async () => {
     const { origin } = await listen({ health: { ...HEALTHY, problems: async () => ({ database: 'gone' }) } })
     const response = await fetch(`${origin}/readyz`)
     expect(response.status).toBe(503)
@@ -64,7 +64,7 @@ describe('HttpListener answers', () => {
     expect((await fetch(`${origin}/healthz`)).status).toBe(200)
   })
 
-  it('readiness without the reasons, where it is a public edge', async () => {
+  it('readiness without the reasons, on a public edge', async () => {
     const problems = async () => ({ database: 'connect ECONNREFUSED 10.0.0.7:5432' })
     const { origin } = await listen({ audience: 'public', health: { problems, degradations: problems } })
     const told = { database: 'see the log' }
@@ -75,7 +75,7 @@ describe('HttpListener answers', () => {
     })
   })
 
-  it('metrics to operators alone: neither to the public nor to other services', async () => {
+  it('metrics to operators only: neither to the public nor to other services', async () => {
     const { origin } = await listen({ audience: 'operators' })
     await fetch(`${origin}/x`)
     expect(await (await fetch(`${origin}/metrics`)).text()).toContain('http_requests_total')
@@ -92,7 +92,7 @@ describe('HttpListener answers', () => {
     expect(await response.text()).toBe('')
   })
 
-  it('with a request id: the given one when it is sane, otherwise its own', async () => {
+  it("with a request id: the client's when it is valid, otherwise a new one", async () => {
     const { origin } = await listen()
     const idFor = async (given: string) =>
       (await fetch(origin, { headers: { 'x-request-id': given } })).headers.get('x-request-id')
@@ -101,7 +101,7 @@ describe('HttpListener answers', () => {
     expect(await idFor('two words')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('with a request id whatever it answers: of the process itself, a refusal by its head, a socket taken over', async () => {
+  it('with a request id on every kind of response: probes, refusals by header, upgraded sockets', async () => {
     const { listener } = await listen({ upgrade: () => {} })
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost: other'
     for (const [start, more] of [
@@ -120,7 +120,7 @@ describe('HttpListener answers', () => {
     }
   })
 
-  it('refusals with the envelope, and never what is behind a fault', async () => {
+  it('errors with the envelope, and never the internal cause', async () => {
     const errors: Record<string, Error> = {
       '/refused': new ApiError('conflict', { message: 'Taken', fix: 'Choose another', retryAfter: 3 }),
       '/large': new RawHttpError(413, 'Request Too Long'),
@@ -152,12 +152,12 @@ describe('HttpListener answers', () => {
     expect(await defect.text()).not.toContain('secret')
   })
 
-  it('a path that cannot be decoded like any other', async () => {
+  it('a path that cannot be decoded like any unknown path', async () => {
     const { origin } = await listen()
     expect((await fetch(`${origin}/%E0%A4%A`)).status).toBe(200)
   })
 
-  it('431 to a header block above its limit, which leaves room behind the edge for what the edge adds', async () => {
+  it('431 to a header block above its limit, which leaves room for headers that the edge adds', async () => {
     const headers = { 'x-long': 'a'.repeat(33 * 1024) }
     const edge = await listen({ headerBytes: LIMITS.request.headers })
     const refused = await fetch(edge.origin, { headers })
@@ -168,7 +168,7 @@ describe('HttpListener answers', () => {
     expect((await fetch(behind.origin, { headers: { 'x-long': 'a'.repeat(49 * 1024) } })).status).toBe(431)
   })
 
-  it('as the peer that an edge names, whatever a header says', async () => {
+  it('with the client address that the edge names, whatever another header says', async () => {
     const peers: unknown[] = []
     const handler = async ({ peer }: Record<string, unknown>) => void peers.push(peer)
     const operation = { ...operations['auth.me'], response: undefined }
@@ -179,8 +179,8 @@ describe('HttpListener answers', () => {
   })
 })
 
-describe('HttpListener and a peer that goes away', () => {
-  it('aborts the signal of a request whose peer has gone, and of no other', async () => {
+describe('HttpListener and a client that disconnects', () => {
+  it('aborts the signal of a request whose client has disconnected, and of no other', async () => {
     const signals: AbortSignal[] = []
     const entered = Promise.withResolvers<void>()
     const { listener, origin } = await listen({
@@ -204,7 +204,7 @@ describe('HttpListener and a peer that goes away', () => {
 })
 
 describe('HttpListener.stop', () => {
-  it('lets a running request be answered and closes its kept-alive connection after it', async () => {
+  it('lets a running request finish and closes its kept-alive connection after it', async () => {
     const entered = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
     const { listener } = await listen({
@@ -228,7 +228,7 @@ describe('HttpListener.stop', () => {
     agent.destroy()
   })
 
-  it('closes connections that were idle, and takes no new ones', async () => {
+  it('closes idle connections and accepts no new ones', async () => {
     const { listener, origin } = await listen()
     const agent = new Agent({ keepAlive: true })
     const first = await new Promise<IncomingMessage>((resolve) => get({ port: listener.port, agent }, resolve))
@@ -238,7 +238,7 @@ describe('HttpListener.stop', () => {
     agent.destroy()
   })
 
-  it('does not wait for peers that never end their request', async () => {
+  it('does not wait for clients that never end their request', async () => {
     const { listener } = await listen({
       drainMs: 200,
       handle: () => new Promise<void>(() => {}),

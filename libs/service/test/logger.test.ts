@@ -12,7 +12,7 @@ async function logged(wish: string): Promise<{ output: string; lines: Record<str
 }
 
 describe('a log', () => {
-  it('holds no secret, wherever in a line it was, and shows where one was left out', async () => {
+  it('contains no secret, wherever in a line it was, and shows where one was redacted', async () => {
     const { output, lines } = await logged('with-secrets')
     expect(output).not.toContain('am_us_secret')
     expect(lines).toMatchObject([
@@ -25,14 +25,14 @@ describe('a log', () => {
   })
 
   it.each(['in-order', 'in-order-exit', 'in-order-error'])(
-    'keeps the order of lines that wait for the end of the turn and of those that do not, and loses none: %s',
+    'keeps the order of deferred and immediate lines, and loses none: %s',
     async (wish) => {
       const { lines } = await logged(wish)
       expect(lines.map(({ msg }) => msg)).toEqual(['request', 'in between', 'request'])
     },
   )
 
-  it('has the last line of a process that is killed', async () => {
+  it('contains the last line of a process that is killed', async () => {
     const { lines } = await logged('killed')
     expect(lines.map(({ msg }) => msg)).toEqual(['last words'])
   })

@@ -38,7 +38,7 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-/** Looks again until the condition holds. */
+/** Checks again until the condition holds. */
 async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
   const end = Date.now() + limitMs
   while (!(await condition())) {
@@ -53,7 +53,7 @@ const works = (work: () => Promise<unknown>) => () =>
     () => false,
   )
 
-describe('PostgreSQL that goes away', () => {
+describe('a PostgreSQL outage', () => {
   let wire: Wire
   let db: OrmDatabase<PrismaClient>
   /** Goes past the wire. */
@@ -87,7 +87,7 @@ describe('PostgreSQL that goes away', () => {
     await db.stop()
   })
 
-  /** Every way in which a service asks: statement, Prisma, a transaction with either, and readiness. */
+  /** Every way in which a service calls the database: statement, Prisma, a transaction with either, and readiness. */
   const ways: [string, () => Promise<unknown>][] = [
     ['a statement', () => db.query(one)],
     ['Prisma', () => db.orm.note.count()],
@@ -96,14 +96,14 @@ describe('PostgreSQL that goes away', () => {
     ['a direct connection', () => db.direct()],
   ]
 
-  it.each(ways)('is no fault of the work: %s, refused', async (_, way) => {
+  it.each(ways)('is classed as an infrastructure failure when connections are refused: %s', async (_, way) => {
     wire.cut()
     expect(isInfrastructureError(await settled(way()))).toBe(true)
-    await wire.mend()
+    await wire.restore()
     await until(works(way))
   })
 
-  it('is no fault of the work when it ends a statement, through either way in', async () => {
+  it('is classed as an infrastructure failure when it ends a statement, prepared or Prisma', async () => {
     const running = [
       settled(db.query(sleep)),
       settled(db.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
@@ -117,7 +117,7 @@ describe('PostgreSQL that goes away', () => {
     await until(works(() => db.query(one)))
   })
 
-  it('answers with a failure within seconds when it hangs, and is used again afterwards', async () => {
+  it('fails within seconds when the database hangs, and the database is used again afterwards', async () => {
     const held = Promise.withResolvers<void>()
     const insideTransaction = db.transaction(async (tx) => {
       await tx.query(one)
@@ -129,11 +129,11 @@ describe('PostgreSQL that goes away', () => {
     const asked = [insideTransaction, ...ways.map(([, way]) => way())]
     const failures = await Promise.all(asked.map(settled))
     for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
-    await wire.mend()
+    await wire.restore()
     for (const [, way] of ways) await until(works(way))
   })
 
-  it('gives a statement that is too slow up by itself, and keeps its connection', async () => {
+  it('cancels a slow statement on the server, and keeps its connection', async () => {
     const failures = await Promise.all([
       settled(db.query(sleep)),
       settled(db.orm.$queryRawUnsafe('select pg_sleep(30)')),
@@ -143,7 +143,7 @@ describe('PostgreSQL that goes away', () => {
     await db.query(one)
   })
 
-  it('does not let a row that somebody holds hold us for ever, through either way in', async () => {
+  it('bounds the wait for a locked row, prepared or Prisma', async () => {
     const id = randomUUID()
     await near.query(insertNote, id)
     const waiting = await near.transaction(async (holder) => {
@@ -156,27 +156,27 @@ describe('PostgreSQL that goes away', () => {
     for (const failure of waiting) expect(isInfrastructureError(failure)).toBe(true)
   })
 
-  it('is listened to again as soon as it is back', async () => {
+  it('ends with LISTEN restored as soon as the database is back', async () => {
     let rings = 0
     const log = createLogger({ service: 'test', level: 'silent' })
     const listener = new ChannelListener({ db, channel: 'wakeup', notify: () => rings++, log })
     await listener.start()
     await until(() => rings === 1)
     wire.cut()
-    await wire.mend()
+    await wire.restore()
     await until(() => rings === 2)
     await near.query(sql(`notify wakeup`))
     await until(() => rings === 3)
     await listener.stop()
   })
 
-  it('is outlasted by what must be written down, and only as long as there is time', async () => {
+  it('is retried through for facts that must be recorded, until the signal aborts', async () => {
     wire.cut()
     const id = randomUUID()
     const written = retryThroughOutage(new AbortController().signal, () => db.query(insertNote, id))
     const late = settled(retryThroughOutage(AbortSignal.timeout(300), () => db.query(insertNote, id)))
     expect(isInfrastructureError(await late)).toBe(true)
-    await wire.mend()
+    await wire.restore()
     await written
     await expect(retryThroughOutage(new AbortController().signal, () => db.query(insertNote, id))).rejects.toThrow(
       'duplicate key',
@@ -184,7 +184,7 @@ describe('PostgreSQL that goes away', () => {
   })
 })
 
-it('knows failures of the infrastructure from others', () => {
+it('is told apart from failures of the work', () => {
   const coded = (code: string) => Object.assign(new Error('x'), { code })
   for (const code of ['ECONNRESET', '57P01', '57014', '25P03', '55P03', '40P01', '53300', '08006', 'P1017'])
     expect(isInfrastructureError(coded(code))).toBe(true)

@@ -50,8 +50,8 @@ const REFUSED: [range: string, address: string, reason: string][] = [
   ['ORCHID, 2001:20::/28', '2001:20::1', 'reserved'],
   ['6to4, 2002::/16', '2002:7f00:1::', 'reserved'],
   ['segment routing, 5f00::/16', '5f00::1', 'reserved'],
-  ['not given out, outside 2000::/3', '4000::1', 'reserved'],
-  ['no address at all', 'localhost', 'reserved'],
+  ['unassigned, outside 2000::/3', '4000::1', 'reserved'],
+  ['not an address', 'localhost', 'reserved'],
 ]
 
 describe('the address policy', () => {
@@ -72,7 +72,7 @@ describe('the address policy', () => {
     expect(new AddressPolicy().refusal(address)).toBeUndefined()
   })
 
-  it('lets loopback pass where it is allowed, in every form, and nothing else', () => {
+  it('allows loopback where configured, in every spelling, and nothing else', () => {
     const policy = new AddressPolicy({ loopback: true })
     for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
       expect(policy.refusal(address)).toBeUndefined()
@@ -80,7 +80,7 @@ describe('the address policy', () => {
     expect(policy.refusal('0.0.0.0')).toBe('unspecified')
   })
 
-  it('lets allowed networks pass, but never the metadata addresses in them', () => {
+  it('allows configured networks, but never the metadata addresses in them', () => {
     const policy = new AddressPolicy({ networks: ['10.1.0.0/16', 'fd00::/8', '169.254.0.0/16'] })
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1', '169.254.7.7'])
       expect(policy.refusal(address)).toBeUndefined()
@@ -89,7 +89,7 @@ describe('the address policy', () => {
     expect(policy.refusal('fd00:ec2::254')).toBe('metadata')
   })
 
-  it('refuses to start with a network that is none', () => {
+  it('refuses to start with an invalid network', () => {
     expect(() => new AddressPolicy({ networks: ['10.0.0.0'] })).toThrow()
   })
 })

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 
 const TYPE_A = 1
 
-/** The outside world at its wire: a name server that answers A questions from a list, each time with its next entry. */
+/** A fake name server at its wire: it answers A questions from a list, each time with the next entry. */
 export class NameServer {
-  /** Name to the addresses of the first answer, the second, ...; the last one is repeated. */
+  /** Name to the addresses of the first answer, the second, and so on; the last one is repeated. */
   readonly zone = new Map<string, string[][]>()
   readonly questions: string[] = []
   readonly #socket = createSocket('udp4')
@@ -22,7 +22,7 @@ export class NameServer {
     this.#socket.close()
   }
 
-  /** RFC 1035 4.1: the question is given back, with an answer section that points at its name. */
+  /** RFC 1035 4.1: the question is returned, with an answer section that points at its name. */
   #answer(query: Buffer): Buffer {
     const labels: string[] = []
     let at = 12

@@ -11,7 +11,7 @@ import { NameServer } from './outbound-dns.ts'
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 1_000 }
 
-describe('the client for URLs of users', () => {
+describe('GuardedFetch', () => {
   const names = new NameServer()
   const servers: Server[] = []
   const seen: IncomingMessage[] = []
@@ -22,7 +22,7 @@ describe('the client for URLs of users', () => {
 
   beforeAll(async () => {
     const dnsServers = [await names.listen()]
-    // One port on two addresses: the first stands for the inside, the second for the public network.
+    // One port on two addresses: the first plays the internal network, the second the public one.
     const inside = createServer((_request, response) => response.end('inside'))
     inside.listen(0, '127.0.0.1')
     await once(inside, 'listening')
@@ -77,7 +77,7 @@ describe('the client for URLs of users', () => {
     })
   })
 
-  it('lets no user header speak for the connection', async () => {
+  it('ignores connection headers given by the user', async () => {
     const headers = { Host: 'inside', 'Content-Length': '1', 'Transfer-Encoding': 'chunked', 'User-Agent': 'x' }
     await outbound.fetch(at('127.0.0.2'), { ...LIMITS, method: 'POST', headers, body: 'four' })
     expect(seen[0]?.headers).toMatchObject({
@@ -88,7 +88,7 @@ describe('the client for URLs of users', () => {
     expect(seen[0]?.headers).not.toHaveProperty('transfer-encoding')
   })
 
-  it('refuses a header that would break out of its line', async () => {
+  it('refuses a header value with a line break', async () => {
     const headers = { 'x-custom': 'a\r\nx-other: b' }
     await expect(outbound.fetch(at('127.0.0.2'), { ...LIMITS, headers })).rejects.toMatchObject({ reason: 'header' })
     expect(seen).toHaveLength(0)
@@ -101,7 +101,7 @@ describe('the client for URLs of users', () => {
     expect(seen[1]?.headers).not.toHaveProperty('cookie')
   })
 
-  it('knows no proxy of the environment', async () => {
+  it('ignores proxy settings of the environment', async () => {
     process.env['HTTP_PROXY'] = process.env['http_proxy'] = at('127.0.0.1')
     const response = await outbound.fetch(at('127.0.0.2'), LIMITS)
     delete process.env['HTTP_PROXY']
@@ -109,8 +109,8 @@ describe('the client for URLs of users', () => {
     expect(response.body.toString()).toBe('outside')
   })
 
-  describe('with a name', () => {
-    it('refuses one that resolves to an address inside', async () => {
+  describe('with a host name', () => {
+    it('refuses one that resolves to an internal address', async () => {
       names.zone.set('inside.test', [['127.0.0.1']])
       await expect(guarded.fetch(at('inside.test'), LIMITS)).rejects.toMatchObject({ reason: 'loopback' })
     })
@@ -133,7 +133,7 @@ describe('the client for URLs of users', () => {
       await expect(guarded.fetch(at('turning.test'), LIMITS)).rejects.toMatchObject({ reason: 'loopback' })
     })
 
-    it('says that an unknown one was not found, and never looks like a failure of ours', async () => {
+    it('reports an unknown name as not found, never as an infrastructure failure', async () => {
       const failure = await outbound.fetch(at('unknown.test'), LIMITS).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(OutboundNetworkError)
       expect(failure).toMatchObject({ networkCode: 'ENOTFOUND' })
@@ -143,14 +143,14 @@ describe('the client for URLs of users', () => {
   })
 
   describe('with a redirect', () => {
-    it('gives it back as the answer unless told to follow', async () => {
+    it('returns the redirect itself unless told to follow', async () => {
       answer = (_request, response) => response.writeHead(302, { location: at('127.0.0.1') }).end()
       const response = await outbound.fetch(at('127.0.0.2'), LIMITS)
       expect(response).toMatchObject({ status: 302 })
       expect(response.headers['location']).toBe(at('127.0.0.1'))
     })
 
-    it('follows it, relative ones too, and says where it ended', async () => {
+    it('follows redirects, relative ones too, and returns the final URL', async () => {
       answer = (request, response) =>
         request.url === '/end' ? response.end('end') : response.writeHead(301, { location: '/end' }).end()
       const response = await outbound.fetch(at('127.0.0.2'), { ...LIMITS, redirects: 3 })
@@ -158,7 +158,7 @@ describe('the client for URLs of users', () => {
     })
 
     it.each([
-      ['to an address inside', 'http://127.0.0.1/', 'loopback'],
+      ['to an internal address', 'http://127.0.0.1/', 'loopback'],
       ['to a metadata address', 'http://169.254.169.254/', 'metadata'],
       ['to another protocol', 'file:///etc/passwd', 'protocol'],
       ['to a URL with a password', 'http://a:b@127.0.0.2/', 'credentials'],
@@ -168,7 +168,7 @@ describe('the client for URLs of users', () => {
       await expect(guarded.fetch(at('127.0.0.2'), { ...LIMITS, redirects: 3 })).rejects.toMatchObject({ reason })
     })
 
-    it('refuses more than it was told to follow', async () => {
+    it('refuses more redirects than allowed', async () => {
       answer = (_request, response) => response.writeHead(302, { location: '/again' }).end()
       await expect(outbound.fetch(at('127.0.0.2'), { ...LIMITS, redirects: 3 })).rejects.toMatchObject({
         reason: 'redirects',
@@ -191,7 +191,7 @@ describe('the client for URLs of users', () => {
       ])
     })
 
-    it('tells another origin none of the headers', async () => {
+    it('sends none of the headers to another origin', async () => {
       names.zone.set('other.test', [['127.0.0.2']])
       answer = (request, response) =>
         request.url === '/end' ? response.end() : response.writeHead(307, { location: at('other.test', '/end') }).end()
@@ -204,17 +204,17 @@ describe('the client for URLs of users', () => {
   })
 
   describe('with limits', () => {
-    it('refuses an answer that is too large', async () => {
+    it('refuses a response that is too large', async () => {
       answer = (_request, response) => response.end(Buffer.alloc(1_001))
       await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundTooLargeError)
     })
 
-    it('takes one that fits exactly', async () => {
+    it('accepts a response that fits exactly', async () => {
       answer = (_request, response) => response.end(Buffer.alloc(1_000))
       expect((await outbound.fetch(at('127.0.0.2'), LIMITS)).body).toHaveLength(1_000)
     })
 
-    it('undoes a coding that it never asked for, and ends a bomb at the limit', async () => {
+    it('decodes a coding that it never asked for, and ends a decompression bomb at the limit', async () => {
       answer = (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('unpacked'))
       expect((await outbound.fetch(at('127.0.0.2'), LIMITS)).body.toString()).toBe('unpacked')
       answer = (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(1e7)))
@@ -229,26 +229,26 @@ describe('the client for URLs of users', () => {
       },
     )
 
-    it('gives up when the answer does not begin in time', async () => {
+    it('gives up when the response does not begin in time', async () => {
       answer = () => {}
       const attempt = outbound.fetch(at('127.0.0.2'), { ...LIMITS, timeoutMs: 100 })
       await expect(attempt).rejects.toBeInstanceOf(OutboundTimeoutError)
     })
 
-    it('gives up when the answer does not end in time', async () => {
+    it('gives up when the response does not end in time', async () => {
       answer = (_request, response) => response.write('begun')
       const attempt = outbound.fetch(at('127.0.0.2'), { ...LIMITS, timeoutMs: 100 })
       await expect(attempt).rejects.toBeInstanceOf(OutboundTimeoutError)
     })
 
-    it('ends with the reason of its caller when that gives up', async () => {
+    it("rejects with the caller's abort reason", async () => {
       const caller = new AbortController()
       answer = () => caller.abort(new Error('shutting down'))
       const attempt = outbound.fetch(at('127.0.0.2'), { ...LIMITS, signal: caller.signal })
       await expect(attempt).rejects.toThrow('shutting down')
     })
 
-    it('reads the beginning of an endless answer when only its status counts', async () => {
+    it('reads the beginning of an endless response when only its status matters', async () => {
       answer = (_request, response) => {
         const more = () => {
           while (!response.destroyed && response.write(Buffer.alloc(10_000)));
@@ -261,7 +261,7 @@ describe('the client for URLs of users', () => {
       expect(response.body).toHaveLength(1_000)
     })
 
-    it('lets a status count though its content never ends, or breaks', async () => {
+    it('returns the status though the content never ends, or breaks off', async () => {
       const request = { ...LIMITS, timeoutMs: 2_000, read: 'beginning' } as const
       answer = (_request, response) => response.writeHead(201).write('begun')
       expect(await outbound.fetch(at('127.0.0.2'), request)).toMatchObject({ status: 201, truncated: true })
@@ -271,7 +271,7 @@ describe('the client for URLs of users', () => {
       expect(await outbound.fetch(at('127.0.0.2'), request)).toMatchObject({ status: 201, truncated: true })
     })
 
-    it('names the failure of a connection', async () => {
+    it('names the reason of a failed connection', async () => {
       await expect(outbound.fetch('http://127.0.0.3:1/', LIMITS)).rejects.toMatchObject({ networkCode: 'ECONNREFUSED' })
       answer = (_request, response) => response.destroy()
       await expect(outbound.fetch(at('127.0.0.2'), LIMITS)).rejects.toBeInstanceOf(OutboundNetworkError)

@@ -45,13 +45,13 @@ describe('TLS to a URL of a user', () => {
     return created
   }
 
-  it('works with a certificate that an authority we trust has signed for the name', async () => {
+  it('accepts a certificate that a trusted authority has signed for the name', async () => {
     const port = await serve()
     const response = await client({ ca: cert.toString() }).fetch(`https://localhost:${port}/`, LIMITS)
     expect(response.body.toString()).toBe('secure')
   })
 
-  it('fails with a certificate that nobody we trust has signed, whatever the environment says', async () => {
+  it('refuses a certificate of an untrusted authority, whatever the environment says', async () => {
     const port = await serve()
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     const attempt = client().fetch(`https://localhost:${port}/`, LIMITS)
@@ -59,13 +59,13 @@ describe('TLS to a URL of a user', () => {
     delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
   })
 
-  it('fails with a certificate of another name', async () => {
+  it('refuses a certificate of another name', async () => {
     const port = await serve()
     const attempt = client({ ca: cert.toString() }).fetch(`https://127.0.0.1:${port}/`, LIMITS)
     await expect(attempt).rejects.toMatchObject({ networkCode: 'ERR_TLS_CERT_ALTNAME_INVALID' })
   })
 
-  it('fails with a server that knows nothing newer than TLS 1.1', async () => {
+  it('refuses a server that offers nothing newer than TLS 1.1', async () => {
     const port = await serve({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' })
     const attempt = client({ ca: cert.toString() }).fetch(`https://localhost:${port}/`, LIMITS)
     await expect(attempt).rejects.toBeInstanceOf(OutboundNetworkError)

@@ -46,7 +46,7 @@ describe('Router', () => {
     '/v0/inboxes/a/messages/<a//b>',
     '/v0/inboxes/a/messages/<a/b/c',
     '/v0/inboxes/a/messages/a/b>',
-  ])('%s leads nowhere', (path) => {
+  ])('%s matches no route', (path) => {
     expect(table().match('GET', path)).toBeUndefined()
   })
 
@@ -54,7 +54,7 @@ describe('Router', () => {
     '/v0/inboxes/search/messages/m',
     '/v0/inboxes/a/messages/batch-get',
     '/v0/inboxes/a/messages/batch-get/raw',
-  ])('%s has a fixed segment, which is never an id', (path) => {
+  ])('%s has a fixed segment, which is never taken for an id', (path) => {
     expect(table().match('GET', path)).toBeUndefined()
   })
 
@@ -65,7 +65,7 @@ describe('Router', () => {
     expect(table().match('GET', path)).toMatchObject({ value: 'raw', path: passed })
   })
 
-  it('names the methods of a path that lacks the asked one', () => {
+  it('names the allowed methods of a path that lacks the requested one', () => {
     expect(table().match('DELETE', '/v0/inboxes')).toEqual({ allowed: ['GET', 'POST'] })
   })
 

@@ -40,7 +40,7 @@ function start(environment: Record<string, string>): Running {
 }
 
 describe('run', () => {
-  it('starts the parts in order and stops them in reverse on SIGINT, whatever one of them says', async () => {
+  it('starts the components in order and stops them in reverse on SIGINT, even when one fails to stop', async () => {
     const running = start({ GRACE: '10s' })
     await running.says('ready')
     running.child.kill('SIGINT')
@@ -51,13 +51,13 @@ describe('run', () => {
       'ready',
       'draining',
       'second stops',
-      'part did not stop cleanly',
+      'component did not stop cleanly',
       'first stops',
       'stopped',
     ])
   })
 
-  it('goes on for a while on SIGTERM before the parts stop', async () => {
+  it('keeps serving for a while on SIGTERM before the components stop', async () => {
     const running = start({ GRACE: '10s' })
     await running.says('ready')
     running.child.kill('SIGTERM')
@@ -68,21 +68,24 @@ describe('run', () => {
     expect(await running.exit()).toBe(0)
   })
 
-  it('ends with 1 and the reason when a part does not start, after stopping those that run', async () => {
+  it('exits with 1 and the reason when a component does not start, after stopping the started ones', async () => {
     const running = start({ MODE: 'fails at start' })
     expect(await running.exit()).toBe(1)
-    expect(running.lines).toEqual(['first starts', 'second starts', 'first stops', 'did not start'])
+    expect(running.lines).toEqual(['first starts', 'second starts', 'first stops', 'service failed to start'])
   })
 
-  it.each(['hangs at start', 'hangs at stop'])('ends with 1 after the grace period when a part %s', async (mode) => {
-    const running = start({ MODE: mode })
-    await running.says(mode === 'hangs at start' ? 'second starts' : 'ready')
-    running.child.kill('SIGINT')
-    expect(await running.exit()).toBe(1)
-    expect(running.lines).toContain('the drain took longer than SHUTDOWN_GRACE')
-  })
+  it.each(['hangs at start', 'hangs at stop'])(
+    'exits with 1 after the grace period when a component %s',
+    async (mode) => {
+      const running = start({ MODE: mode })
+      await running.says(mode === 'hangs at start' ? 'second starts' : 'ready')
+      running.child.kill('SIGINT')
+      expect(await running.exit()).toBe(1)
+      expect(running.lines).toContain('drain exceeded SHUTDOWN_GRACE, exiting')
+    },
+  )
 
-  it('ends at once when the same signal comes twice', async () => {
+  it('exits at once when the same signal comes twice', async () => {
     const running = start({ MODE: 'hangs at stop', GRACE: '60s' })
     await running.says('ready')
     running.child.kill('SIGINT')
@@ -92,7 +95,7 @@ describe('run', () => {
     expect(running.child.signalCode).toBe('SIGINT')
   })
 
-  it('ends with 1 and one message that names every wrong variable and no value', async () => {
+  it('exits with 1 and one message that names every wrong variable and no value', async () => {
     const running = start({ MODE: 'bad', GRACE: 'soon', KEY: 'hunter2' })
     expect(await running.exit()).toBe(1)
     for (const name of ['MODE', 'GRACE', 'KEY']) expect(running.errors()).toContain(name)

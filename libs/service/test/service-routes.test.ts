@@ -94,7 +94,7 @@ describe('the operations of a service', () => {
     expect((await request('webhooks.get', 'GET', '/webhooks')).status).toBe(401)
   })
 
-  it('take a token that is bound to a body with that body alone', async () => {
+  it('accept a token that is bound to a body with that body alone', async () => {
     const body = JSON.stringify({ url: 'https://receiver.example/', event_types: ['message.received'] })
     const token = new TokenMint('webhooks-dispatcher', CALLER_KEY).caller('webhooks.create', caller, Buffer.from(body))
     const post = (sent: string) =>
@@ -122,12 +122,12 @@ describe('the operations of a service', () => {
     expect([answered.status, await answered.text()]).toEqual([204, ''])
   })
 
-  it('decode a path value after the path was split', async () => {
+  it('decode a path value after splitting the path', async () => {
     const answered = await request('webhooks.get', 'GET', '/webhooks/a%2Fb')
     expect(await answered.json()).toMatchObject({ client_id: 'a/b' })
   })
 
-  it('name every fault of a request at once, each at its path', async () => {
+  it('report every fault of a request at once, each at its path', async () => {
     const answered = await request(
       'webhooks.create',
       'POST',
@@ -183,7 +183,7 @@ describe('ServiceClient', () => {
     return client
   }
 
-  /** A peer with the real routes and this handler. */
+  /** A service with the real routes and this handler. */
   async function peer(handle: () => Promise<Record<string, never>>): Promise<string> {
     const listener = new HttpListener({
       port: 0,
@@ -205,7 +205,7 @@ describe('ServiceClient', () => {
     return `http://127.0.0.1:${listener.port}`
   }
 
-  /** Something in between that answers by itself. */
+  /** An intermediary that answers by itself. */
   async function proxy(status: number, body: string): Promise<string> {
     const server: Server = createServer((_request, response) => void response.writeHead(status).end(body))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -219,17 +219,17 @@ describe('ServiceClient', () => {
       .call('websocket-fanout.drainConnections', { request_ids: ['a'], over_ms: 0 }, timeoutMs)
       .catch((error: unknown) => error)
 
-  it('gets the typed answer of its peer', async () => {
+  it('returns the typed response of the other service', async () => {
     expect(await call(clientOf(await peer(async () => ({}))))).toEqual({})
   })
 
-  it('is refused for good with a key that the peer does not share', async () => {
+  it('is rejected permanently with a key that the other service does not share', async () => {
     const error = await call(clientOf(await peer(async () => ({})), 'some other key of 32 bytes'))
     expect(error).toMatchObject({ name: 'UpstreamRejectedError', status: 401, code: 'unauthorized' })
     expect(isInfrastructureError(error)).toBe(false)
   })
 
-  it('takes a refusal of the peer as final', async () => {
+  it('treats a 4xx of the other service as final', async () => {
     const url = await peer(async () => {
       throw new ApiError('conflict')
     })
@@ -238,7 +238,7 @@ describe('ServiceClient', () => {
     )
   })
 
-  it('takes a fault, silence and absence of the peer as infrastructure', async () => {
+  it('treats a 5xx, silence and absence of the other service as infrastructure failures', async () => {
     const faulty = await peer(async () => {
       throw new TypeError('defect')
     })
@@ -260,7 +260,7 @@ describe('ServiceClient', () => {
     [408, '', true],
     [200, '<html>', true],
     [404, '<html>', false],
-  ])('classes %d %j of something in between: infrastructure %s', async (status, body, infrastructure) => {
+  ])('classes %d %j of an intermediary: infrastructure %s', async (status, body, infrastructure) => {
     expect(isInfrastructureError(await call(clientOf(await proxy(status, body))))).toBe(infrastructure)
   })
 })

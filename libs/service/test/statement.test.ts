@@ -6,7 +6,7 @@ describe('a prepared statement', () => {
     expect(sql('select 1').name).not.toBe(sql('select 2').name)
   })
 
-  it('is named for a bounded number of texts; those beyond are planned each time, and the first keep their names', () => {
+  it('is named for a bounded number of texts; further texts are planned each time, and the first keep their names', () => {
     const first = sql('select 1')
     const built = Array.from({ length: 2_000 }, (_, number) => sql(`select ${number} as built`))
     expect(built.filter(({ name }) => name !== undefined).length).toBeLessThan(500)

@@ -16,7 +16,7 @@ async function verify(token: string): Promise<Caller> {
   return (await verifyCaller(token, KEY, 'webhooks-dispatcher', 'webhooks.list')).caller
 }
 
-/** A token as `TokenMint` makes it, with one thing wrong. */
+/** A token as `TokenMint` makes it, with one defect. */
 function forged(change: { claims?: object; subject?: string; expires?: string | undefined; key?: string }) {
   const token = new SignJWT({ caller, ...change.claims })
     .setProtectedHeader({ alg: 'HS256' })
@@ -29,7 +29,7 @@ function forged(change: { claims?: object; subject?: string; expires?: string | 
 }
 
 describe('a caller token', () => {
-  it('tells the service who asks', async () => {
+  it('names the caller to the service', async () => {
     expect(await verify(new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.list', caller))).toEqual(caller)
   })
 
@@ -49,7 +49,7 @@ describe('a caller token', () => {
     ['whose caller is incomplete', () => forged({ claims: { caller: { organization_id: caller.organization_id } } })],
     ['with an altered signature', async () => `${(await forged({})).slice(0, -4)}AAAA`],
     ['without a signature', async () => unsigned()],
-    ['that is none', async () => 'x'],
+    ['that is not a JWT', async () => 'x'],
     ['that is missing', async () => ''],
   ])('is refused %s', async (_what, token) => {
     await expect(verify(await token())).rejects.toThrow(InvalidTokenError)
@@ -72,12 +72,12 @@ describe('a service token', () => {
     expect(await verifyPeer(mint.service('mail-ingest.placeSent', 'mail-send'))).toBe('mail-send')
   })
 
-  it('is refused when a peer signs in the name of another', async () => {
+  it('is refused when one service signs in the name of another', async () => {
     const mint = new TokenMint('mail-ingest', OTHER_KEY)
     await expect(verifyPeer(mint.service('mail-ingest.placeSent', 'gateway'))).rejects.toThrow(InvalidTokenError)
   })
 
-  it('is refused for another operation, and with a key that nobody here shares', async () => {
+  it('is refused for another operation, and with an unknown key', async () => {
     const other = new TokenMint('mail-ingest', OTHER_KEY).service('mail-ingest.acceptInbound', 'mail-send')
     await expect(verifyPeer(other)).rejects.toThrow(InvalidTokenError)
     const stranger = new TokenMint('mail-ingest', 'a key of nobody here').service('mail-ingest.placeSent', 'mail-send')

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const SCRIPT = path.resolve(import.meta.dirname, 'fixtures/traced-request.ts')
 
 describe('traces', () => {
-  it('show no query, no download link, and of a request that goes out the host only', async () => {
+  it('show no query, no download link, and only the host of an outgoing request', async () => {
     let traces = ''
     const collector = createServer((request, response) => {
       request.on('data', (chunk: Buffer) => {

@@ -47,7 +47,7 @@ import type { GatewayTimers } from './timers.ts'
 const name = 'gateway'
 
 /** How long a sign-up waits for others of the same human; below the time that a request may take. */
-const SIGN_UP_PATIENCE_MS = 45_000
+const SIGN_UP_TIMEOUT_MS = 45_000
 
 /** What a shutdown needs besides the streams: the lead of `/readyz`, requests that run, timers. */
 const DRAIN_RESERVE_MS = 8_000
@@ -110,7 +110,7 @@ export function create(config: Config, log: Logger): Service {
     ...agentRoutes({
       ...deps,
       timers,
-      humanTurns: new KeyedMutex({ patienceMs: SIGN_UP_PATIENCE_MS }),
+      humanTurns: new KeyedMutex({ timeoutMs: SIGN_UP_TIMEOUT_MS }),
       settings: config.signUp,
       hasReceivedMail: async (organization_id) =>
         (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,

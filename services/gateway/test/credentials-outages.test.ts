@@ -118,7 +118,7 @@ describe('credentials while Redis and Kafka are away', () => {
       wire.cut()
       const { status, body } = await send(urlOf(1), me, headers)
       expect([status, body['code']]).toEqual([503, 'service_unavailable'])
-      await wire.mend()
+      await wire.restore()
       await waitFor(async () => (await send(urlOf(1), me, headers)).status === 200, { what: 'the answer' })
       expect((await send(urlOf(1), me, headers)).status).toBe(401)
     })

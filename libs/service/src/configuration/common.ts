@@ -10,44 +10,49 @@ export const commonEnvironment = z.object({
   METRICS_PORT: env
     .port()
     .optional()
-    .describe('Port of /metrics, and of /readyz with its reasons; no other port serves metrics. Default: none does'),
+    .describe('Port of /metrics, and of /readyz with reasons; no other port serves metrics. Default: metrics are off'),
   METRICS_HOST: env.string().optional().describe('Address that METRICS_PORT listens on; default: HOST'),
   HTTP_HEADERS_TIMEOUT: env
     .duration('10s')
-    .describe('How long a peer may take for the head of a request, and for the first one to begin; then 408'),
-  HTTP_REQUEST_TIMEOUT: env.duration('60s').describe('How long it may take for a whole request; then 408'),
+    .describe('Time limit for the header of a request, and for a new connection to send its first one; then 408'),
+  HTTP_REQUEST_TIMEOUT: env.duration('60s').describe('Time limit for receiving a whole request; then 408'),
   HTTP_KEEP_ALIVE_TIMEOUT: env
     .duration('65s')
-    .describe('How long a connection may stay without a request; longer than any load balancer in front keeps it'),
+    .describe('Keep-alive time of an idle connection; must exceed the idle timeout of any load balancer in front'),
   HTTP_UNREAD_TIMEOUT: env
     .duration('30s')
-    .describe('How long a peer may take nothing of an answer that waits; then its connection is cut'),
-  HTTP_CONNECTIONS: env.integer(10_000).describe('Connections at once; more are closed as they come'),
+    .describe('Time limit for a client that does not read its response; then the connection is closed'),
+  HTTP_CONNECTIONS: env.integer(10_000).describe('Concurrent connections; further ones are closed on arrival'),
   HTTP_PEER_CONNECTIONS: env
     .integer()
     .optional()
-    .describe('The same for one peer; default: no limit, for behind a load balancer all are one peer'),
+    .describe(
+      'Concurrent connections of one client address. Default: no limit, because behind a load balancer all clients share one address',
+    ),
   LOG_LEVEL: env
     .choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info')
-    .describe('Least severe lines that are written'),
+    .describe('Lowest log level that is written'),
   DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
   DATABASE_DIRECT_URL: env.url().optional().describe('The same database without a transaction pooler in between'),
   DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
   KAFKA_BROKERS: env.list('127.0.0.1:9092').describe('Comma-separated host:port'),
-  KAFKA_SSL: env.flag(false).describe('TLS to the brokers'),
-  KAFKA_SASL_USERNAME: env.string().optional().describe('User at the brokers; with the password it turns SASL on'),
+  KAFKA_SSL: env.flag(false).describe('Connect to the brokers over TLS'),
+  KAFKA_SASL_USERNAME: env
+    .string()
+    .optional()
+    .describe('SASL user name at the brokers; together with the password it enables SASL'),
   KAFKA_SASL_PASSWORD: env.string().optional().describe('Its password'),
   KAFKA_SASL_MECHANISM: env
     .choice(['plain', 'scram-sha-256', 'scram-sha-512'], 'scram-sha-512')
-    .describe('How the password is proved'),
-  KAFKA_REPLICATION: env.integer(3, 9).describe('Replication factor that topics must have'),
-  KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9).describe('Copies that must confirm a record'),
-  TOPIC_PREFIX: env.string().optional().describe('In front of every topic and consumer group'),
-  SHUTDOWN_GRACE: env.duration('30s').describe('How long a drain may take after SIGTERM'),
+    .describe('SASL mechanism'),
+  KAFKA_REPLICATION: env.integer(3, 9).describe('Required replication factor of topics'),
+  KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9).describe('Replicas that must confirm a record (min.insync.replicas)'),
+  TOPIC_PREFIX: env.string().optional().describe('Prefix of every topic and consumer group'),
+  SHUTDOWN_GRACE: env.duration('30s').describe('Time limit for draining after SIGTERM'),
 })
 export type CommonEnvironment = z.output<typeof commonEnvironment>
 
-/** Second step for the common part: nested and named as the code uses it. */
+/** Second step for the common variables: nests and names them as the code uses them. */
 export function commonConfiguration(environment: CommonEnvironment) {
   return {
     http: {
@@ -92,27 +97,29 @@ function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnviro
   return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
 }
 
-/** The sender of the installation's own mail: mail-send uses it, the gateway keeps its address and name from inboxes. */
+/** The sender of the installation's own mail. mail-send sends as it; the gateway reserves its address and name. */
 export const systemSenderEnvironment = z.object({
   SYSTEM_SENDER: env
     .string('no-reply')
     .refine((name) => USERNAME.test(name), 'must be a local part: 1 to 64 of a-z 0-9 . _ -')
-    .describe('Local part, at DEFAULT_DOMAIN, of the sender of mail of the installation itself; no inbox gets it'),
+    .describe(
+      "Local part, at DEFAULT_DOMAIN, of the address that the installation's own mail is sent from; reserved, no inbox can have it",
+    ),
   SYSTEM_SENDER_NAME: env
     .string('Restante')
     .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
-    .describe('Name of that sender; inboxes on shared domains cannot be called so'),
+    .describe('Display name of that sender; inboxes on shared domains cannot use it'),
 })
 
-/** The same as an address. @param defaultDomain lower case. */
+/** The system sender as an address. @param defaultDomain lower case. */
 export function systemSender(given: z.output<typeof systemSenderEnvironment>, defaultDomain: string) {
   const { SYSTEM_SENDER: localPart, SYSTEM_SENDER_NAME: name } = given
   return { localPart, name, address: `${localPart}@${defaultDomain}` }
 }
 
-/** For a service behind the gateway. */
+/** Variables of a service behind the gateway. */
 export const callerEnvironment = z.object({
-  CALLER_KEY: env.secret().describe('Key of the tokens that the gateway mints for this service'),
+  CALLER_KEY: env.secret().describe('Key with which the gateway signs caller tokens for this service'),
 })
 
 export type CommonConfiguration = ReturnType<typeof commonConfiguration>

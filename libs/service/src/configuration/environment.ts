@@ -16,7 +16,7 @@ export function parseDuration(text: string): number | undefined {
   return digits !== undefined && unit !== undefined && isUnit(unit) ? Number(digits) * UNITS[unit] : undefined
 }
 
-/** So many requests per period on average, and at most `burst` at once. */
+/** A rate: this many requests per period on average, and at most `burst` at once. */
 export interface Rate {
   readonly requests: number
   readonly period: 'second' | 'minute' | 'hour'
@@ -26,7 +26,10 @@ export interface Rate {
 
 const PERIODS = { s: 'second', m: 'minute', h: 'hour' } as const
 
-/** `100/s`, `300/m`, `60/h` to a rate whose burst is what one period allows; `undefined` when it is none of these. */
+/**
+ * Parses `100/s`, `300/m`, `60/h` into a rate whose burst is one period's allowance; `undefined` when it is none of
+ * these.
+ */
 function parseRate(text: string): Rate | undefined {
   const [, digits, unit] = /^([1-9]\d{0,5})\/(s|m|h)$/.exec(text) ?? []
   if (digits === undefined || (unit !== 's' && unit !== 'm' && unit !== 'h')) return undefined
@@ -108,15 +111,15 @@ function withDefault<Out>(
   type: z.ZodType<Out, string>,
   fallback: string | undefined,
 ): z.ZodType<Out, string | undefined> {
-  // A prefault runs through the same parsing as a given value, so defaults are written as people would write them.
+  // A prefault is parsed like a given value, so defaults are written the way people write values.
   return fallback === undefined ? type : type.prefault(fallback)
 }
 
-/** Names every wrong variable at once, so that one restart is enough to mend them all. */
+/** Names every wrong variable at once, so that one restart is enough to fix them all. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    super(`Invalid configuration:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
     this.name = 'ConfigurationError'
     this.problems = problems
   }

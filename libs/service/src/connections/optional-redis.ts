@@ -4,7 +4,7 @@ import { REDIS_DISCONNECT_MS } from './redis.ts'
 
 export interface OptionalRedisOptions {
   readonly url: string
-  /** What it is used for, in the log. */
+  /** What the connection is used for, for the log. */
   readonly use: string
   /** Lua scripts by the name of the command that runs them. */
   readonly scripts: NonNullable<RedisOptions['scripts']>
@@ -13,15 +13,15 @@ export interface OptionalRedisOptions {
   readonly log: Logger
 }
 
-/** A healthy Redis answers within a millisecond. Nothing waits longer for it than this. */
+/** A healthy Redis answers within a millisecond. No call waits longer than this. */
 const ANSWER_WITHIN_MS = 100
-/** How long a Redis that did not answer, or failed, is left alone. */
+/** How long a Redis that failed or did not answer is not called again. */
 const PAUSE_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 
 /**
- * A connection to a Redis that the service can do without. A call takes 100 ms at most; after a failure `available` is
- * false, and the caller uses its fallback, until Redis answers again. Commands are never queued and never repeated.
+ * A connection to a Redis that the service can do without. A call takes 100 ms at most. After a failure `available` is
+ * false, and the caller uses its fallback, until Redis answers again. Commands are never queued and never retried.
  */
 export class OptionalRedis {
   readonly #redis: Redis
@@ -36,7 +36,8 @@ export class OptionalRedis {
       connectTimeout: CONNECT_TIMEOUT_MS,
       disconnectTimeout: REDIS_DISCONNECT_MS,
       keepAlive: 10_000,
-      // What fails here is done elsewhere: nothing may wait for a connection, or be done by the next one.
+      // A command that fails here is handled by the caller's fallback, so it must neither wait for a connection nor be
+      // repeated on the next one.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -53,7 +54,7 @@ export class OptionalRedis {
     return this.#redis.status === 'ready' && performance.now() >= this.#pausedUntil
   }
 
-  /** Begins to connect, and returns at once. */
+  /** Starts connecting and returns at once. */
   connect(): void {
     this.#redis.connect().catch(() => {})
   }
@@ -65,7 +66,7 @@ export class OptionalRedis {
 
   /**
    * Runs commands.
-   * @throws Error when the answer did not come in time, or was an error; the commands may have run all the same.
+   * @throws Error when the answer did not come in time or was an error; the commands may have run all the same.
    */
   async run<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     try {
@@ -83,10 +84,10 @@ export class OptionalRedis {
     const { promise: silence, reject } = Promise.withResolvers<never>()
     const giveUp = (): void => {
       reject(new Error(`no answer for ${ANSWER_WITHIN_MS} ms`))
-      // TCP would notice a connection that leads nowhere only after a quarter of an hour.
+      // TCP would take a quarter of an hour to notice a dead connection.
       this.#redis.disconnect(true)
     }
-    // After what has arrived by then: when this process was the busy one, the answer may be there already.
+    // Checked only after pending input was read: if this process was the busy one, the answer may have arrived already.
     const afterArrivals: { immediate?: NodeJS.Immediate } = {}
     const timer = setTimeout(() => {
       afterArrivals.immediate = setImmediate(giveUp)
@@ -110,8 +111,7 @@ export class OptionalRedis {
   #down(error: unknown): void {
     this.#options.onChange?.(false)
     const { use, log } = this.#options
-    if (this.#reported !== 'down')
-      log.warn({ err: error, use }, 'redis unavailable, falling back to this process alone')
+    if (this.#reported !== 'down') log.warn({ err: error, use }, 'redis unavailable, falling back to in-process state')
     this.#reported = 'down'
   }
 }

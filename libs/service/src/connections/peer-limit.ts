@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** Open connections per peer: an IPv4 address, or the /64 that one IPv6 host can choose its addresses from. */
+/** Open connections per client: an IPv4 address, or the /64 from which one IPv6 host can choose its addresses. */
 export class PeerLimit {
   readonly #limit: number
   readonly #open = new Map<string, number>()
@@ -27,7 +27,7 @@ export class PeerLimit {
 }
 
 /**
- * What counts as one peer: an IPv4 address, or the /64 that an IPv6 host is in, as its four groups.
+ * The key that counts as one client: an IPv4 address, or the /64 of an IPv6 host, as its four groups.
  * @param address normalized: no IPv4-mapped prefix, IPv6 in lower case with zeroes compressed.
  */
 export function networkOf(address: string): string {

@@ -1,2 +1,4 @@
-/** ioredis waits so long, in milliseconds, for a connection that it ends, even for one that is closed already; by itself 2 s. */
+/**
+ * Disconnect timeout for ioredis, in milliseconds. Its default, 2 s, applies even to sockets that are already closed.
+ */
 export const REDIS_DISCONNECT_MS = 100

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * The network that one mail operator is taken to hold: the /24 of an IPv4 address, the /48 of an IPv6 one, in CIDR form.
- * An IPv4-mapped IPv6 address counts as IPv4. What is no address is returned as it is.
+ * The network that one mail operator is assumed to hold: the /24 of an IPv4 address, the /48 of an IPv6 one, in CIDR
+ * form. An IPv4-mapped IPv6 address counts as IPv4. Text that is not an address is returned unchanged.
  */
 export function subnetOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
@@ -13,8 +13,8 @@ export function subnetOf(address: string): string {
 }
 
 /**
- * A test for membership in any of the given networks.
- * @param networks addresses and networks in CIDR form. @throws Error when one is neither.
+ * Returns a test for membership in any of the given networks.
+ * @param networks addresses and networks in CIDR form. @throws Error when an entry is neither.
  */
 export function withinNetworks(networks: readonly string[]): (address: string) => boolean {
   const parsed = networks.map((text) => {

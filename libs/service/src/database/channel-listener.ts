@@ -4,20 +4,22 @@ import type { Component } from '../process/component.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 const RECONNECT_MS = 1_000
-/** Keeps the loss of a silent connection from going unnoticed. */
+/** Interval of the query that detects a connection lost without notice. */
 const CHECK_MS = 5_000
 
 export interface ChannelListenerOptions {
   readonly db: { direct(): Promise<pg.Client> }
   readonly channel: string
-  /** Called at each announcement, and when listening (again) begins: something may have been missed. */
+  /** Called on each notification, and whenever listening (re)starts: a notification may have been missed before. */
   readonly notify: () => void
-  /** An notifier that rings here without NOTIFY, so that its own are not heard a second time. */
+  /**
+   * A notifier that calls this listener directly, without NOTIFY, so that its own notifications do not arrive twice.
+   */
   readonly own?: { readonly origin: string }
   readonly log: Logger
 }
 
-/** Hears what announcers of other processes say, over a connection of its own that is made again when it breaks. */
+/** Receives the notifications of other processes over a connection of its own, which is reopened when it breaks. */
 export class ChannelListener implements Component {
   readonly name: string
   readonly #options: ChannelListenerOptions
@@ -25,7 +27,7 @@ export class ChannelListener implements Component {
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ChannelListenerOptions) {
-    this.name = `listener of ${options.channel}`
+    this.name = `listener on ${options.channel}`
     this.#options = options
   }
 
@@ -46,7 +48,7 @@ export class ChannelListener implements Component {
       } catch (error) {
         this.#options.log.warn(
           { err: error, channel: this.#options.channel },
-          'announcements are not heard; polling goes on',
+          'LISTEN connection lost, falling back to polling',
         )
       }
       await wait(RECONNECT_MS, undefined, { signal }).catch(() => {})

@@ -24,24 +24,24 @@ export interface OpenTx {
 }
 
 /**
- * How long is waited for what, in milliseconds: a server that hangs must not make us hang with it. Each of these ends as
- * a failure of the infrastructure. The server gives up first, so that a statement which is merely slow says so itself
- * and leaves its connection usable.
+ * Timeouts in milliseconds: a database that hangs must not make the service hang. Each timeout surfaces as an
+ * infrastructure failure. The server's limits are shorter than the client's, so that a statement which is merely slow
+ * is ended by the server and leaves its connection usable.
  */
-export interface Patience {
-  /** For a connection, made anew or free again. */
+export interface Timeouts {
+  /** For a connection: opening one, or waiting for a free one. */
   readonly connectMs: number
   /** For a lock. */
   readonly lockMs: number
-  /** The server's, for a statement. */
+  /** For a statement, enforced by the server. */
   readonly statementMs: number
-  /** Ours, for the answer to it. */
+  /** For the answer to a statement, enforced by this process. */
   readonly answerMs: number
 }
 
 export interface DatabaseOptions {
   readonly url: string
-  /** A URL that reaches PostgreSQL itself when `url` goes through a transaction pooler; default: `url`. */
+  /** A URL that reaches PostgreSQL directly when `url` goes through a transaction pooler. Default: `url`. */
   readonly directUrl?: string | undefined
   /** Connections of this process. Default 6. */
   readonly poolSize?: number | undefined
@@ -52,12 +52,12 @@ export interface DatabaseOptions {
 
 export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
-  /** How often a serialization failure or deadlock is run again. Default 3. */
+  /** How often a transaction is retried after a serialization failure or deadlock. Default 3. */
   readonly retries?: number
 }
 
-const PATIENCE: Patience = { connectMs: 5_000, lockMs: 8_000, statementMs: 10_000, answerMs: 12_000 }
-/** A transaction's connection is taken back when it idles this long: a stuck body must not hold locks for ever. */
+const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, lockMs: 8_000, statementMs: 10_000, answerMs: 12_000 }
+/** The server ends a transaction that idles this long, so that stuck work cannot hold its locks forever. */
 const IDLE_IN_TRANSACTION_MS = 20_000
 
 /** One service's database: its pool, and the only way to open a transaction. */
@@ -98,9 +98,9 @@ export class Database implements Transactional, Component {
   }
 
   /**
-   * Runs `work` in one transaction and commits it when it resolves; any throw rolls everything back. Runs again on a
-   * serialization failure or deadlock, so `work` must have no effect outside the database. After a
-   * failure of the infrastructure around the commit it is not known whether it happened.
+   * Runs `work` in one transaction and commits it when it resolves; any throw rolls everything back. The work is run
+   * again after a serialization failure or deadlock, so it must have no effect outside the database. After an
+   * infrastructure failure during the commit it is unknown whether the commit happened.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -138,12 +138,12 @@ export class Database implements Transactional, Component {
   }
 
   /**
-   * A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller ends it, also when a
-   * query on it fails for want of an answer (12 s).
+   * A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller must end it, also when
+   * a query on it fails because no answer came (12 s).
    */
   async direct(): Promise<pg.Client> {
     const client = new pg.Client(this.#directConfig)
-    // Loss of the connection reaches its owner through `end` and failing queries.
+    // The owner learns of a lost connection through `end` and failing queries.
     client.on('error', () => {})
     await client.connect()
     return client

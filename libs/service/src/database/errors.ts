@@ -2,8 +2,8 @@ import { types } from 'node:util'
 import { z } from 'zod'
 
 /**
- * An answer of another service, or of an engine, that says "not now": worth trying again, no fault of the input.
- * `status` is the HTTP status when there was an answer.
+ * A response of another service, or of an engine, that means "not now": worth retrying, and not caused by the input.
+ * `status` is the HTTP status when there was a response.
  */
 export class UpstreamError extends Error {
   readonly status: number | undefined
@@ -14,7 +14,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The network, and the disk under the object store: full or broken for everyone, not for this work. */
+/** The network, and the disk under the object store: a failure for all work, not for one request. */
 const SYSTEM_CODES = new Set([
   'EIO',
   'EMFILE',
@@ -40,24 +40,24 @@ const SYSTEM_CODES = new Set([
 
 /**
  * SQLSTATE classes: 08 connection, 40 rollback (serialization, deadlock), 53 resources, 57 operator intervention, 58
- * system; 25P03 and 25P04 a transaction that took too long, 55P03 a lock that was not had in time.
+ * system; 25P03 and 25P04: transaction timeout, 55P03: lock timeout.
  */
 const SQLSTATE = /^(08|40|53|57|58)[0-9A-Z]{3}$|^25P0[34]$|^55P03$/
 
 /** Prisma's own codes for "cannot reach", "timed out", "connection closed", "write conflict". */
 const PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'])
 
-/** What `pg` says where it has no code to give. */
+/** What `pg` reports where it has no code. */
 const UNANSWERED = /Query read timeout/
 const POOL_MESSAGES =
   /Query read timeout|timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|server closed the connection|Connection is closed/i
 
-/** Errors of Node's own modules may come from another realm, where `instanceof` does not see them. */
+/** Errors of Node's own modules may come from another realm, where `instanceof` fails. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || types.isNativeError(value)
 }
 
-/** S3 clients say whose fault it is, and name a timeout. */
+/** S3 clients report who is at fault, and name a timeout. */
 function isServerFault(error: Error): boolean {
   return ('$fault' in error && error.$fault === 'server') || error.name === 'TimeoutError'
 }
@@ -66,7 +66,7 @@ function codeOf(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Where Prisma keeps PostgreSQL's own code when it has none of its own for it (P2010, P2039). */
+/** Where Prisma keeps PostgreSQL's own code when it has no code of its own for the error (P2010, P2039). */
 const prismaError = z.object({
   meta: z.object({ driverAdapterError: z.object({ cause: z.object({ originalCode: z.string() }) }) }),
 })
@@ -80,9 +80,9 @@ function isOutage(code: string | undefined): boolean {
 }
 
 /**
- * Whether a failure comes from the infrastructure (an engine or a peer that is down, slow, or restarting; a
- * serialization failure) and not from the work itself. Such work is tried again without limit; everything else is
- * deterministic and would fail the same way again.
+ * Whether a failure comes from the infrastructure (an engine or another service that is down, slow, or restarting; a
+ * serialization failure) and not from the work itself. Such work is retried without limit; any other failure is
+ * deterministic and would recur.
  */
 export function isInfrastructureError(error: unknown): boolean {
   if (!isError(error)) return false
@@ -95,14 +95,14 @@ export function isInfrastructureError(error: unknown): boolean {
   return error.cause !== undefined && isInfrastructureError(error.cause)
 }
 
-/** Whether a statement was given up because no answer came: its connection is of no use any more. */
+/** Whether a statement was abandoned because no answer came: its connection can no longer be used. */
 export function isUnanswered(error: unknown): boolean {
   return isError(error) && (UNANSWERED.test(error.message) || isUnanswered(error.cause))
 }
 
 /**
- * Whether a statement was given up because it took too long. Alone it does not show what was slow: the statement or the
- * whole database.
+ * Whether a statement was cancelled because it took too long. This alone does not show whether the statement or the
+ * whole database was slow.
  */
 export function isStatementTimeout(error: unknown): boolean {
   if (!isError(error)) return false
@@ -110,7 +110,7 @@ export function isStatementTimeout(error: unknown): boolean {
   return isStatementTimeout(error.cause)
 }
 
-/** Whether a unique index refused a row, and which (PostgreSQL 23505, through `pg` or Prisma). */
+/** The unique index that refused a row, or undefined (PostgreSQL 23505, through `pg` or Prisma). */
 export function uniqueViolation(error: unknown): string | undefined {
   if (!isError(error)) return undefined
   const code = codeOf(error)
@@ -119,7 +119,7 @@ export function uniqueViolation(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whether PostgreSQL gave the transaction up for a concurrent one, so that running it again is right. */
+/** Whether PostgreSQL rolled the transaction back in favour of a concurrent one, so that retrying it is right. */
 export function isSerializationFailure(error: unknown): boolean {
   if (!isError(error)) return false
   const code = codeOf(error)

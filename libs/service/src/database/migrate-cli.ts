@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { ConfigurationError, env, readEnvironment } from '../configuration/environment.ts'
 import { migrate } from './migrate.ts'
 
-/** `migrate-cli.ts <service folder>`: brings the database of the environment to the newest migration of a service. */
+/**
+ * `migrate-cli.ts <service folder>`: migrates the database named by the environment to a service's newest migration.
+ */
 
 const environment = z.object({ DATABASE_URL: env.url(), DATABASE_DIRECT_URL: env.url().optional() })
 

@@ -4,14 +4,14 @@ import path from 'node:path'
 import pg from 'pg'
 
 export interface MigrateOptions {
-  /** A URL that reaches PostgreSQL itself, not a transaction pooler: the lock is held by the session. */
+  /** A URL that reaches PostgreSQL directly, not a transaction pooler: the lock belongs to the session. */
   readonly url: string
   /** A `prisma/migrations` directory: `<timestamp>_<name>/migration.sql`. */
   readonly directory: string
   readonly log?: (line: string) => void
 }
 
-/** Two runs at once: one applies, the other waits and finds nothing to do. */
+/** Advisory lock: of two concurrent runs one applies the migrations, and the other waits and finds nothing to do. */
 const LOCK = 7_263_981_025
 
 const HISTORY = `create table if not exists _prisma_migrations (
@@ -21,8 +21,8 @@ const HISTORY = `create table if not exists _prisma_migrations (
 /**
  * Applies the migrations that a database does not have yet, each in a transaction of its own, in the order of their
  * names. Keeps Prisma's own history table, so that Prisma's tools understand the database.
- * @returns the names that were applied now.
- * @throws Error when an applied migration's file was edited or removed afterwards, or when one fails.
+ * @returns the names of the migrations applied by this call.
+ * @throws Error when the file of an applied migration was edited or removed, or when a migration fails.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: options.url, application_name: 'migrate' })

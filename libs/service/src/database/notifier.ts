@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Queryable } from './statement.ts'
 import { sql } from './statement.ts'
 
-/** Most NOTIFYs that one process sends: each takes a lock that all committing transactions share. */
+/** Minimum interval between NOTIFYs of one process: each takes a lock that all committing transactions share. */
 const NOTIFY_INTERVAL_MS = 5
 const notify = sql<unknown, [channel: string, origin: string]>('select pg_notify($1, $2)')
 
 /**
- * Says after a commit that there is something to do: to listeners in this process directly, otherwise to other processes
- * by NOTIFY, outside the business transaction. Only a speed-up: whoever listens looks by itself too.
+ * Signals after a commit that there is work: directly to listeners in this process, otherwise to other processes by
+ * NOTIFY, outside the business transaction. It only saves time: every listener polls as well.
  */
 export class Notifier {
-  /** Tells this notifier's NOTIFYs from those of others. */
+  /** Distinguishes this notifier's NOTIFYs from those of others. */
   readonly origin: string = randomUUID()
   readonly #db: Queryable
   readonly #channel: string
@@ -24,13 +24,13 @@ export class Notifier {
     this.#channel = channel
   }
 
-  /** From here on announcements ring here and are not sent. @returns how to end that. */
+  /** From now on notifications are delivered here directly and are not sent. @returns a function that ends this. */
   attach(notify: () => void): () => void {
     this.#local.add(notify)
     return () => this.#local.delete(notify)
   }
 
-  /** Bound, so that it can be given to `tx.afterCommit`. */
+  /** Bound, so that it can be passed to `tx.afterCommit`. */
   readonly notify = (): void => {
     if (this.#local.size > 0) {
       for (const notify of this.#local) notify()

@@ -4,8 +4,8 @@ import { isInfrastructureError } from './errors.ts'
 const AGAIN_MS = 250
 
 /**
- * Repeats work while it fails on the infrastructure: for what must be written down because something outside has
- * happened already, and would happen again if it were forgotten.
+ * Repeats work while it fails on the infrastructure. For facts that must be recorded because their external effect has
+ * already happened, and would happen again if they were lost.
  * @throws the work's failure when it is of another kind, or when the signal is aborted.
  */
 export async function retryThroughOutage<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 
-/** The connection that the transaction of the current call chain owns, if Prisma is asked to join one. */
+/** The connection of the transaction that the current call chain owns, if Prisma is to join one. */
 const joined = new AsyncLocalStorage<pg.PoolClient>()
 
-/** Runs `work` so that a Prisma transaction begun inside it uses `client` instead of a connection of its own. */
+/** Runs `work` so that a Prisma transaction started inside it uses `client` instead of a connection of its own. */
 export function joinConnection<T>(client: pg.PoolClient, work: () => T): T {
   return joined.run(client, work)
 }
 
 const TRANSACTION_CONTROL = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i
 
-/** A connection as Prisma sees it while it takes part in a transaction that somebody else begins and ends. */
+/** A connection as Prisma sees it while it takes part in a transaction that is begun and ended elsewhere. */
 function asGuest(client: pg.PoolClient): pg.PoolClient {
   return new Proxy(client, {
     get(target, property) {
@@ -31,7 +31,7 @@ async function queryAsGuest(client: pg.PoolClient, query: pg.QueryConfig, values
 
 /**
  * A pool for Prisma's adapter that hands out the joined connection when there is one. Prisma's `BEGIN`, `COMMIT` and
- * `ROLLBACK` do nothing there: the transaction belongs to `Database.transaction`, which alone ends it.
+ * `ROLLBACK` are ignored there: the transaction belongs to `Database.transaction`, which alone ends it.
  */
 export class JoinablePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>

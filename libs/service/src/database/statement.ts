@@ -3,21 +3,25 @@ import type pg from 'pg'
 
 declare const shape: unique symbol
 
-/** A statement with the types of its rows and values. With a name it is prepared: PostgreSQL keeps a plan per connection. */
+/**
+ * A statement with the types of its rows and values. A named statement is prepared: PostgreSQL keeps a plan per
+ * connection.
+ */
 export interface Statement<Row, Values extends readonly unknown[]> {
   readonly name?: string
   readonly text: string
   readonly [shape]?: { readonly row: Row; readonly values: Values }
 }
 
-/** Whatever runs statements: the pool (each statement commits by itself) or a transaction. */
+/** Anything that runs statements: the pool (each statement commits by itself) or a transaction. */
 export interface Queryable {
   query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values): Promise<Row[]>
 }
 
 /**
- * Texts that one process prepares, several times those that a service declares. Every connection keeps each of them, some
- * 10 KB, until it ends: without a bound, texts that are built from what callers ask would fill the database's memory.
+ * Most texts that one process prepares, several times the number that a service declares. Every connection keeps each
+ * prepared text, some 10 KB, until it closes: without a bound, texts that are built from callers' parameters would fill
+ * the database's memory.
  */
 const MOST_PREPARED = 500
 const prepared = new Set<string>()
@@ -35,9 +39,9 @@ export function sql<Row, Values extends readonly unknown[] = []>(text: string): 
 }
 
 /**
- * Declares a statement that is planned each time: one whose text is built from what a caller asks, of which there may be
- * any number; and one for tables that are empty now and long in a minute, such as queues, for which the plan that was
- * kept from the empty table would read all of the long one at each step.
+ * Declares a statement that is planned on each execution, for two cases: a text that is built from callers' parameters,
+ * of which there may be any number; and a table that is empty now and long in a minute, such as a queue, for which a
+ * plan kept from the empty table would scan the whole long one.
  */
 export function sqlUnprepared<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
   return { text }
@@ -49,7 +53,7 @@ export async function execute<Row, Values extends readonly unknown[]>(
   statement: Statement<Row, Values>,
   values: Values,
 ): Promise<Row[]> {
-  // The statement carries the row's type as a declaration; pg cannot know it, so this is where it is asserted, once.
+  // pg cannot know the row's type: the statement declares it, and it is asserted here, once.
   const result = await client.query<Row & pg.QueryResultRow>({
     ...statement,
     values: [...values],

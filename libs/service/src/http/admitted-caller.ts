@@ -2,18 +2,18 @@ import type { Caller } from '@restante/contracts'
 import { ApiError } from './api-error.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** How old, in milliseconds, the state of a caller may be when a request takes effect. */
+/** How old, in milliseconds, the known state of a caller may be when a request takes effect. */
 const FRESH_MS = 1_000
 
 /**
- * Looks a caller up again. @returns it as it is now.
- * @throws ApiError when the request would be refused now; 503 when that cannot be found out.
+ * Looks up a caller again. @returns the caller's current state.
+ * @throws ApiError when the request would be refused now; 503 when that cannot be determined.
  */
 export type ConfirmCaller = (operation: string, caller: Caller) => Promise<Caller>
 
 /**
- * The caller of one request. A request may take a minute until its body has arrived, and longer until its turn comes:
- * rights that have ended by then are not honoured.
+ * The caller of one request. A body may take a minute to arrive, and longer to be processed: rights that were revoked
+ * in the meantime are not honoured.
  */
 export class AdmittedCaller {
   readonly #confirm: (caller: Caller) => Promise<Caller>
@@ -23,12 +23,12 @@ export class AdmittedCaller {
   /** @param ageMs how long ago the caller was looked up, in milliseconds. */
   constructor(caller: Caller, ageMs: number, confirm: (caller: Caller) => Promise<Caller>) {
     this.#caller = caller
-    // Of the clock that cannot be set back.
+    // Measured on the monotonic clock.
     this.#knownAt = performance.now() - ageMs
     this.#confirm = confirm
   }
 
-  /** The caller as it was at most a second ago; looked up again where what is known is older. @throws as `ConfirmCaller` */
+  /** The caller as of at most a second ago; looked up again when what is known is older. @throws as `ConfirmCaller` */
   async current(): Promise<Caller> {
     const now = performance.now()
     if (now - this.#knownAt <= FRESH_MS) return this.#caller

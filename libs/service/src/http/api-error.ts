@@ -12,13 +12,13 @@ export interface ApiErrorOptions {
   readonly details?: Readonly<Record<string, string | number>>
   /** Replaces the code's legacy `name` where a rule says so (`IdempotencyKeyConflictError`, `SyntaxError`). */
   readonly name?: string
-  /** Replaces the code's advice whether to repeat the request, where a rule says so. */
+  /** Replaces the code's advice on whether to retry the request, where a rule says so. */
   readonly retry?: boolean
-  /** The internal side: for the log only. */
+  /** The internal cause: for the log only. */
   readonly cause?: unknown
 }
 
-/** A refusal that the caller gets to read. Everything in it is public except `cause`. */
+/** An error response for the caller. Everything in it is public except `cause`. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -35,7 +35,7 @@ export class ApiError extends Error {
     this.options = options
   }
 
-  /** The wire form (identity 1.5). */
+  /** The response document (identity 1.5). */
   body(docsUrl: string): Record<string, unknown> {
     const { fix = this.definition.fix, errors, details, name = this.definition.name } = this.options
     return {
@@ -49,23 +49,28 @@ export class ApiError extends Error {
     }
   }
 
-  /** The headers that go with it: when a retry makes sense, and `x-should-retry` for clients that obey it. */
+  /**
+   * The headers that accompany it: `Retry-After` when a retry makes sense, and `x-should-retry` for clients that obey
+   * it.
+   */
   headers(): Record<string, string> {
     const { retryAfter, retry = this.definition.retry } = this.options
     return {
       ...(retry === undefined ? {} : { 'x-should-retry': String(retry) }),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-      ...(retryAfter !== undefined && this.status === 429 ? { 'x-ratelimit-reset': String(momentIn(retryAfter)) } : {}),
+      ...(retryAfter !== undefined && this.status === 429
+        ? { 'x-ratelimit-reset': String(epochSecondsIn(retryAfter)) }
+        : {}),
     }
   }
 }
 
-/** For clients that read the moment, in seconds since the epoch, instead of the time until then (identity 1.9). */
-function momentIn(seconds: number): number {
+/** For clients that read a point in time, in seconds since the epoch, instead of the time until then (identity 1.9). */
+function epochSecondsIn(seconds: number): number {
   return Math.ceil(Date.now() / 1000) + seconds
 }
 
-/** A 400 at one field. */
+/** A 400 that names one field. */
 export function invalid(path: (string | number)[], message: string): ApiError {
   return new ApiError('validation_error', { message, errors: [{ path, message }] })
 }

@@ -4,49 +4,52 @@ import { ApiError } from './api-error.ts'
 const KB = 1024
 const MB = 1024 * KB
 export interface BodyMemoryLimiterOptions {
-  /** Bytes of all bodies together, each from its first byte until its request is answered. */
+  /** Limit for the bytes of all bodies together, each counted from its first byte until its request is answered. */
   readonly held: number
-  /** Bytes of those that are worked on at once: there a body is several times, as text and as what is made of it. */
-  readonly workedOn: number
-  /** Longest wait for a turn. */
-  readonly turnMs: number
+  /**
+   * Limit for the bytes of bodies in processing: there a body exists several times, as text and as the objects parsed
+   * from it.
+   */
+  readonly processing: number
+  /** Longest wait for processing to begin. */
+  readonly waitMs: number
 }
 
-const DEFAULTS: BodyMemoryLimiterOptions = { held: 128 * MB, workedOn: 12 * MB, turnMs: 15_000 }
-/** A crowd of smaller ones is bounded by `held`. */
+const DEFAULTS: BodyMemoryLimiterOptions = { held: 128 * MB, processing: 12 * MB, waitMs: 15_000 }
+/** Smaller bodies are processed without waiting: `held` bounds them. */
 const SMALL = 64 * KB
 
 /**
- * How much of what is free one owner may hold besides: twice as much. Alone that is two thirds of everything, and however
- * many take what they can get, as much as half a share stays free for one who comes later.
+ * The most that one owner may hold, as a multiple of what is still free. An owner alone gets two thirds of everything,
+ * and however many owners take their maximum, half a share stays free for the next one.
  */
 const SHARE = 2
 
 /**
- * Does slow work, such as a request to somewhere else, that nobody shall wait for: meanwhile the turn is given to others.
- * One at a time.
- * @throws ApiError 503 when it does not become one's turn again.
+ * Runs slow work (e.g. an outbound request) without holding the processing memory, which is released meanwhile and
+ * acquired again afterwards. Calls must not overlap.
+ * @throws ApiError 503 when the memory cannot be acquired again in time.
  */
-export type Aside = <T>(slow: () => Promise<T>) => Promise<T>
+export type YieldSlot = <T>(slow: () => Promise<T>) => Promise<T>
 
-/** Bounds what bodies, received or fetched, take of a process's memory, whoever brings how many of them at once. */
+/** Bounds the memory that bodies, received or fetched, take in a process, however many owners send them at once. */
 export class BodyMemoryLimiter {
   readonly #options: BodyMemoryLimiterOptions
-  readonly #turns: ByteSemaphore
-  /** By owner; those who hold nothing are not in it. */
+  readonly #processing: ByteSemaphore
+  /** By owner; owners that hold nothing are absent. */
   readonly #heldBy = new Map<string, number>()
   #held = 0
 
   constructor(options: Partial<BodyMemoryLimiterOptions> = {}) {
     this.#options = { ...DEFAULTS, ...options }
-    this.#turns = new ByteSemaphore({ bytes: this.#options.workedOn, uncounted: SMALL })
+    this.#processing = new ByteSemaphore({ bytes: this.#options.processing, uncounted: SMALL })
   }
 
   /**
-   * Does the work of one request, which counts the bytes of its body as they arrive: those that were only announced take
-   * no room from others.
-   * @param owner who must leave room for others: the organization, or one name for all who are unknown.
-   * @throws ApiError 503 out of `count` when there is no room for more, or none for more of this owner.
+   * Runs the work of one request and counts the bytes of its body as they arrive: bytes that are only announced take no
+   * room from other requests.
+   * @param owner whose share is limited: the organization, or one name for all unknown callers.
+   * @throws ApiError 503 out of `count` when the memory is full, or when this owner's share is.
    */
   async hold<T>(owner: string, work: (count: (bytes: number) => void) => Promise<T>): Promise<T> {
     let own = 0
@@ -72,21 +75,21 @@ export class BodyMemoryLimiter {
   }
 
   /**
-   * Does what is to be done with a body when it is its turn.
-   * @param gone aborted when nobody waits for the answer any more.
-   * @throws ApiError 503 when its turn does not come.
+   * Processes a body once there is memory for it.
+   * @param gone aborted when the client no longer waits for the answer.
+   * @throws ApiError 503 when the memory is not free in time.
    */
-  async turn<T>(bytes: number, work: (aside: Aside) => Promise<T>, gone: AbortSignal): Promise<T> {
+  async process<T>(bytes: number, work: (yieldSlot: YieldSlot) => Promise<T>, gone: AbortSignal): Promise<T> {
     let mine = false
     const enter = async (): Promise<void> => {
       await this.#enter(bytes, gone)
       mine = true
     }
     const leave = (): void => {
-      if (mine) this.#turns.leave(bytes)
+      if (mine) this.#processing.leave(bytes)
       mine = false
     }
-    const aside: Aside = async (slow) => {
+    const yieldSlot: YieldSlot = async (slow) => {
       leave()
       const result = await slow()
       await enter()
@@ -94,16 +97,16 @@ export class BodyMemoryLimiter {
     }
     await enter()
     try {
-      return await work(aside)
+      return await work(yieldSlot)
     } finally {
       leave()
     }
   }
 
   async #enter(bytes: number, gone: AbortSignal): Promise<void> {
-    const late = AbortSignal.timeout(this.#options.turnMs)
+    const late = AbortSignal.timeout(this.#options.waitMs)
     try {
-      await this.#turns.enter(bytes, AbortSignal.any([gone, late]))
+      await this.#processing.enter(bytes, AbortSignal.any([gone, late]))
     } catch (error) {
       if (error === late.reason) throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
       throw error

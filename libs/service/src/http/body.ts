@@ -9,9 +9,9 @@ type BodyLimit = RequestContract['bodyLimit']
 
 /**
  * Reads a body of at most the operation's limit into memory.
- * @param count is told of the bytes as they come, and throws when there is no room for them.
- * @throws ApiError or RawHttpError 413, at once where the length is declared; ApiError 400 for a compressed body: what it
- *   holds could be a thousand times what was sent.
+ * @param count called with the number of bytes as they arrive; throws when there is no room for them.
+ * @throws ApiError or RawHttpError 413, at once where the length is declared; ApiError 400 for a compressed body: it
+ * could expand to a thousand times what was sent.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -31,7 +31,7 @@ export async function readBody(
         count(chunk.length)
         body.add(chunk)
       } catch (refusal) {
-        // What still comes is dropped: the answer is on its way.
+        // The rest is dropped: the answer is already on its way.
         request.removeAllListeners('data').resume()
         reject(refusal)
       }
@@ -41,7 +41,7 @@ export async function readBody(
   })
 }
 
-/** Whether a message brings a body, by what its head says (RFC 9112 6.3). */
+/** Whether a message has a body, according to its header (RFC 9112 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
@@ -51,7 +51,7 @@ export function requireDeclaredLength(request: IncomingMessage, limit: BodyLimit
   if (Number(request.headers['content-length'] ?? 0) > limit.bytes) throw bodyTooLarge(limit)
 }
 
-/** Asks for the body that a peer holds back until somebody wants it (RFC 9110 10.1.1). */
+/** Sends 100 Continue to a client that waits for it before sending its body (RFC 9110 10.1.1). */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
 }
@@ -64,7 +64,7 @@ function compressed(): ApiError {
   })
 }
 
-/** The refusal of a body above its operation's limit, in the form that the operation declares. */
+/** The error for a body above its operation's limit, in the form that the operation declares. */
 function bodyTooLarge(limit: BodyLimit): Error {
   if (limit.answer === 'infrastructure') return new RawHttpError(413, 'Request Too Long')
   return new ApiError('payload_too_large', { fix: `Send at most ${limit.bytes} bytes.` })

@@ -4,20 +4,20 @@ import { Counter } from 'prom-client'
 import { PeerLimit } from '../connections/peer-limit.ts'
 import { LINGER_MS } from './socket-answer.ts'
 
-/** How long a peer may keep a connection waiting, in milliseconds, and how many connections there may be. */
+/** How long a client may keep a connection waiting, in milliseconds, and how many connections there may be. */
 export interface ConnectionLimits {
-  /** For the head of a request, from the first byte; for a new connection from its beginning. Then 408. */
+  /** For the header of a request, from its first byte; on a new connection, from its opening. Then 408. */
   readonly headersMs: number
   /** For a whole request. Then 408. */
   readonly requestMs: number
-  /** Without a request. */
+  /** For a connection without a request. */
   readonly keepAliveMs: number
-  /** For taking any more of an answer that waits. */
+  /** For the client to read more of a response that is waiting. */
   readonly unreadMs: number
   readonly connections: number
-  /** Of one peer: an IPv4 address, or the /64 of an IPv6 one. Undefined: as many as there are. */
+  /** Of one client: an IPv4 address, or the /64 of an IPv6 one. Undefined: no limit. */
   readonly peerConnections?: number | undefined
-  /** Whether an address is that of a proxy, whose connections are those of many peers and are not counted as one's. */
+  /** Whether an address is a proxy, whose connections belong to many clients and are not counted as one. */
   readonly isProxy?: (address: string) => boolean
 }
 
@@ -31,22 +31,22 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 
 const refusedTotal = new Counter({
   name: 'http_connections_refused_total',
-  help: 'Connections closed at once because there were too many',
+  help: 'Connections closed on arrival because a connection limit was reached',
   labelNames: ['limit'],
 })
 
-/** What of the limits Node's server keeps by itself. */
+/** The limits that Node's server enforces itself. */
 export function serverLimits({ headersMs, requestMs, keepAliveMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
-    // Between two looks a peer may keep a connection longer than it should, by as much.
+    // A client may exceed its limit by up to this checking interval.
     connectionsCheckingInterval: Math.min(5_000, headersMs / 4),
   }
 }
 
-/** Closes connections beyond the limits as they come, before anything is read from them. */
+/** Closes connections beyond the limits on arrival, before anything is read from them. */
 export function limitConnections(server: Server, { connections, peerConnections, isProxy }: ConnectionLimits): void {
   server.maxConnections = connections
   server.on('drop', () => refusedTotal.inc({ limit: 'total' }))
@@ -65,10 +65,10 @@ export function limitConnections(server: Server, { connections, peerConnections,
 }
 
 /**
- * Cuts a peer that does not take its answer. An answer that is slow to come is no fault of the peer: only what waits to
- * be read counts, and time starts again with each part that is.
+ * Closes the connection of a client that does not read its response. Time spent producing the response does not count:
+ * only unread data does, and the time starts again with each part that is read.
  */
-export function demandReading(response: ServerResponse, { unreadMs }: ConnectionLimits): void {
+export function closeIfUnread(response: ServerResponse, { unreadMs }: ConnectionLimits): void {
   response.setTimeout(unreadMs, () => {
     const { socket } = response
     if (socket !== null && socket.writableLength > 0) socket.destroy()
@@ -76,20 +76,20 @@ export function demandReading(response: ServerResponse, { unreadMs }: Connection
 }
 
 /**
- * When an answer came before the end of its request, the rest is dropped for a moment: so no reset overtakes the answer,
- * and a short rest does not cost the connection. A peer that goes on sending is cut.
+ * When a response is sent before the end of its request, the rest of the request is dropped for a moment: no reset
+ * overtakes the response, and a short rest does not cost the connection. A client that goes on sending is disconnected.
  */
-export function dropRest(request: IncomingMessage, response: ServerResponse): void {
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers } = request
   if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return
   response.once('finish', () => {
-    // One who began to read it and stopped has left it paused, and the next request of the connection behind it.
+    // A handler that stopped reading left the request paused, and the connection's next request is queued behind it.
     request.resume()
     if (request.complete) return
     const cut = setTimeout(() => {
       if (!request.complete) socket.destroy()
     }, LINGER_MS)
-    // Not the connection's: one that is kept would gather a listener with each such request.
+    // Listens on the request, not on the connection: a kept connection would collect a listener with each such request.
     request.once('close', () => clearTimeout(cut))
   })
 }

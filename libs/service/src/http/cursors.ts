@@ -2,8 +2,8 @@ import { DecryptionError, SecretBox } from '../secrets/secret-box.ts'
 import { invalid } from './api-error.ts'
 
 /**
- * Page tokens: the position in a list, sealed together with the list, scope, filters and direction they belong to, so
- * that a token can neither be read, forged, nor used with another list (identity 1.4).
+ * Page tokens: the position in a list, sealed together with the list, scope, filters and direction they belong to. A
+ * token can neither be read, nor forged, nor used with another list (identity 1.4).
  */
 export class Cursors {
   readonly #box: SecretBox
@@ -24,7 +24,7 @@ export class Cursors {
       const position: unknown = JSON.parse(this.#box.open(JSON.stringify(context), canonical(token)))
       if (Array.isArray(position)) return position
     } catch (error) {
-      // Undecodable, altered, or issued for another list: all the same to the caller.
+      // Undecodable, altered, or issued for another list: the caller sees no difference.
       if (!(error instanceof DecryptionError)) throw error
     }
     throw invalid(
@@ -34,11 +34,14 @@ export class Cursors {
   }
 }
 
-/** Decoding skips what is no base64, so one token could be written in many ways; only the way we wrote it counts. */
+/**
+ * Decoding ignores characters that are not base64, so one token could be written in many ways; only the issued spelling
+ * is valid.
+ */
 function canonical(token: string): Buffer {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.toString('base64url') === token) return bytes
-  throw new DecryptionError('The token is not written as it was issued')
+  throw new DecryptionError('The token is not spelled as it was issued')
 }
 
 /** One page of a keyset list: the rows that belong to it, and the token of the next one when more remain. */

@@ -6,17 +6,17 @@ import { excessOf } from './json-parts.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Above it the steps of reading a body are separate turns of the event loop: each takes milliseconds. */
+/** Above this size the steps of reading a body run in separate turns of the event loop: each takes milliseconds. */
 const LARGE = 128 * 1024
 
 /**
- * The JSON object that a body is, for an operation's schema; an absent body is `{}` and the schema decides whether that is
- * enough. A body with more structure than the schema can take is refused before it is parsed.
+ * Parses a body into the JSON object that an operation's schema validates. An absent body is `{}`, and the schema
+ * decides whether that is enough. A body with more structure than the schema can accept is refused before it is parsed.
  * @throws ApiError 400
  */
 export async function readJsonObject(bytes: Buffer, schema: z.ZodType): Promise<Record<string, unknown>> {
   if (bytes.length === 0) return {}
-  await demandWithin(bytes, bodyBound(schema))
+  await requireWithin(bytes, bodyBound(schema))
   if (bytes.length <= LARGE) return parseJsonObject(bytes)
   await nextTurn()
   const document = parseJsonObject(bytes)
@@ -24,7 +24,7 @@ export async function readJsonObject(bytes: Buffer, schema: z.ZodType): Promise<
   return document
 }
 
-async function demandWithin(bytes: Buffer, bound: BodyBound): Promise<void> {
+async function requireWithin(bytes: Buffer, bound: BodyBound): Promise<void> {
   const excess = await excessOf(bytes, bound)
   if (excess === undefined) return
   const message =
@@ -49,7 +49,10 @@ function syntaxError(message: string, cause?: unknown): ApiError {
   return new ApiError('validation_error', { name: 'SyntaxError', message, errors: [{ path: [], message }], cause })
 }
 
-/** The value of a part that was checked; its problems are added to the others, so that a caller sees all at once. */
+/**
+ * The value of a part that was validated; its problems are added to the others, so that a caller sees all of them at
+ * once.
+ */
 export function accepted<T>(checked: Validated<T>, problems: FieldError[]): T | undefined {
   if (checked.ok) return checked.value
   problems.push(...checked.errors)

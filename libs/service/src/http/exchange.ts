@@ -4,7 +4,7 @@ import { REQUEST_ID } from '@restante/contracts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { BodyMemoryLimiter } from './body-memory-limiter.ts'
 
-/** What the log line and the metrics of one request say; whoever handles the request fills it in as it learns more. */
+/** What the log line and the metrics of one request report; handlers add facts as they learn them. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -13,19 +13,23 @@ export interface Exchange {
   /** Raw path without the query. */
   readonly path: string
   readonly search: string
-  /** Aborted when the peer goes away before the answer is complete. */
+  /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal
-  /** What the bodies of all requests of the listener may take. */
+  /** Memory limiter shared by the bodies of all requests of the listener. */
   readonly bodies: BodyMemoryLimiter
   /** The whole body, where it had to be read before the request was admitted; it cannot be read again. */
   received: Buffer | undefined
-  /** SHA-256 that the body must have, by the token of whoever passed the request on (`bodyDigest`). */
+  /** SHA-256 that the body must have, according to the token of the gateway (`bodyDigest`). */
   expectedBody: string | undefined
   /** Members of the wide log line: operation, organization, credential, outcome. Never content. */
   readonly facts: Record<string, string | number | boolean>
 }
 
-/** @param listener whose log gets the exchange's lines, with its request id, and whose memory its body takes. */
+/**
+ *
+ * @param listener provides the logger for the exchange's lines, with its request id, and the memory limiter for its
+ * body.
+ */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,7 +38,7 @@ export function openExchange(
   return new OpenExchange(request, response, listener)
 }
 
-/** Makes what most requests never ask for when it is first asked for. */
+/** Creates lazily what most requests never need. */
 class OpenExchange implements Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -77,7 +81,7 @@ class OpenExchange implements Exchange {
 }
 
 function abortedBy(response: ServerResponse): AbortSignal {
-  // The peer may have gone before anybody asked.
+  // The client may have disconnected before the signal was first used.
   if (response.closed) return response.writableFinished ? new AbortController().signal : AbortSignal.abort()
   const abort = new AbortController()
   response.once('close', () => {
@@ -86,15 +90,15 @@ function abortedBy(response: ServerResponse): AbortSignal {
   return abort.signal
 }
 
-/** The client's own, where it is a sane one (identity 1.2); otherwise a new one. */
+/** The client's own request id, where it is a valid one (identity 1.2); otherwise a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** Sends one JSON document; `no-store`, because every answer depends on who asks. */
+/** Sends one JSON document, with `no-store` because every answer depends on the caller. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  // As text it leaves in one write together with the head; bytes would be a second part, and cost half as much again.
+  // A string is written together with the header; a buffer would be a second write and cost half as much again.
   const text = JSON.stringify(body)
   response.statusCode = status
   response.setHeader('content-type', 'application/json; charset=utf-8')

@@ -9,23 +9,23 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Bytes of a string that are looked at one by one, before the rest of it is skipped by native search. */
+/** Bytes of a string that are inspected one by one, before the rest of it is skipped by native search. */
 const NEAR = 256
 
-/** What is beyond its bound, if anything. */
+/** Which bound is exceeded, if any. */
 export type Excess = keyof BodyBound
 
-/** Bytes that are counted in one turn of the event loop, which takes milliseconds. */
+/** Bytes counted in one turn of the event loop, which takes milliseconds. */
 const SLICE = 256 * 1024
 
-/** Which bytes mean something outside of strings; runs of others, such as digits and blanks, are passed over. */
-const MEANS = new Uint8Array(256)
-for (const byte of [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT]) MEANS[byte] = 1
+/** The bytes that are significant outside of strings; runs of others, such as digits and blanks, are skipped. */
+const SIGNIFICANT = new Uint8Array(256)
+for (const byte of [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT]) SIGNIFICANT[byte] = 1
 
 /**
  * Compares the structure of JSON text with a bound, on the bytes: parsing megabytes of tiny members would block the
  * process for longer than everything else that a request does. Each comma outside of strings, and each object or list,
- * counts as one part: that is never less than the members and elements there are. Text that is not JSON is counted all
+ * counts as one part; this is never fewer than the actual members and elements. Text that is not JSON is counted all
  * the same; the parser refuses it afterwards. Between slices of a large body the event loop takes a turn.
  */
 export async function excessOf(bytes: Buffer, bound: BodyBound): Promise<Excess | undefined> {
@@ -38,7 +38,7 @@ export async function excessOf(bytes: Buffer, bound: BodyBound): Promise<Excess 
   return excess
 }
 
-/** The parts and the depth of JSON text, counted piece by piece. */
+/** Counts the parts and the depth of JSON text, piece by piece. */
 class Structure {
   readonly #bytes: Buffer
   readonly #bound: BodyBound
@@ -56,7 +56,7 @@ class Structure {
     return this.#at >= this.#bytes.length
   }
 
-  /** Goes on for about as many bytes: a string is left only where no character is escaped. */
+  /** Continues for about this many bytes: a string is interrupted only where no character is escaped. */
   count(length: number): Excess | undefined {
     const until = Math.min(this.#at + length, this.#bytes.length)
     while (this.#at < until) {
@@ -69,10 +69,10 @@ class Structure {
     return undefined
   }
 
-  /** Takes the next byte that means something. */
+  /** Processes the next significant byte. */
   #take(until: number): Excess | undefined {
     let at = this.#at
-    while (at < until && MEANS[this.#bytes[at] ?? 0] === 0) at++
+    while (at < until && SIGNIFICANT[this.#bytes[at] ?? 0] === 0) at++
     this.#at = at
     if (at === until) return undefined
     this.#at++
@@ -92,7 +92,7 @@ class Structure {
     }
   }
 
-  /** Goes behind the quote that ends a string, or to `until`. */
+  /** Moves past the quote that ends a string, or to `until`. */
   #passString(until: number): void {
     let at = this.#at
     while (at < until) {
@@ -107,7 +107,9 @@ class Structure {
     this.#at = at
   }
 
-  /** The quote that ends a string, or the place to go on from. @param from where no character is escaped. */
+  /**
+   * Finds the quote that ends a string, or the position to continue from. @param from where no character is escaped.
+   */
   #endOfString(from: number): { readonly found: boolean; readonly at: number } {
     const bytes = this.#bytes
     let at = from
@@ -122,7 +124,7 @@ class Structure {
   }
 }
 
-/** Whether an odd number of backslashes stands ahead of a byte. @param from where no character is escaped. */
+/** Whether an odd number of backslashes precedes a byte. @param from where no character is escaped. */
 function isEscaped(bytes: Buffer, from: number, place: number): boolean {
   let at = place
   while (at > from && bytes[at - 1] === BACKSLASH) at--

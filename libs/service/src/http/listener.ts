@@ -12,17 +12,17 @@ import { BodyMemoryLimiter } from './body-memory-limiter.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
-  demandReading,
-  dropRest,
+  closeIfUnread,
+  discardRest,
   limitConnections,
   serverLimits,
 } from './connection-limits.ts'
 import { type Exchange, openExchange, requestIdOf, sendJson } from './exchange.ts'
-import { faultOfForm, originForm, unreadable } from './message-form.ts'
+import { findFramingError, originForm, unreadable } from './message-form.ts'
 import { refusalOf } from './refusal.ts'
 import { answerOnSocket } from './socket-answer.ts'
 
-/** What `/readyz` asks: names of parts with reasons, empty when there are none (`Service`). */
+/** What `/readyz` reports: names of components with reasons, empty when there are none (`Service`). */
 export interface Health {
   problems(): Promise<Record<string, string>>
   degradations(): Promise<Record<string, string>>
@@ -34,31 +34,31 @@ export interface ListenerOptions {
   readonly log: Logger
   /** Base of the `docs` links in errors. */
   readonly docsUrl: string
-  /** Whether requests may come: the service itself. */
+  /** Readiness of the service itself. */
   readonly health: Health
-  /** Answers a request, or throws what the answer must say. */
+  /** Answers a request, or throws the error that determines the answer. */
   readonly handle: (exchange: Exchange) => Promise<void>
   /** Takes over a WebSocket upgrade; without it upgrades are refused. */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
   /**
-   * Who reaches the port, and so what it shows: `/readyz` names reasons to all but the public, and only operators get
-   * `/metrics`. Default: services.
+   * The clients of the port, which determine what it shows: `/readyz` names reasons to all but the public, and only
+   * operators get `/metrics`. Default: services.
    */
   readonly audience?: 'public' | 'services' | 'operators'
-  /** Largest header block in bytes; above it 431. Default 48 KB: what the edge takes, and the token that it adds. */
+  /** Largest header block in bytes; above it 431. Default 48 KB: what the edge accepts, plus the token that it adds. */
   readonly headerBytes?: number
-  /** How long `stop` waits for requests that run, in milliseconds. Default 10,000. */
+  /** How long `stop` waits for running requests, in milliseconds. Default 10,000. */
   readonly drainMs?: number
-  /** What peers may keep; those that are left out have the defaults of the configuration. */
+  /** Connection limits; those left out have the defaults of the configuration. */
   readonly limits?: Partial<ConnectionLimits>
 }
 
 const HEADER_BYTES = 48 * 1024
-/** Connections that a shutdown finds busy get this long to become idle; then they are cut. */
+/** Connections that are busy at shutdown get this long to become idle; then they are closed. */
 const DRAIN_MS = 10_000
 const DRAIN_STEP_MS = 50
-/** Paths for which Express is asked; it is most of what an empty request costs. */
-const OF_THE_PROCESS = /^\/(healthz|readyz|metrics)\b/i
+/** The paths that Express handles; it accounts for most of what an empty request costs. */
+const PROCESS_PATHS = /^\/(healthz|readyz|metrics)\b/i
 const requestsTotal = new Counter({
   name: 'http_requests_total',
   help: 'Requests answered',
@@ -66,12 +66,14 @@ const requestsTotal = new Counter({
 })
 const requestSeconds = new Histogram({
   name: 'http_request_duration_seconds',
-  help: 'Time from the request line to the end of the answer',
+  help: 'Time from the request line to the end of the response',
   labelNames: ['operation'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 })
 
-/** The HTTP front of a process: health, metrics, request ids, the error envelope, one log line per request, drain. */
+/**
+ * The HTTP front end of a process: health, metrics, request ids, the error envelope, one log line per request, drain.
+ */
 export class HttpListener implements Component {
   readonly name = 'http'
   readonly #options: ListenerOptions
@@ -79,9 +81,9 @@ export class HttpListener implements Component {
   readonly #server: Server
   readonly #bodies = new BodyMemoryLimiter()
   readonly #answering = new Set<ServerResponse>()
-  /** Sockets that were handed over and that the server closes no more by itself, though it waits for their end. */
+  /** Upgraded sockets, which the server waits for but no longer closes itself. */
   readonly #upgraded = new Set<Socket>()
-  /** Sockets that were told that they sent no request. */
+  /** Sockets that were answered with an error because no valid request arrived on them. */
   readonly #refused = new WeakSet<Duplex>()
   #draining = false
 
@@ -103,7 +105,7 @@ export class HttpListener implements Component {
     this.#server = createServer({
       ...serverLimits(this.#limits),
       maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
-      // Refused with the others that are malformed, as JSON.
+      // Checked together with the other malformed requests, and answered as JSON.
       requireHostHeader: false,
       // Clients that offer HTTP/2 this way (`h2c`) are to be answered as if they did not (RFC 9110 7.8).
       shouldUpgradeCallback: (request) =>
@@ -112,23 +114,23 @@ export class HttpListener implements Component {
     limitConnections(this.#server, this.#limits)
     const take = (request: IncomingMessage, response: ServerResponse): void => {
       request.url = originForm(request.url ?? '/')
-      dropRest(request, response)
-      demandReading(response, this.#limits)
-      const fault = faultOfForm(request)
-      if (fault === undefined && OF_THE_PROCESS.test(request.url)) {
+      discardRest(request, response)
+      closeIfUnread(response, this.#limits)
+      const fault = findFramingError(request)
+      if (fault === undefined && PROCESS_PATHS.test(request.url)) {
         response.setHeader('x-request-id', requestIdOf(request))
         app(request, response)
       } else void this.#serve(request, response, fault)
     }
     this.#server.on('request', take)
-    // A body that is held back is asked for by whoever reads it: most refusals need none.
+    // 100 Continue is sent by the code that reads the body: most refusals need no body.
     this.#server.on('checkContinue', take)
     this.#server.on('checkExpectation', (request, response) => {
       response.setHeader('x-request-id', requestIdOf(request))
       sendJson(response, 417, { message: 'Expectation Failed' })
     })
     // A connection that could not be accepted (too many open files) must not end the process.
-    this.#server.on('error', (error) => options.log.error({ err: error }, 'the HTTP server failed'))
+    this.#server.on('error', (error) => options.log.error({ err: error }, 'HTTP server error'))
     this.#server.on('clientError', (error, socket) => this.#refuseUnreadable(error, socket))
     this.#server.on('connect', (request, socket) => this.#refuseOnSocket(socket, notFound('Route'), request))
     this.#server.on('upgrade', (request, socket: Socket, head) => this.#upgrade(request, socket, head))
@@ -150,14 +152,15 @@ export class HttpListener implements Component {
   }
 
   /**
-   * Takes no more connections and lets requests that run be answered, for as long as the drain may take. A connection
-   * that is kept alive closes after its answer; one that never ends its request is cut.
+   * Accepts no more connections and lets running requests finish, for as long as the drain may take. A kept-alive
+   * connection closes after its response; one that never ends its request is closed at the deadline.
    */
   async stop(): Promise<void> {
     this.#draining = true
     for (const response of this.#answering) closeAfter(response)
     const closed = promisify(this.#server.close.bind(this.#server))()
-    // A connection that was busy a moment ago goes idle unnoticed, and would stay for its whole keep-alive time.
+    // A connection that was busy a moment ago goes idle without notice, and would stay open for its whole keep-alive
+    // time.
     const idle = setInterval(() => this.#server.closeIdleConnections(), DRAIN_STEP_MS)
     const cut = setTimeout(() => this.#cut(), this.#options.drainMs ?? DRAIN_MS)
     await closed.finally(() => {
@@ -167,8 +170,8 @@ export class HttpListener implements Component {
   }
 
   /**
-   * What no request could be made of: there is no handler to answer it. After an answer that has begun, anything more
-   * would be taken for a part of it.
+   * Handles input that could not be parsed as a request, so no handler can answer it. If a response has already begun,
+   * anything more would be taken for a part of it.
    */
   #refuseUnreadable(error: Error, socket: Duplex): void {
     if (this.#refused.has(socket)) return
@@ -181,7 +184,10 @@ export class HttpListener implements Component {
     this.#refuseOnSocket(socket, unreadable(error))
   }
 
-  /** @param request what could be read of it, if anything. */
+  /**
+   *
+   * @param request the part of it that could be parsed, if any.
+   */
   #refuseOnSocket(socket: Duplex, error: unknown, request?: IncomingMessage): void {
     socket.on('error', () => socket.destroy())
     const refusal = refusalOf(error, this.#options.docsUrl)
@@ -192,7 +198,7 @@ export class HttpListener implements Component {
     this.#upgraded.add(socket)
     socket.once('close', () => this.#upgraded.delete(socket))
     request.url = originForm(request.url ?? '/')
-    const fault = faultOfForm(request)
+    const fault = findFramingError(request)
     if (fault !== undefined) {
       this.#refuseOnSocket(socket, fault, request)
       return
@@ -257,10 +263,10 @@ export class HttpListener implements Component {
 
   #refuse(exchange: Exchange, error: unknown): void {
     const { response, log, facts } = exchange
-    // The peer has gone: there is nobody to tell, and what that broke is no fault of ours.
+    // The client has disconnected: no answer can be sent, and errors caused by that are not the service's.
     if (response.destroyed) return
     if (response.headersSent) {
-      log.error({ err: error, ...facts }, 'failed after the answer had begun')
+      log.error({ err: error, ...facts }, 'request failed after the response had begun')
       response.destroy()
       return
     }
@@ -272,12 +278,12 @@ export class HttpListener implements Component {
   }
 }
 
-/** For a public edge: hosts, ports and errors of what stands behind it are nobody's business. */
+/** For a public edge: hosts, ports and errors of internal components must not be disclosed. */
 function withoutReasons(reasons: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(reasons).map((part) => [part, 'see the log']))
 }
 
-/** Tells the peer that this is the last answer on its connection, so that it sends no request into the closing. */
+/** Announces that this is the last response on its connection, so that the client sends no further request into it. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }

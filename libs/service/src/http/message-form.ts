@@ -5,8 +5,8 @@ import { RawHttpError } from './raw-http-error.ts'
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
 
 /**
- * The target below the host: `http://host/path?query` is another spelling of it, which a server must take (RFC 9112
- * 3.2.2). Which host is named makes no difference here.
+ * The target without scheme and host: `http://host/path?query` is an alternative spelling that a server must accept
+ * (RFC 9112 3.2.2). Which host is named makes no difference here.
  */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
@@ -17,11 +17,11 @@ export function originForm(target: string): string {
 }
 
 /**
- * What is wrong with a message that the parser lets pass and that others on the way may read differently: that is how one
- * request is smuggled inside another. The connection must end after the refusal.
- * @returns ApiError 400; RawHttpError 505 for a version of the protocol that is not spoken here; undefined: nothing.
+ * Finds defects that the parser accepts but that intermediaries may interpret differently, which allows request
+ * smuggling. The connection must be closed after the refusal.
+ * @returns ApiError 400; RawHttpError 505 for an unsupported HTTP version; undefined when the message is fine.
  */
-export function faultOfForm(request: IncomingMessage): Error | undefined {
+export function findFramingError(request: IncomingMessage): Error | undefined {
   const { httpVersion, rawHeaders, headers } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return new RawHttpError(505, 'HTTP Version Not Supported')
   const hosts = count('host', rawHeaders)
@@ -29,7 +29,7 @@ export function faultOfForm(request: IncomingMessage): Error | undefined {
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return malformed('A request must name exactly one Host')
   const coding = headers['transfer-encoding']
   if (coding === undefined) return undefined
-  // RFC 9112 6.1: other codings cannot be undone here, and HTTP/1.0 knows none.
+  // RFC 9112 6.1: other codings cannot be decoded here, and HTTP/1.0 has none.
   const known = httpVersion === '1.1' && coding.toLowerCase() === 'chunked'
   return known ? undefined : malformed('The only Transfer-Encoding is chunked')
 }
@@ -39,7 +39,7 @@ export function malformed(message: string, cause?: unknown): ApiError {
   return new ApiError('validation_error', { message, errors: [{ path: [], message }], cause })
 }
 
-/** What the parser's error says to the peer. */
+/** The response to an error of the parser. */
 export function unreadable(error: Error): Error {
   switch ('code' in error ? error.code : undefined) {
     case 'HPE_HEADER_OVERFLOW':
@@ -51,7 +51,7 @@ export function unreadable(error: Error): Error {
   }
 }
 
-/** `headers` shows one value where several were sent, so the lines themselves are counted. */
+/** `headers` merges repeated headers, so the raw lines are counted. */
 function count(name: string, rawHeaders: readonly string[]): number {
   let found = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

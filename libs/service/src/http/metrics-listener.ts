@@ -6,8 +6,8 @@ import { HttpListener, type ListenerOptions } from './listener.ts'
 export type MetricsAddress = Pick<ListenerOptions, 'host' | 'port'> | undefined
 
 /**
- * `/metrics`, and `/readyz` with its reasons, on a port of their own: metrics name organizations' traffic and the inside
- * of the system, so that neither clients nor other services have a way to them.
+ * Serves `/metrics`, and `/readyz` with its reasons, on a port of their own: metrics name organizations' traffic and
+ * internals of the system, so neither clients nor other services may reach them.
  */
 export class MetricsListener implements Component {
   readonly name = 'metrics'

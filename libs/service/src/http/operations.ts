@@ -27,36 +27,36 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { AdmittedCaller } from './admitted-caller.ts'
 import { ApiError } from './api-error.ts'
 import { readBody } from './body.ts'
-import type { Aside } from './body-memory-limiter.ts'
+import type { YieldSlot } from './body-memory-limiter.ts'
 import { accepted, readJsonObject } from './decode.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
 
-/** What every handler gets besides its typed request. */
+/** What every handler gets in addition to its typed request. */
 export interface RequestContext {
   readonly requestId: string
   readonly log: Logger
   readonly signal: AbortSignal
   readonly idempotencyKey: string | undefined
-  /** Address of the peer as the edge saw it. */
+  /** Address of the client as the edge saw it. */
   readonly peer: string
-  /** For slow work that requests with large bodies shall not wait for. */
-  readonly aside: Aside
+  /** For slow work during which requests with large bodies must not wait. */
+  readonly yieldSlot: YieldSlot
 }
 
-/** Who is asking; operations without a key are asked by nobody in particular. */
+/** The type of the caller; `undefined` for operations without authentication. */
 type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 'none'
   ? unknown
   : {
       readonly caller: Caller
       /**
-       * The caller as it was at most a second ago, for a handler that has waited for something before its effect.
-       * @throws ApiError when the request would be refused by now; 503 when that cannot be found out.
+       * The caller as of at most a second ago, for a handler that has waited before its effect.
+       * @throws ApiError when the request would be refused by now; 503 when that cannot be determined.
        */
       readonly confirmCaller: () => Promise<Caller>
     }
 
-/** A request that the gateway admitted: who asks, and the validated parts. */
+/** A request that the gateway admitted: the caller, and the validated parts. */
 export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & CallerOf<Id>
 /** One operation's code: a typed request in, the typed document out. It knows nothing of HTTP. */
 export type Handler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id>>
@@ -65,7 +65,7 @@ export type Handlers<S extends ServiceName> = {
   readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id>
 }
 
-/** An internal operation's code: it knows which service asks. */
+/** An internal operation's code: it is given the name of the calling service. */
 export type InternalHandler<Id extends InternalOperationId> = (
   request: RequestContext & { readonly body: InternalRequestOf<Id>; readonly from: ServiceName },
 ) => Promise<InternalResponseOf<Id>>
@@ -74,7 +74,7 @@ export type InternalHandlers<S extends ServiceName> = {
   readonly [Id in InternalOperationIdsOf<S>]: InternalHandler<Id>
 }
 
-/** A handler whose types are erased, as the table that dispatches requests holds it. */
+/** A handler whose types are erased, as stored in the dispatch table. */
 export type AnyHandler = (request: Record<string, unknown>) => Promise<unknown>
 
 /**
@@ -92,40 +92,43 @@ export function answer(
 ): Promise<void> {
   const { request, response, bodies } = exchange
   const { body, bodyLimit } = operation
-  const respond = (bytes: Buffer | undefined, aside: Aside) =>
-    answerBody(operation, handler, exchange, params, { more, admitted, bytes, aside })
-  if (body === undefined) return respond(undefined, atOnce)
+  const respond = (bytes: Buffer | undefined, yieldSlot: YieldSlot) =>
+    answerBody(operation, handler, exchange, params, { more, admitted, bytes, yieldSlot })
+  if (body === undefined) return respond(undefined, withoutSlot)
   const { received, expectedBody } = exchange
   if (received !== undefined) {
-    const work = (aside: Aside) => respond(received, aside)
-    return bodies.turn(received.length, work, exchange.signal)
+    const work = (yieldSlot: YieldSlot) => respond(received, yieldSlot)
+    return bodies.process(received.length, work, exchange.signal)
   }
   return bodies.hold(ownerOf(exchange), async (count) => {
     const bytes = await readBody(request, response, bodyLimit, count)
     if (expectedBody !== undefined && bodyDigest(bytes) !== expectedBody) throw otherBody()
-    const work = (aside: Aside) => respond(bytes, aside)
-    await bodies.turn(bytes.length, work, exchange.signal)
+    const work = (yieldSlot: YieldSlot) => respond(bytes, yieldSlot)
+    await bodies.process(bytes.length, work, exchange.signal)
   })
 }
 
-/** Between the gateway and here somebody has exchanged the body, or used the token for another one. */
+/** Between the gateway and this service the body was exchanged, or the token was used with another body. */
 function otherBody(): ApiError {
   return new ApiError('unauthorized', { cause: new Error('the caller token was minted for another body') })
 }
 
-/** Whose body it is: an organization's, a service's of ours, or that of somebody who has not said. */
+/**
+ * The owner that a body's memory is counted for: an organization, a calling service, or one name for all
+ * unauthenticated callers.
+ */
 function ownerOf({ facts }: Exchange): string {
   return String(facts['organization_id'] ?? facts['peer_service'] ?? 'unknown')
 }
 
-/** A request without a body has no turn. */
-const atOnce: Aside = (slow) => slow()
+/** A request without a body holds no memory. */
+const withoutSlot: YieldSlot = (slow) => slow()
 
 interface Given {
   readonly more: Record<string, unknown>
   readonly admitted: AdmittedCaller | undefined
   readonly bytes: Buffer | undefined
-  readonly aside: Aside
+  readonly yieldSlot: YieldSlot
 }
 
 async function answerBody(
@@ -133,9 +136,9 @@ async function answerBody(
   handler: AnyHandler,
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
-  { more, admitted, bytes, aside }: Given,
+  { more, admitted, bytes, yieldSlot }: Given,
 ): Promise<void> {
-  // Ahead of the fields of the body: a caller without rights learns nothing else (identity 1.11).
+  // Before the fields of the body are validated: a caller without rights learns nothing else (identity 1.11).
   const caller = await admitted?.current()
   const problems: FieldError[] = []
   const parsedParams = accepted(validate(operation.params, params), problems)
@@ -150,7 +153,7 @@ async function answerBody(
   if (problems.length > 0) throw new ApiError('validation_error', { errors: problems.slice(0, MOST_PROBLEMS) })
   const result = await handler({
     peer: peerOf(exchange),
-    aside,
+    yieldSlot,
     ...more,
     ...(admitted !== undefined && { caller, confirmCaller: () => admitted.current() }),
     params: parsedParams,
@@ -169,7 +172,7 @@ async function answerBody(
   else sendDocument(operation, result, exchange)
 }
 
-/** The gateway names the original peer; behind it nobody else comes, so the header is taken at its word there. */
+/** The gateway names the original client; only the gateway can reach the service, so the header is trusted. */
 function peerOf(exchange: Exchange): string {
   const named = exchange.request.headers['x-restante-peer']
   return typeof named === 'string' ? named : (exchange.request.socket.remoteAddress ?? '')

@@ -1,6 +1,6 @@
 /**
- * A refusal in the form of the infrastructure: only a `message`, as clients of inline mail bodies expect (interface,
- * errors; identity 1.10). For what no operation gets to see.
+ * An error in the form of the infrastructure: only a `message`, as clients of inline mail bodies expect (interface,
+ * errors; identity 1.10). For requests that are refused before any operation sees them.
  */
 export class RawHttpError extends Error {
   override readonly name = 'RawHttpError'

@@ -7,11 +7,11 @@ export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
-  /** Absent for refusals in the form of the infrastructure. */
+  /** Absent for errors in the form of the infrastructure. */
   readonly code?: string
 }
 
-/** The answer that an error is. 5xx never carries internals: a broken dependency is 503, everything unforeseen 500. */
+/** Maps an error to its response. 5xx never carries internals: a broken dependency is 503, anything unforeseen 500. */
 export function refusalOf(error: unknown, docsUrl: string): Refusal {
   if (error instanceof RawHttpError) {
     return { status: error.status, headers: {}, body: { message: error.message } }

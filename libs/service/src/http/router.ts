@@ -1,6 +1,6 @@
 import { MESSAGE_ID_PARAMETER } from '@restante/contracts'
 
-/** What a path leads to, with the decoded values of its parameters. */
+/** What a path resolves to, with the decoded values of its parameters. */
 export interface Match<T> {
   readonly value: T
   readonly params: Readonly<Record<string, string>>
@@ -19,16 +19,16 @@ function node<T>(): Node<T> {
   return { fixed: new Map(), variable: undefined, routes: new Map() }
 }
 
-/** A path between slashes: as it was sent, and decoded. */
+/** A path split at its slashes: as it was sent, and decoded. */
 interface Segments {
   readonly raw: readonly string[]
   readonly decoded: readonly string[]
 }
 
 /**
- * A route table over path segments. The raw path is split first and each segment decoded afterwards, so that an
- * encoded slash inside a Message-ID is data (mail 1, rule 3). A fixed segment wins over a parameter at the same depth,
- * also where nothing follows that the path could lead to: it is never taken for an id (identity 1.2).
+ * A route table over path segments. The raw path is split first and each segment decoded afterwards, so that an encoded
+ * slash inside a Message-ID is data (mail 1, rule 3). A fixed segment wins over a parameter at the same depth, even
+ * where no route continues from it: it is never taken for an id (identity 1.2).
  */
 export class Router<T> {
   readonly #root = node<T>()
@@ -40,7 +40,7 @@ export class Router<T> {
     at.routes.set(method, { value, names })
   }
 
-  /** Keeps the fixed segments of a path from being taken for ids, though the path itself may lead nowhere. */
+  /** Keeps the fixed segments of a path from being taken for ids, even if the path itself has no route. */
   reserve(path: string): void {
     this.#nodeOf(path)
   }
@@ -64,7 +64,8 @@ export class Router<T> {
   }
 
   /**
-   * @param path the raw path, without query; one trailing slash is tolerated, an empty segment leads nowhere.
+   *
+   * @param path the raw path, without query; one trailing slash is tolerated, an empty segment matches nothing.
    * @returns the match; or the methods that the path does have; or `undefined` when there is no such path.
    */
   match(method: string, path: string): Match<T> | { readonly allowed: readonly string[] } | undefined {
@@ -109,7 +110,7 @@ export class Router<T> {
 }
 
 /**
- * How many segments a message id takes: from one that begins with `<` to the next that ends with `>`. Without an end
+ * How many segments a message id spans: from one that begins with `<` to the next that ends with `>`. Without an end
  * nothing is joined.
  */
 function lengthOfMessageId(segments: readonly string[], start: number): number {
@@ -126,7 +127,7 @@ function segmentsOf(path: string): Segments | undefined {
   if (!path.includes('%')) return { raw, decoded: raw }
   try {
     const decoded = raw.map(decodeURIComponent)
-    // No name holds a NUL, and no database could be asked for one.
+    // No name contains a NUL, and PostgreSQL does not accept one.
     return decoded.some((segment) => segment.includes('\u0000')) ? undefined : { raw, decoded }
   } catch {
     return undefined

@@ -16,13 +16,13 @@ import type { Component } from '../process/component.ts'
 export interface ServiceClientOptions<From extends ServiceName> {
   readonly from: From
   readonly to: ServiceName
-  /** Base URL of the peer: `http://mail-ingest:3001`. */
+  /** Base URL of the other service: `http://mail-ingest:3001`. */
   readonly url: string
   /** The key that the two services share. */
   readonly key: string
 }
 
-/** A peer's refusal that will not change: a 4xx of an internal operation, with the public error document. */
+/** A permanent rejection by the other service: a 4xx of an internal operation, with the public error document. */
 export class UpstreamRejectedError extends Error {
   override readonly name = 'UpstreamRejectedError'
   readonly status: number
@@ -35,10 +35,10 @@ export class UpstreamRejectedError extends Error {
 }
 
 const DEFAULT_TIMEOUT_MS = 2_000
-/** Refusals that another attempt may not meet: request timeout, too many requests. */
+/** Rejections that a retry may avoid: request timeout, too many requests. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 
-/** Calls the internal operations of one other service, with connections that are kept and a token per call. */
+/** Calls the internal operations of one other service, with kept-alive connections and a token per call. */
 export class ServiceClient<From extends ServiceName = ServiceName> implements Component {
   readonly name: string
   readonly #options: ServiceClientOptions<From>
@@ -52,9 +52,10 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
   }
 
   /**
+   *
    * @param timeoutMs for the whole call; default 2 s.
-   * @throws UpstreamError when the peer cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
-   *   UpstreamRejectedError on 4xx.
+   * @throws UpstreamError when the service cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
+   * UpstreamRejectedError on 4xx.
    */
   async call<Id extends InternalOperationId>(
     id: Id,
@@ -72,7 +73,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
     if (status >= 500 || NOT_NOW.has(status)) throw new UpstreamError(`${id} answered ${status}`, { status })
     const document = parseJson(answer.text)
     if (status >= 400) throw new UpstreamRejectedError(id, status, codeOf(document))
-    if (document === undefined) throw new UpstreamError(`${id} answered with something else than JSON`, { status })
+    if (document === undefined) throw new UpstreamError(`${id} returned a response that is not JSON`, { status })
     return parseInternalResponse(id, document)
   }
 
@@ -102,7 +103,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
   }
 }
 
-/** `undefined` for what is no JSON: then something in between has answered, not the peer. */
+/** `undefined` when the text is not JSON: then an intermediary has answered, not the service. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -13,14 +13,14 @@ import type { Exchange } from './exchange.ts'
 import { type AnyHandler, answer, type Handlers, type InternalHandlers } from './operations.ts'
 import { Router } from './router.ts'
 
-/** What a service needs to tell a genuine token from any other, and a caller whose rights still hold. */
+/** What a service needs to verify tokens, and to confirm that a caller's rights still hold. */
 interface TokenKeys {
   readonly service: ServiceName
   /** Key of the caller tokens that the gateway mints for this service. */
   readonly callerKey: string
   /** Confirms a caller whose request took long to arrive (`confirmWith`). */
   readonly confirm: ConfirmCaller
-  /** The key that each peer shares with this service. */
+  /** The key shared with each service that may call this one. */
   readonly peerKeys: Readonly<Partial<Record<ServiceName, string>>>
 }
 
@@ -36,8 +36,8 @@ type Route =
 
 /**
  * The operations of a service behind the gateway: `handle` of its listener. Public operations arrive under their
- * unprefixed path with a caller token, internal ones under `/internal/...` with the calling service's token; an
- * operation without the right token is 401.
+ * unprefixed path with a caller token, internal ones under `/internal/...` with the calling service's token; a request
+ * without the right token is refused with 401.
  * @throws Error when an operation that the service owns has no handler, or a handler no operation.
  */
 export function serviceRoutes<S extends ServiceName>(
@@ -79,7 +79,7 @@ export function serviceRoutes<S extends ServiceName>(
   }
 }
 
-/** Checks that names of operations and of handlers agree, and gives access by name. */
+/** Checks that the names of operations and of handlers match, and gives access by name. */
 export function handlerTable(handlers: object, ids: readonly string[]): (id: string) => AnyHandler {
   const table = new Map<string, AnyHandler>(Object.entries(handlers))
   const missing = ids.filter((id) => !table.has(id))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** How long a peer that was answered may go on sending before it is cut. */
+/** How long a client that was answered may go on sending before it is disconnected. */
 export const LINGER_MS = 1_000
 
 export interface SocketAnswer {
@@ -13,8 +13,8 @@ export interface SocketAnswer {
 }
 
 /**
- * Answers on a bare socket, where no request could be made of what came or where it will not be an HTTP request any
- * more, and ends the connection: nobody knows where a next request would begin.
+ * Answers on a bare socket, where the input could not be parsed as a request or the socket has left HTTP, and ends the
+ * connection: the start of a next request could not be determined.
  */
 export function answerOnSocket(socket: Duplex, { status, body, headers = {}, requestId }: SocketAnswer): void {
   if (!socket.writable) {
@@ -36,8 +36,8 @@ export function answerOnSocket(socket: Duplex, { status, body, headers = {}, req
 }
 
 /**
- * Lets go of a peer that was answered. What it still sends is read, so that no reset overtakes the answer; one that
- * does not hang up by itself is cut.
+ * Ends a connection that was answered. Remaining input is read, so that no reset overtakes the answer; a client that
+ * does not close its side is disconnected.
  */
 export function hangUp(socket: Duplex): void {
   socket.resume()

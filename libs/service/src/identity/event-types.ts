@@ -2,7 +2,7 @@ import { type CallerCredential, type Channel, type EventType, missingForEventTyp
 import { ApiError } from '../http/api-error.ts'
 
 /**
- * Refuses the first event type that a credential may not subscribe to (events 4).
+ * Throws for the first event type that a credential may not subscribe to (events 4).
  * @throws ApiError 403 with the message `<permission> is forbidden`.
  */
 export function requireEventTypes(credential: CallerCredential, types: readonly EventType[], channel: Channel): void {
@@ -10,6 +10,6 @@ export function requireEventTypes(credential: CallerCredential, types: readonly 
   if (missing === undefined) return
   throw new ApiError('missing_permission', {
     message: `${missing} is forbidden`,
-    fix: `Use a key that has ${missing}, or leave that event type out.`,
+    fix: `Use a key that has ${missing}, or omit that event type.`,
   })
 }

@@ -3,12 +3,12 @@ import { type Caller, caller, SERVICES, type ServiceName } from '@restante/contr
 import { errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 
-/** How long a token may be on its way between two processes. */
+/** How long a token may take from one process to another. */
 const LIFETIME_SECONDS = 30
 
-/** Header that carries the token of a request which the gateway has admitted. */
+/** Header with the token of a request that the gateway has admitted. */
 export const CALLER_HEADER = 'x-restante-caller'
-/** Header that carries the token of a service which calls on its own behalf. */
+/** Header with the token of a service that calls on its own behalf. */
 export const SERVICE_HEADER = 'x-restante-service'
 
 const callerClaims = z.object({ iss: z.literal('gateway'), iat: z.number(), caller, body: z.string().optional() })
@@ -22,9 +22,9 @@ export class InvalidTokenError extends Error {
 const HEADER = base64url({ alg: 'HS256' })
 
 /**
- * Mints tokens with one service's key. Held by the gateway only (caller tokens), or by one peer (service tokens).
- * Signed here, a JWT (RFC 7519, RFC 7515 3.1) costs a quarter of what it costs through WebCrypto, which was a third of
- * the work of forwarding a request; whoever gets one reads it with jose.
+ * Signs tokens with one service's key. Used by the gateway (caller tokens), or by one calling service (service tokens).
+ * Signing a JWT here (RFC 7519, RFC 7515 3.1) costs a quarter of what it costs through WebCrypto, which was a third of
+ * the work of forwarding a request; the receiver verifies it with jose.
  */
 export class TokenMint {
   readonly #audience: ServiceName
@@ -36,14 +36,14 @@ export class TokenMint {
   }
 
   /**
-   * A token for exactly one operation of the audience, saying who is asking.
-   * @param body the whole body, where the gateway holds it: the token is then good for a request with this body alone.
+   * A token for exactly one operation of the audience that names the caller.
+   * @param body the whole body, where the gateway holds it: the token is then valid for a request with this body alone.
    */
   caller(operation: string, claims: Caller, body?: Uint8Array): string {
     return this.#sign(operation, 'gateway', { caller: claims, ...(body && { body: bodyDigest(body) }) })
   }
 
-  /** A token for one internal operation of the audience, saying which service is asking. */
+  /** A token for one internal operation of the audience that names the calling service. */
   service(operation: string, from: ServiceName): string {
     return this.#sign(operation, from, {})
   }
@@ -60,7 +60,9 @@ function base64url(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** Of the few secrets that a service has. Made anew for each token, a key costs a third of what verifying it does. */
+/**
+ * Cached, because importing a key for each token costs a third of what verifying it does; a service has few secrets.
+ */
 const verifyingKeys = new Map<string, Promise<webcrypto.CryptoKey>>()
 
 function verifyingKey(secret: string): Promise<webcrypto.CryptoKey> {
@@ -93,7 +95,7 @@ export function bodyDigest(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url')
 }
 
-/** What a genuine caller token says. */
+/** What a valid caller token says. */
 export interface CallerClaims {
   readonly caller: Caller
   /** Digest that the body of the request must have (`bodyDigest`); undefined where the gateway did not hold the body. */
@@ -118,7 +120,8 @@ export async function verifyCaller(
 }
 
 /**
- * @param keys the key that each peer shares with this service: a token must be signed with the key of the peer it names.
+ *
+ * @param keys the key shared with each calling service: a token must be signed with the key of the service it names.
  * @throws InvalidTokenError
  */
 export async function verifyService(
@@ -135,5 +138,5 @@ export async function verifyService(
     const parsed = serviceClaims.safeParse(claims)
     if (parsed.success && parsed.data.iss === peer) return parsed.data.iss
   }
-  throw new InvalidTokenError('no peer of this service signed the token')
+  throw new InvalidTokenError('token not signed by a known service')
 }

@@ -1,12 +1,16 @@
 /**
- * Joins chunks as they come. Each is copied to its place at once: kept until the end, chunks and their concatenation
- * would be in memory beside each other, and the chunks would stay for as long as garbage does.
+ * Joins chunks as they arrive. Each is copied into place at once: if chunks were kept until the end, they and their
+ * concatenation would be in memory together, and the chunks would stay until garbage collection.
  */
 export class BufferBuilder {
   #bytes: Buffer
   #size = 0
 
-  /** @param expected how many bytes are likely to come. Of those that do not come the system gives no memory. */
+  /**
+   *
+   * @param expected how many bytes are likely to arrive. The system allocates no memory for pages that are never
+   * written.
+   */
   constructor(expected = 0) {
     this.#bytes = Buffer.allocUnsafeSlow(expected)
   }
@@ -22,7 +26,7 @@ export class BufferBuilder {
     this.#size = size
   }
 
-  /** What has come so far; the collector is not used any more. */
+  /** The bytes so far; the builder must not be used afterwards. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#size)
   }

@@ -1,5 +1,5 @@
 export interface ByteSemaphoreOptions {
-  /** Bytes that work may have in memory at once. */
+  /** Bytes that concurrent work may have in memory. */
   readonly bytes: number
   /** Work of so few bytes is not counted, where something else bounds how much of it there is. Default 1 MB. */
   readonly uncounted?: number
@@ -13,8 +13,8 @@ interface Waiting {
 const UNCOUNTED = 1024 * 1024
 
 /**
- * Keeps what is in memory at once below a number of bytes: work that needs more of it waits its turn, first come, first
- * served. What is larger than the whole budget runs when it is alone.
+ * A weighted semaphore that bounds the bytes in memory: work that would exceed the bound waits, first come, first
+ * served. Work larger than the whole bound runs alone.
  */
 export class ByteSemaphore {
   readonly #options: Required<ByteSemaphoreOptions>
@@ -26,7 +26,7 @@ export class ByteSemaphore {
   }
 
   /**
-   * Does the work once there is room for `bytes`, and keeps the room until the work is done.
+   * Runs the work once there is room for `bytes`, and keeps the room until the work is done.
    * @throws the reason of `signal`, which ends the wait, not the work.
    */
   async within<T>(bytes: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -38,7 +38,7 @@ export class ByteSemaphore {
     }
   }
 
-  /** Waits for room and takes it; `leave` must follow once. @throws the reason of `signal`, and then none is taken. */
+  /** Waits for room and takes it; `leave` must follow once. @throws the reason of `signal`; no room is taken then. */
   async enter(bytes: number, signal?: AbortSignal): Promise<void> {
     if (bytes > this.#options.uncounted) await this.#turn(bytes, signal)
   }

@@ -4,14 +4,14 @@ import type { RefusalReason } from './errors.ts'
 export interface AllowedAddresses {
   /** 127.0.0.0/8 and ::1. */
   readonly loopback?: boolean
-  /** Networks in CIDR form that are fine although they are not public. */
+  /** Networks in CIDR form that are allowed although they are not public. */
   readonly networks?: readonly string[]
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = [Address, number]
 
-/** Where clouds keep credentials. Refused even inside an allowed network. */
+/** Addresses where clouds serve credentials. Refused even inside an allowed network. */
 const METADATA = [
   '169.254.169.254', // Amazon, Google, Microsoft, and most others
   '169.254.170.2', // Amazon, containers
@@ -21,10 +21,12 @@ const METADATA = [
   '168.63.129.16', // Microsoft, the host's agent; a public address
 ].map((address) => ipaddr.process(address).toNormalizedString())
 
-/** All that IANA has given out as global unicast (RFC 4291 2.4); IPv6 elsewhere is somebody's special purpose. */
+/** What IANA has assigned as global unicast (RFC 4291 2.4); the rest of IPv6 has special purposes. */
 const GLOBAL_IPV6: Network = [ipaddr.parse('2000::'), 3]
 
-/** Says which addresses a request for a user may go to: public unicast, and what the installation allows besides. */
+/**
+ * Decides which addresses a request for a user may reach: public unicast, and what the installation allows in addition.
+ */
 export class AddressPolicy {
   readonly #networks: readonly Network[]
 
@@ -34,15 +36,18 @@ export class AddressPolicy {
     this.#networks = [...loopback, ...(allow.networks ?? [])].map((network) => ipaddr.parseCIDR(network))
   }
 
-  /** Whether anything besides public addresses is allowed: a development machine, or a closed network. */
+  /** Whether any non-public address is allowed: a development machine, or a closed network. */
   get local(): boolean {
     return this.#networks.length > 0
   }
 
-  /** @returns why the address (without brackets) is refused, or undefined when it is fine. */
+  /**
+   *
+   * @returns why the address (without brackets) is refused, or undefined when it is allowed.
+   */
   refusal(text: string): RefusalReason | undefined {
     if (!ipaddr.isValid(text)) return 'reserved'
-    const address = carried(ipaddr.process(text))
+    const address = effectiveAddress(ipaddr.process(text))
     if (METADATA.includes(address.toNormalizedString())) return 'metadata'
     if (this.#networks.some((network) => isWithin(address, network))) return undefined
     return reasonOf(address)
@@ -50,13 +55,13 @@ export class AddressPolicy {
 }
 
 /**
- * The address that a packet ends up at. `ipaddr.process` has unpacked ::ffff:a.b.c.d; 64:ff9b::a.b.c.d is IPv4 behind a
- * translator (RFC 6052), which is how a public IPv4 host is reached from a network without IPv4.
+ * The address that a packet finally reaches. `ipaddr.process` has unpacked ::ffff:a.b.c.d; 64:ff9b::a.b.c.d is IPv4
+ * behind a translator (RFC 6052), which is how a public IPv4 host is reached from a network without IPv4.
  */
-function carried(address: Address): Address {
+function effectiveAddress(address: Address): Address {
   if (!isIpv6(address) || address.range() !== 'rfc6052') return address
   const bytes = address.toByteArray()
-  // 64:ff9b:1::/48 (RFC 8215) is local to a network and stays what it is: refused.
+  // 64:ff9b:1::/48 (RFC 8215) is local to a network and is left as it is: refused.
   return bytes.slice(4, 12).every((byte) => byte === 0) ? ipaddr.fromByteArray(bytes.slice(12)) : address
 }
 
@@ -79,7 +84,7 @@ function reasonOf(address: Address): RefusalReason | undefined {
     case 'unspecified':
       return 'unspecified'
     default:
-      // Tunnels that may end anywhere (6to4, Teredo), documentation, benchmarking, and whatever is not given out.
+      // Tunnels that may end anywhere (6to4, Teredo), documentation, benchmarking, and unassigned ranges.
       return 'reserved'
   }
 }

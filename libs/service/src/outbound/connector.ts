@@ -13,8 +13,9 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens connections for users' URLs. The check is part of the connecting: the socket gets the very addresses that were
- * checked and resolves nothing itself, so a name that answers differently the second time gains nothing.
+ * Opens connections for users' URLs. The check is part of connecting: the socket gets exactly the addresses that were
+ * checked and resolves nothing itself, so a name that resolves differently the second time gains nothing (DNS
+ * rebinding).
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, resolver } = options
@@ -24,7 +25,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     timeout: options.timeoutMs,
     allowH2: false,
     minVersion: 'TLSv1.2',
-    // Said aloud, because the default gives way to an environment variable.
+    // Explicit, because an environment variable can override the default.
     rejectUnauthorized: true,
     ...(options.ca !== undefined && { ca: options.ca }),
   })
@@ -40,7 +41,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
         callback(error, null)
         return
       }
-      // Cannot happen as long as the lookup above is the only way to an address; it is the last line of defence.
+      // Cannot happen as long as the lookup above is the only source of addresses; the last line of defence.
       const reached = policy.refusal(socket.remoteAddress ?? '')
       if (reached === undefined) {
         callback(null, socket)

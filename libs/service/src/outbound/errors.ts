@@ -1,4 +1,4 @@
-/** Why an address, or a URL, is none that we talk to on behalf of a user. */
+/** Why an address, or a URL, is not allowed for requests on behalf of a user. */
 export type RefusalReason =
   | 'loopback'
   | 'private'
@@ -15,8 +15,8 @@ export type RefusalReason =
   | 'redirects'
 
 /**
- * The request was not made, or not followed further, because our rules forbid it. The same URL may be fine later: its
- * name may resolve elsewhere.
+ * The request was not made, or not followed further, because the rules forbid it. The same URL may be allowed later:
+ * its name may resolve to another address.
  */
 export class OutboundRefusedError extends Error {
   readonly reason: RefusalReason
@@ -27,21 +27,21 @@ export class OutboundRefusedError extends Error {
   }
 }
 
-/** No complete answer within the time that the caller gave. */
+/** No complete response within the time that the caller gave. */
 export class OutboundTimeoutError extends Error {
   readonly timeoutMs: number
   constructor(timeoutMs: number) {
-    super(`No complete answer within ${timeoutMs} ms.`)
+    super(`No complete response within ${timeoutMs} ms.`)
     this.name = 'OutboundTimeoutError'
     this.timeoutMs = timeoutMs
   }
 }
 
-/** The answer's content is larger than the caller takes. */
+/** The response's content is larger than the caller accepts. */
 export class OutboundTooLargeError extends Error {
   readonly limit: number
   constructor(limit: number) {
-    super(`The answer is larger than ${limit} bytes.`)
+    super(`The response is larger than ${limit} bytes.`)
     this.name = 'OutboundTooLargeError'
     this.limit = limit
   }
@@ -49,12 +49,12 @@ export class OutboundTooLargeError extends Error {
 
 /**
  * The host could not be found or reached, TLS failed, or the connection broke. Deliberately without `code` and `cause`:
- * a user's dead host must never look like an infrastructure error of ours, which is retried without limit.
+ * a user's dead host must never look like an infrastructure failure, which is retried without limit.
  */
 export class OutboundNetworkError extends Error {
   readonly networkCode: string
   constructor(networkCode: string) {
-    super(`The request failed on the network: ${networkCode}.`)
+    super(`The request failed with a network error: ${networkCode}.`)
     this.name = 'OutboundNetworkError'
     this.networkCode = networkCode
   }

@@ -11,9 +11,9 @@ import { codeOf, NameResolver } from './resolver.ts'
 import { type ResponseBody, readBeginning, readWhole } from './response-body.ts'
 
 export interface GuardedFetchOptions {
-  /** Of this build, for `User-Agent: Restante/<version>`. */
+  /** Version of this build, for `User-Agent: Restante/<version>`. */
   readonly version: string
-  /** What is allowed besides https to public addresses. Default: nothing. */
+  /** What is allowed in addition to https to public addresses. Default: nothing. */
   readonly allow?: AllowedAddresses & { readonly http?: boolean }
   /** Certificate authorities instead of the public ones, PEM. */
   readonly ca?: string
@@ -24,21 +24,26 @@ export interface GuardedFetchOptions {
 export interface OutboundRequest {
   /** Default GET. */
   readonly method?: 'GET' | 'POST'
-  /** Those that belong to the connection (`Host`, `Content-Length`, ...) and `User-Agent` are ours and ignored here. */
+  /** Connection headers (`Host`, `Content-Length`, ...) and `User-Agent` are set here; values for them are ignored. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** For everything: names, connections, redirects, the last byte. */
+  /** Time limit for everything: name resolution, connections, redirects, the last byte. */
   readonly timeoutMs: number
-  /** How much of the answer's content is read into memory. */
+  /** How much of the response's content is read into memory. */
   readonly maxBytes: number
   /**
-   * `whole` (default): all of the content, decoded, or OutboundTooLargeError. `beginning`: the first `maxBytes` as they come,
-   * for an answer of which only the status counts; then nothing that happens after the headers is an error.
+   * `whole` (default): all of the content, decoded, or OutboundTooLargeError. `beginning`: at most the first `maxBytes`
+   * as they arrive, for a response of which only the status matters; then failures after the headers are not errors.
    */
   readonly read?: 'whole' | 'beginning'
-  /** How many redirects are followed, each checked like the first URL. Default 0: a redirect is the answer. */
+  /**
+   * How many redirects are followed, each checked like the first URL. Default 0: the redirect itself is the response.
+   */
   readonly redirects?: number
-  /** Told of the bytes of a `whole` content as they come; an ApiError that it throws ends the request, and is thrown. */
+  /**
+   * Called with the number of bytes of a `whole` content as they arrive; an ApiError that it throws ends the request
+   * and is rethrown.
+   */
   readonly count?: (bytes: number) => void
   readonly signal?: AbortSignal
 }
@@ -46,7 +51,7 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Where the answer came from, after redirects. */
+  /** The URL that answered, after redirects. */
   readonly url: string
   readonly body: Buffer
   readonly truncated: boolean
@@ -54,7 +59,7 @@ export interface OutboundResponse {
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Belong to the connection or to us; a user's header of that name must not reach the wire (request smuggling). */
+/** Headers of the connection, or set here; a user's header of that name must not reach the wire (request smuggling). */
 const OWN_HEADERS = new Set(
   'host connection content-length transfer-encoding upgrade expect keep-alive te trailer user-agent accept-encoding'.split(
     ' ',
@@ -62,8 +67,8 @@ const OWN_HEADERS = new Set(
 )
 
 /**
- * The one client for URLs that come from users: webhooks, attachments. Reaches public addresses only, keeps no cookies,
- * knows no proxy, verifies TLS (1.2 or newer), and holds every answer to a time and a size.
+ * The one client for URLs that come from users: webhooks, attachments. It reaches public addresses only, keeps no
+ * cookies, uses no proxy, verifies TLS (1.2 or newer), and bounds every response in time and size.
  */
 export class GuardedFetch implements Component {
   readonly name = 'outbound'
@@ -83,7 +88,7 @@ export class GuardedFetch implements Component {
       // The request's own time limit covers these.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Short: a receiver that closes an idle connection just as we use it would cost a delivery attempt.
+      // Short: a receiver that closes an idle connection just as it is reused would cost a delivery attempt.
       keepAliveTimeout: 2_000,
       keepAliveMaxTimeout: 2_000,
     })
@@ -94,14 +99,15 @@ export class GuardedFetch implements Component {
   }
 
   /**
-   * Makes one request. An answer of any status is a result.
-   * @throws OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError, OutboundNetworkError; the reason of `signal`.
+   * Makes one request. A response of any status is a result.
+   * @throws OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError, OutboundNetworkError; the reason of
+   * `signal`.
    */
   async fetch(url: string, request: OutboundRequest): Promise<OutboundResponse> {
     const deadline = AbortSignal.timeout(request.timeoutMs)
     const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
     try {
-      // A stranger's server is told nothing of our traces.
+      // Trace ids must not reach servers outside the installation.
       const untraced = suppressTracing(context.active())
       return await context.with(untraced, () => this.#follow(firstHop(url, request), request, signal))
     } catch (error) {
@@ -158,7 +164,7 @@ async function finish(
   request: OutboundRequest,
 ): Promise<OutboundResponse> {
   const { bytes, truncated } = await readBody(response, request)
-  // Only the deadline may cut a `beginning` short; a caller that gave up wants no answer.
+  // Only the deadline may truncate a `beginning`; a caller that aborted wants no response.
   if (truncated) request.signal?.throwIfAborted()
   return { status: response.statusCode, headers: response.headers, url: hop.url.href, body: bytes, truncated }
 }
@@ -168,12 +174,12 @@ async function readBody({ body, headers }: Dispatcher.ResponseData, request: Out
   try {
     return await readWhole(body, request.maxBytes, String(headers['content-encoding'] ?? ''), request.count)
   } finally {
-    // Frees the connection when the reading ended early; does nothing after the end.
+    // Frees the connection when reading ended early; does nothing after the end.
     body.on('error', () => {}).destroy()
   }
 }
 
-/** Everything that undici, the sockets and zlib may throw, as one of our types. */
+/** Maps everything that undici, the sockets and zlib may throw to one of the outbound errors. */
 function typed(error: unknown, timeoutMs: number): Error {
   if (error instanceof ApiError) return error
   if (
@@ -184,6 +190,6 @@ function typed(error: unknown, timeoutMs: number): Error {
     return error
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new OutboundTimeoutError(Math.min(timeoutMs, CONNECT_TIMEOUT_MS))
-  if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefusedError('header', 'A header is not one that HTTP allows.')
+  if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefusedError('header', 'A header is not valid in HTTP.')
   return new OutboundNetworkError(code)
 }

@@ -4,19 +4,22 @@ import { OutboundNetworkError } from './errors.ts'
 
 const QUERY = { timeout: 2_500, tries: 2 }
 
-/** More addresses than any client would try; a zone may hold thousands. */
+/** More addresses than any client would try; a zone may contain thousands. */
 const MAX_ADDRESSES = 8
 
 /**
- * Finds a name's addresses by DNS itself. The system's resolver is not asked for users' names: each of its lookups holds
- * one of few threads that every connection of the process needs, so slow names would stop us; and it would try the
- * search domains of our own network.
+ * Resolves names by querying DNS directly. The system's resolver is not used for users' names: each of its lookups
+ * occupies one of few threads that every connection of the process needs, so slow names would block the process; and it
+ * would try the search domains of the local network.
  */
 export class NameResolver {
   readonly #dns = new Resolver(QUERY)
   readonly #system: boolean
 
-  /** @param options.system whether names that DNS does not know may be the system's (a hosts file). */
+  /**
+   *
+   * @param options.system whether names unknown to DNS may be resolved by the system (a hosts file).
+   */
   constructor(options: { servers?: readonly string[] | undefined; system: boolean }) {
     if (options.servers) this.#dns.setServers(options.servers)
     this.#system = options.system
@@ -25,7 +28,7 @@ export class NameResolver {
   /** @throws OutboundNetworkError when there are none. */
   async resolve(hostname: string): Promise<string[]> {
     const name = hostname.replace(/\.$/, '')
-    // RFC 6761 6.3: never a question to DNS.
+    // RFC 6761 6.3: must never be queried in DNS.
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
     const answers = await Promise.allSettled([this.#dns.resolve4(name), this.#dns.resolve6(name)])
     const addresses = answers.flatMap((answer) =>
@@ -47,7 +50,7 @@ async function systemAddresses(name: string): Promise<string[]> {
   }
 }
 
-/** The code of a failure on the network, for people: `ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, ... */
+/** The code of a network failure, for people: `ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, ... */
 export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'UNKNOWN'
   if ('code' in error && typeof error.code === 'string') return error.code

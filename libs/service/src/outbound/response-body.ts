@@ -18,8 +18,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * Reads everything, with content codings undone: we ask for none, but object stores send what they were given. The
- * limit holds for what comes out, so a compressed bomb ends at it.
+ * Reads the whole content and decodes its content codings: none is requested, but object stores send what was uploaded.
+ * The limit applies to the decoded bytes, so a decompression bomb ends at it.
  * @throws OutboundTooLargeError
  */
 export async function readWhole(
@@ -37,7 +37,7 @@ export async function readWhole(
   return { bytes: bytes.take(), truncated: false }
 }
 
-/** Reads at most `limit` bytes as they come, and then closes. What breaks after the headers only ends the reading. */
+/** Reads at most `limit` bytes as they arrive, and then closes. A failure after the headers only ends the reading. */
 export async function readBeginning(body: Readable, limit: number): Promise<ResponseBody> {
   const chunks: Buffer[] = []
   let size = 0
@@ -60,7 +60,7 @@ function decoded(body: Readable, encoding: string): Readable {
     .split(',')
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity')
-  // More than two is no use but to an attacker.
+  // More than two codings only serve an attacker.
   if (codings.length > 2) throw new OutboundNetworkError('UNKNOWN_CONTENT_ENCODING')
   return codings.reduceRight<Readable>((stream, coding) => {
     const decoder = DECODERS[coding]?.()

@@ -7,18 +7,20 @@ interface Waiting<Item, Result> {
 }
 
 export interface BatcherOptions<Item, Result> {
-  /** Most items of one batch. */
-  readonly most: number
-  /** Batches under way at the same time. Default 1: then items are worked on in the order in which they came. */
-  readonly atOnce?: number
-  /** Does the work for all items, entirely or (when it rejects) not at all, and resolves to their results in order. */
+  /** Most items in one batch. */
+  readonly maxItems: number
+  /** Concurrent batches. Default 1: then items are processed in the order in which they were added. */
+  readonly concurrency?: number
+  /**
+   * Does the work for all items, completely or (when it rejects) not at all, and resolves to their results in order.
+   */
   readonly work: (items: readonly Item[]) => Promise<readonly Result[]>
 }
 
 /**
- * Does for many callers in one go what costs as much for many as for one: a transaction, a call to another service.
- * Whoever comes first does not wait; who comes while a batch is under way makes the next one together with the others.
- * An item that spoils a batch fails alone: unless the infrastructure is at fault, the batch is done again one by one.
+ * Combines the work of many callers where one call for many items costs as much as for one: a transaction, a call to
+ * another service. The first caller does not wait; callers that arrive while a batch runs form the next one. An item
+ * that makes a batch fail fails alone: unless the infrastructure is at fault, the items are retried one by one.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
@@ -32,17 +34,17 @@ export class Batcher<Item, Result> {
   /** Resolves to the result of this item, and rejects when the work fails for it, or for its whole batch. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      // Others that came in the same turn of the event loop go along.
+      // Items added in the same turn of the event loop join the batch.
       if (this.#waiting.length === 0) setImmediate(() => this.#begin())
       this.#waiting.push({ item, resolve, reject })
     })
   }
 
   #begin(): void {
-    const { most, atOnce = 1 } = this.#options
-    while (this.#running < atOnce && this.#waiting.length > 0) {
+    const { maxItems, concurrency = 1 } = this.#options
+    while (this.#running < concurrency && this.#waiting.length > 0) {
       this.#running++
-      void this.#work(this.#waiting.splice(0, most)).finally(() => {
+      void this.#work(this.#waiting.splice(0, maxItems)).finally(() => {
         this.#running--
         this.#begin()
       })

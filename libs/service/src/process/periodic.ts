@@ -4,16 +4,16 @@ import { Wakeup } from './wakeup.ts'
 
 export interface PeriodicOptions {
   readonly name: string
-  /** Pause between two turns; each is between three and five quarters of it, so that replicas drift apart. */
+  /** Pause between two runs; varied between 60 and 100 % of this value, so that replicas drift apart. */
   readonly everyMs: number
   readonly log: Logger
-  /** One turn. It should look at `stopping` between batches, so that a shutdown need not wait for all of them. */
+  /** One run. It should check `stopping` between batches, so that a shutdown need not wait for all of them. */
   readonly work: (stopping: AbortSignal) => Promise<unknown>
 }
 
 /**
- * Does a piece of work again and again, with a pause in between that a ring cuts short. A failed turn is logged and the
- * next one tries again.
+ * Runs work repeatedly, with a pause in between that a wake-up cuts short. A failed run is logged and retried at the
+ * next one.
  */
 export class Periodic implements Component {
   readonly name: string
@@ -27,14 +27,14 @@ export class Periodic implements Component {
     this.#options = options
   }
 
-  /** Begins the next turn now instead of after the pause. */
+  /** Starts the next run now instead of after the pause. */
   readonly notify = (): void => this.#wakeup.notify()
 
   async start(): Promise<void> {
     this.#running = this.#run()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#wakeup.notify()
@@ -47,9 +47,7 @@ export class Periodic implements Component {
     while (!signal.aborted) {
       await this.#wakeup.wait(everyMs * (0.75 + Math.random() / 2))
       if (signal.aborted) return
-      await work(signal).catch((error: unknown) =>
-        log.warn({ err: error, part: name }, 'a turn failed; the next one tries again'),
-      )
+      await work(signal).catch((error: unknown) => log.warn({ err: error, component: name }, 'periodic job failed'))
     }
   }
 }

@@ -18,13 +18,11 @@ export interface Deployable<S extends z.ZodObject, C extends Runnable> {
   readonly create: (config: C, log: Logger) => Service | Promise<Service>
 }
 
-/**
- * How long requests go on being served after `/readyz` has turned false, so that load balancers notice first.
- */
+/** How long requests are still served after `/readyz` has turned false, so that load balancers notice first. */
 const READINESS_LEAD_MS = 2_000
 
 /**
- * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. A wrong configuration ends the
+ * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. An invalid configuration ends the
  * process at once with one message that names every wrong variable.
  */
 export async function run<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): Promise<void> {
@@ -33,12 +31,12 @@ export async function run<S extends z.ZodObject, C extends Runnable>(deployable:
   const log = createLogger({ service: deployable.name, level: config.log.level })
   const service = await deployable.create(config, log)
   const ended = firstSignal()
-  // From the signal on, so that a start or a drain that hangs ends too.
+  // Counts from the signal, so that a start or a drain that hangs ends too.
   void ended.then(() => exitAfter(config.shutdownGraceMs, log))
   try {
     await service.start()
   } catch (error) {
-    log.fatal({ err: error }, 'did not start')
+    log.fatal({ err: error }, 'service failed to start')
     process.exit(1)
   }
   log.info('ready')
@@ -52,7 +50,7 @@ export async function run<S extends z.ZodObject, C extends Runnable>(deployable:
   process.exit(0)
 }
 
-/** The same signal a second time is nobody's and ends the process at once. */
+/** The handler runs once: a second signal falls back to Node's default and ends the process at once. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGTERM', resolve)
@@ -62,7 +60,7 @@ function firstSignal(): Promise<NodeJS.Signals> {
 
 function exitAfter(graceMs: number, log: Logger): void {
   const forced = setTimeout(() => {
-    log.fatal('the drain took longer than SHUTDOWN_GRACE')
+    log.fatal('drain exceeded SHUTDOWN_GRACE, exiting')
     process.exit(1)
   }, graceMs)
   forced.unref()

@@ -1,14 +1,16 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Component } from './component.ts'
 
-/** A part that cannot say how it is does not keep the others from saying it: probes do not wait longer than this. */
+/**
+ * Probes wait no longer than this, so that a component that does not report its state cannot hide that of the others.
+ */
 const ANSWER_MS = 2_000
 
-/** A process of ours: parts that start in order, say together whether they are ready, and stop in reverse order. */
+/** A process composed of components that start in order, report readiness together, and stop in reverse order. */
 export class Service {
   readonly name: string
   readonly log: Logger
-  readonly #parts: Component[] = []
+  readonly #components: Component[] = []
   #started: Component[] = []
   #draining = false
 
@@ -17,62 +19,70 @@ export class Service {
     this.log = options.log
   }
 
-  /** Adds a part and gives it back, so that composition reads as a list of declarations. */
-  use<P extends Component>(part: P): P {
-    this.#parts.push(part)
-    return part
+  /** Adds a component and returns it, so that composition reads as a list of declarations. */
+  use<P extends Component>(component: P): P {
+    this.#components.push(component)
+    return component
   }
 
-  /** Starts every part; when one fails, those that run are stopped again and the failure is thrown. */
+  /** Starts every component; when one fails, those already started are stopped and the failure is thrown. */
   async start(): Promise<void> {
-    for (const part of this.#parts) {
+    for (const component of this.#components) {
       try {
-        await part.start?.()
-        this.#started.unshift(part)
+        await component.start?.()
+        this.#started.unshift(component)
       } catch (error) {
         await this.stop()
-        throw new Error(`${part.name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
+        throw new Error(`${component.name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
           cause: error,
         })
       }
     }
   }
 
-  /** Announces the end: `/readyz` answers 503 from here on, while requests are still served. */
+  /** Announces the end: `/readyz` answers 503 from now on, while requests are still served. */
   drain(): void {
     this.#draining = true
   }
 
-  /** Stops every started part, last started first; one that fails does not keep the others from stopping. */
+  /** Stops every started component, last started first; a failing one does not keep the others from stopping. */
   async stop(): Promise<void> {
     this.#draining = true
-    const parts = this.#started
+    const components = this.#started
     this.#started = []
-    for (const part of parts) {
-      await part
+    for (const component of components) {
+      await component
         .stop?.()
-        .catch((error: unknown) => this.log.error({ err: error, part: part.name }, 'part did not stop cleanly'))
+        .catch((error: unknown) =>
+          this.log.error({ err: error, component: component.name }, 'component did not stop cleanly'),
+        )
     }
   }
 
-  /** @returns the name of each part that keeps requests away, with the reason; empty when the service is ready. */
+  /**
+   *
+   * @returns the name of each component that makes the service unready, with the reason; empty when it is ready.
+   */
   async problems(): Promise<Record<string, string>> {
     if (this.#draining) return { service: 'shutting down' }
-    return this.#rejected((part) => part.ready?.())
+    return this.#rejected((component) => component.ready?.())
   }
 
-  /** @returns the name of each part whose work behind the scenes stands still, with the reason. */
+  /**
+   *
+   * @returns the name of each component whose background work is stopped, with the reason.
+   */
   degradations(): Promise<Record<string, string>> {
-    return this.#rejected((part) => part.working?.())
+    return this.#rejected((component) => component.working?.())
   }
 
-  async #rejected(check: (part: Component) => Promise<void> | undefined): Promise<Record<string, string>> {
-    const checks = this.#parts.map(async (part): Promise<[string, string] | undefined> => {
+  async #rejected(check: (component: Component) => Promise<void> | undefined): Promise<Record<string, string>> {
+    const checks = this.#components.map(async (component): Promise<[string, string] | undefined> => {
       try {
-        await answered(check(part))
+        await answered(check(component))
         return undefined
       } catch (error) {
-        return [part.name, error instanceof Error ? error.message : String(error)]
+        return [component.name, error instanceof Error ? error.message : String(error)]
       }
     })
     return Object.fromEntries((await Promise.all(checks)).filter((entry) => entry !== undefined))

@@ -1,4 +1,4 @@
-/** A wakeup: rings that come before somebody waits are not lost, and many rings wake once. */
+/** A wake-up signal: signals sent before the wait are not lost, and any number of them wakes the waiter once. */
 export class Wakeup {
   #notified = false
   #wake: (() => void) | undefined
@@ -8,7 +8,7 @@ export class Wakeup {
     this.#wake?.()
   }
 
-  /** Resolves when the bell rings, has rung since the last wait, or `ms` have passed. */
+  /** Resolves on a signal, at once if there was one since the last wait, or after `ms`. */
   async wait(ms: number): Promise<void> {
     if (!this.#notified) {
       await new Promise<void>((resolve) => {

@@ -5,26 +5,29 @@ import type { Logger } from '../telemetry/logger.ts'
 
 const waiting = new Gauge({
   name: 'restante_purges_waiting',
-  help: 'What is deleted and not purged yet, by what it is: inbox, organization; every process of a service reports the same',
+  help: 'Deleted but not yet purged, by kind: inbox, organization; every process of a service reports the same value',
   labelNames: ['of'],
 })
 const oldestSeconds = new Gauge({
   name: 'restante_purges_oldest_seconds',
-  help: 'Time since the deletion of the oldest that is not purged yet; 0 when there is none',
+  help: 'Time since the deletion of the oldest entry that is not purged yet; 0 when there is none',
   labelNames: ['of'],
 })
 
-/** One row per kind of thing, those of which nothing waits included. */
+/** One row per kind, including kinds with an empty backlog. */
 export interface PurgesWaiting {
   readonly of: 'inbox' | 'organization'
   readonly waiting: number
-  /** Since the oldest was deleted; 0 when nothing waits. */
+  /** Since the oldest entry was deleted; 0 when there is none. */
   readonly seconds: number
 }
 
 const EVERY_MS = 3_000
 
-/** @param unpurged condition of those tombstones of inboxes whose content is not gone yet. */
+/**
+ *
+ * @param unpurged SQL condition of those inbox tombstones whose content is not purged yet.
+ */
 export function inboxesWaiting(unpurged: string): Statement<PurgesWaiting, []> {
   return sql(`
 select 'inbox' as of, count(*)::int as waiting,
@@ -32,7 +35,7 @@ select 'inbox' as of, count(*)::int as waiting,
   from deleted_inboxes where ${unpurged}`)
 }
 
-/** Tells in the metrics how much a service has still to purge, and for how long it has had to. */
+/** Reports as metrics how much a service still has to purge, and how long the oldest entry has waited. */
 export class PurgeBacklog extends Periodic {
   constructor(options: {
     readonly db: Queryable

@@ -1,19 +1,19 @@
 import { type Queryable, type Statement, sql, sqlUnprepared } from '../database/statement.ts'
 
-/** A table of what is to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
+/** A table of entries to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
 export interface PurgeTable {
   readonly table: string
-  /** Column that names what is purged; a uuid. */
+  /** Column with the id of the entry; a uuid. */
   readonly id: string
-  /** Column of whose it is; a uuid. */
+  /** Column with the owner; a uuid. */
   readonly owner: string
-  /** Condition of the rows that are not purged yet: that of the partial index. */
+  /** SQL condition of the rows that are not purged yet: that of the partial index. */
   readonly open: string
 }
 
 export interface RoundRobinPurgerOptions<Tx extends Queryable> extends PurgeTable {
   readonly db: Queryable & { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> }
-  /** Purges one batch of a row that `tx` holds, and says in its `due_at` when it goes on, or that it is purged. */
+  /** Purges one batch of a row that `tx` has locked, and sets its `due_at` to when it continues, or marks it purged. */
   readonly work: (tx: Tx, id: string) => Promise<void>
 }
 
@@ -22,22 +22,22 @@ interface Turn {
   readonly owner: string
 }
 
-/** Below every owner. */
-const NOBODY = '00000000-0000-0000-0000-000000000000'
-/** What cannot be purged now, such as bytes that the store does not delete, is behind everything else for so long. */
+/** Sorts before every owner. */
+const NO_OWNER = '00000000-0000-0000-0000-000000000000'
+/** How long an entry is deferred that cannot be purged now, such as bytes that the store does not delete. */
 const FAILED_MS = 60_000
 
 /**
- * Purges batch by batch, a transaction each, and gives every owner one batch after the other: one who has a hundred
- * thousand things to be purged holds up nobody who has one. Each batch is of what is due for longest among its owner's.
- * Any number of processes may do so at once.
+ * Purges batch by batch, one transaction each, and serves owners in rotation, one batch at a time: an owner with a
+ * hundred thousand entries does not hold up an owner with one. Each batch serves its owner's longest due entry. Any
+ * number of processes may do this concurrently.
  */
 export class RoundRobinPurger<Tx extends Queryable> {
   readonly #options: RoundRobinPurgerOptions<Tx>
   readonly #next: Statement<Turn, [after: string]>
   readonly #later: Statement<never, [id: string, waitMs: number]>
-  /** Whose turn was the last one; kept when it failed, so that who follows has his, however many of its turns fail. */
-  #after = NOBODY
+  /** Owner served last. Advanced even after a failure, so that one failing owner cannot starve the next. */
+  #after = NO_OWNER
 
   constructor(options: RoundRobinPurgerOptions<Tx>) {
     const { table, id } = options
@@ -48,14 +48,14 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
   }
 
   /**
-   * Gives everybody who has something due one turn.
+   * Serves every owner that has a due entry once.
    * @returns whether there may be more to do.
-   * @throws Error of `work`: what failed is put off for a minute, and the next round goes on behind its owner.
+   * @throws Error of `work`: the failed entry is deferred for a minute, and the next round continues after its owner.
    */
   async round(stopping?: AbortSignal): Promise<boolean> {
-    let some = this.#after !== NOBODY
+    let some = this.#after !== NO_OWNER
     while (!stopping?.aborted && (await this.#turn())) some = true
-    this.#after = NOBODY
+    this.#after = NO_OWNER
     return some
   }
 
@@ -73,7 +73,8 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
       if (turn !== undefined) this.#after = turn.owner
       return turn !== undefined
     } catch (error) {
-      // Longest due, it would have every turn of its owner; where the database is away, nobody has one.
+      // Without deferral the entry, as the longest due, would take every turn of its owner. During a database outage
+      // the update fails too, which is harmless: then no owner is served.
       if (failing.turn !== undefined) {
         this.#after = failing.turn.owner
         await db.query(this.#later, failing.turn.id, FAILED_MS).catch(() => {})
@@ -83,7 +84,7 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
   }
 }
 
-/** Goes from owner to owner through the index, as far as the first who has something due that nobody holds. */
+/** Walks the owners through the index, to the first that has a due entry not locked by another process. */
 function nextTurn({ table, id, owner, open }: PurgeTable): Statement<Turn, [after: string]> {
   return sqlUnprepared(`
 with recursive owners as (

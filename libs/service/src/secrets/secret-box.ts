@@ -4,14 +4,14 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What was opened had been altered, or sealed with another key, purpose or context. */
+/** The sealed text was altered, or sealed with another key, purpose or context. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError'
 }
 
 /**
- * Authenticated encryption (AES-256-GCM) with a key from the environment. What it seals can be read and made only with
- * the same secret, purpose and context; nonces are random, so one key is good for 2^32 seals.
+ * Authenticated encryption (AES-256-GCM) with a key from the environment. Sealed text can be read and produced only
+ * with the same secret, purpose and context; nonces are random, so one key is good for 2^32 seals.
  */
 export class SecretBox {
   readonly #key: Buffer
@@ -21,7 +21,10 @@ export class SecretBox {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', `restante ${purpose}`, 32))
   }
 
-  /** @param context bound to the text and needed to open it, such as the id of the row that holds it. Not stored. */
+  /**
+   *
+   * @param context bound to the text and required to open it, such as the id of the row that holds it. Not stored.
+   */
   seal(context: string, text: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
@@ -39,7 +42,7 @@ export class SecretBox {
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString()
     } catch (cause) {
-      throw new DecryptionError('The seal is broken', { cause })
+      throw new DecryptionError('The sealed text is not valid', { cause })
     }
   }
 }

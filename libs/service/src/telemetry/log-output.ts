@@ -1,19 +1,19 @@
 import { type DestinationStream, pino } from 'pino'
 
-/** Message of the one wide line that each request leaves. */
+/** Message of the one wide line per request. */
 export const REQUEST_LINE = 'request'
 
-/** More than the lines of one turn ever take, so that a process that never comes to its end holds no more. */
+/** More than the lines of one turn ever take; bounds what a process holds whose turn never ends. */
 const MOST_HELD = 64 * 1024
 
 /**
- * Where lines go. A line is out before the call returns: written behind it, the last lines of a process that ends could
- * be passed by later ones, or never come. Only lines of requests, which come by the thousand, leave together at the end
- * of the turn of the event loop, or in front of the next other line: their order stays. A process that is killed in that
- * turn leaves none of its requests; one that exits does.
+ * Output of log lines. Writes are synchronous, so that the last lines of an exiting process are neither lost nor
+ * reordered. Only the lines of requests, which come by the thousand, are written together: at the end of the turn of
+ * the event loop, or before the next line of another kind, so the order is kept. A process that is killed within that
+ * turn loses its request lines; one that exits does not.
  */
 class LogOutput implements DestinationStream {
-  /** Asks the logger to set `lastMsg` before it writes. */
+  /** Makes the logger set `lastMsg` before it writes. */
   readonly [pino.symbols.needsMetadataGsym] = true
   lastMsg: string | undefined
   readonly #output = pino.destination({ dest: 1, sync: true })

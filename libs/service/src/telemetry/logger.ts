@@ -4,7 +4,7 @@ import { standardOutput } from './log-output.ts'
 
 export type Logger = PinoLogger
 
-/** Names of members whose value must never reach a log: of a line, of an error, and of an object in a line. */
+/** Names of members whose value must never reach a log: in a line, in an error, and in an object in a line. */
 const SECRETS = [
   'authorization',
   'api_key',
@@ -19,15 +19,15 @@ const SECRETS = [
 ]
 const CENSOR = '[redacted]'
 
-/** Of an error, with what PostgreSQL quotes of the row or the parameter that it refused. */
+/** The same for an error, plus what PostgreSQL quotes of the row or the parameter that it refused. */
 const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery'].map((name) => `err.${name}`)
 
-/** The same for every line without a span, so that nothing is copied for it. */
+/** Shared by every line without a span, so that nothing is copied for it. */
 const UNTRACED = {}
 
 /**
  * JSON lines on standard output: `time`, `level`, `service`, `msg`, and the trace and span ids of the work that wrote
- * them. Mail content and secrets are never handed to it; redaction is the second line of defence.
+ * them. Mail content and secrets are never passed to it; redaction is the second line of defence.
  */
 export function createLogger(options: { service: string; level: string }): Logger {
   const settings: LoggerOptions = {
@@ -46,8 +46,8 @@ export function createLogger(options: { service: string; level: string }): Logge
 }
 
 /**
- * A line without the secrets of the objects in it. The logger's own wildcards (`*.token`) walk every value of every line,
- * which took half of the memory and a tenth of the time of a request.
+ * A line without the secrets of the objects in it. The logger's own wildcards (`*.token`) walk every value of every
+ * line, which took half of the memory and a tenth of the time of a request.
  */
 function censorObjects(line: Record<string, unknown>): Record<string, unknown> {
   for (const name in line) {
@@ -65,7 +65,7 @@ function censorMember([name, value]: [string, unknown]): [string, unknown] {
   return [name, SECRETS.includes(name) ? CENSOR : value]
 }
 
-/** The error of a line is none of them: it becomes an object when it is written, and is censored then. */
+/** The error of a line is excluded: it becomes an object when it is written, and is censored then. */
 function holdsSecret(name: string, value: unknown): value is object {
   if (typeof value !== 'object' || value === null || name === 'err') return false
   return SECRETS.some((secret) => Object.hasOwn(value, secret))

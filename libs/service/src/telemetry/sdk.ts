@@ -5,7 +5,7 @@ import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import { incomingUrl, outgoingUrl } from './url-attributes.ts'
 
-/** Starts the SDK as its standard variables say. @returns a function that flushes what is buffered. */
+/** Starts the SDK as configured by its standard variables. @returns a function that flushes what is buffered. */
 export function startSdk(serviceName: string): () => Promise<void> {
   const sdk = new NodeSDK({
     serviceName,
@@ -20,7 +20,7 @@ export function startSdk(serviceName: string): () => Promise<void> {
     ],
   })
   sdk.start()
-  // What was loaded before is instrumented when it is next required; an `import` of it does not count.
+  // Modules that are already loaded are instrumented when next required; an `import` of them has no effect.
   const require = createRequire(import.meta.url)
   for (const name of ['node:http', 'pg']) require(name)
   return () => sdk.shutdown()

@@ -5,8 +5,8 @@ import type { Attributes } from '@opentelemetry/api'
 const FILES = 'files'
 
 /**
- * What a trace may show of the address of a request that came in: no query, which may hold a key or a download's token,
- * and no path from a link's secret on. An attribute that is undefined is left out.
+ * What a trace may show of the URL of an incoming request: no query, which may hold a key or a download's token, and no
+ * path beyond a link's secret. An undefined attribute is left out.
  */
 export function incomingUrl({ url = '' }: Pick<IncomingMessage, 'url'>): Attributes {
   const segments = url.replace(/[?#].*$/s, '').split('/')
@@ -16,15 +16,18 @@ export function incomingUrl({ url = '' }: Pick<IncomingMessage, 'url'>): Attribu
 }
 
 /**
- * What a trace may show of the address of a request that goes out, besides the host and port that the instrumentation
- * notes: nothing. Webhooks and attachments have addresses of customers' making, whose paths and queries are credentials.
- * The path within the installation is on the span of the service that answers.
+ * What a trace may show of the URL of an outgoing request in addition to the host and port that the instrumentation
+ * records: nothing. The paths and queries of webhooks and attachments are chosen by customers and are credentials. The
+ * path of an internal request is on the span of the service that answers.
  */
 export function outgoingUrl(): Attributes {
   return { 'url.full': undefined, 'url.path': undefined, 'url.query': undefined }
 }
 
-/** As the routes read it, which decode each segment. One that cannot be decoded is no route's; nothing after it is shown. */
+/**
+ * Decodes as the routes do, which decode each segment. A segment that cannot be decoded matches no route; nothing after
+ * it is shown.
+ */
 function isFiles(segment: string): boolean {
   try {
     return decodeURIComponent(segment).toLowerCase() === FILES

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** For tests: a TCP wire to an engine, which can be cut, mended, and held without being cut. */
+/** For tests: a TCP proxy to an engine, which can be cut, restored, and frozen without being cut. */
 export class Wire {
   readonly #host: string
   readonly #farPort: number
@@ -15,36 +15,36 @@ export class Wire {
     this.#farPort = port
   }
 
-  /** A wire to where a URL such as `postgres://127.0.0.1:54329/name` points. */
+  /** Opens a wire to the address of a URL such as `postgres://127.0.0.1:54329/name`. */
   static async to(url: string): Promise<Wire> {
     const { hostname, port } = new URL(url)
     const wire = new Wire(hostname, Number(port))
-    await wire.mend()
+    await wire.restore()
     return wire
   }
 
-  /** The URL with this end of the wire in place of the other. */
+  /** The URL with this end of the wire in place of the target. */
   through(url: string): string {
     const near = new URL(url)
     near.host = `127.0.0.1:${this.#port}`
     return near.href
   }
 
-  /** From now on nobody is there: connections break, and new ones are refused. */
+  /** From now on connections break, and new ones are refused. */
   cut(): void {
     this.#server?.close()
     for (const socket of this.#sockets) socket.destroy()
     this.#sockets.clear()
   }
 
-  /** From now on connections stand and open, and nothing comes through: as if the other side were frozen. */
+  /** From now on connections stay open and can be opened, but no data passes: as if the other side were frozen. */
   hold(): void {
     this.#held = true
     for (const socket of this.#sockets) socket.pause()
   }
 
-  /** Ends `cut` and `hold`; what was held arrives. */
-  async mend(): Promise<void> {
+  /** Ends `cut` and `hold`; held data is delivered. */
+  async restore(): Promise<void> {
     this.#held = false
     for (const socket of this.#sockets) socket.resume()
     if (this.#server?.listening) return

@@ -5,16 +5,16 @@ import { type OperationDefinition, operations } from '@restante/contracts'
 import { Agent, type Dispatcher } from 'undici'
 import { HostileBodies, type HostileBody } from './hostile-bodies.ts'
 
-/** The longest time that one body may keep a process from everything else. */
+/** The longest time that one body may block a process. */
 const BLOCKED_MS = 50
-/** The first request of a kind pays for compilation, and a collection of garbage may fall into any. */
+/** The first request of a kind pays for compilation, and a garbage collection may fall into any of them. */
 const TRIES = 4
 
 const all = Object.values<OperationDefinition>(operations)
   .filter(({ body }) => body !== undefined)
   .map((operation) => ({ operation, id: operation.id }))
 
-describe('the largest body of every kind', () => {
+describe('the largest body of every operation', () => {
   const bodies = new HostileBodies()
   const agent = new Agent({ connections: 1 })
   let reader: ChildProcess
@@ -30,7 +30,7 @@ describe('the largest body of every kind', () => {
   })
 
   it.each(all)(
-    `keeps a process of $id from others for at most ${BLOCKED_MS} ms`,
+    `blocks a process of $id for at most ${BLOCKED_MS} ms`,
     async ({ operation }) => {
       const slow: string[] = []
       for (const hostile of bodies.of(operation)) {
@@ -42,7 +42,7 @@ describe('the largest body of every kind', () => {
     120_000,
   )
 
-  /** The least of some tries, in milliseconds. */
+  /** The minimum of several tries, in milliseconds. */
   async function blockedBy({ id }: OperationDefinition, { what, make }: HostileBody): Promise<number> {
     const body = make()
     let least = Number.POSITIVE_INFINITY

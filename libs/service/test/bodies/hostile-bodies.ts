@@ -1,16 +1,16 @@
 import { type OperationDefinition, type Structure, structureOf } from '@restante/contracts'
 
-/** A body at its size limit, and what is wrong with it. */
+/** A body at its size limit, and what is hostile about it. */
 export interface HostileBody {
   readonly what: string
   make(): Buffer
 }
 
-/** The worst elements and members: as small as can be, of the wrong type, or with structure of their own. */
+/** The worst elements and members: as small as possible, of the wrong type, or with structure of their own. */
 const TINY = ['""', '0', 'null', '{}', '[]', '"x"', '[[[[]]]]', '{"":{}}']
 const TINY_MEMBERS = ['""', '0', 'null', '{}', 'true']
 
-/** What a long text consists of; each is the slowest for something that looks at texts. */
+/** What a long text consists of; each is the slowest case for some validation of texts. */
 const TEXTS = {
   letters: 'a',
   'line breaks': 'A\\n',
@@ -23,14 +23,14 @@ const TEXTS = {
   addresses: 'a@b.c,',
 }
 
-/** Larger bodies come with a part of the texts for each value: together, their values see all of them. */
+/** Bodies above this size get a part of the texts for each value: together, their values cover all of them. */
 const LARGE = 2 * 1024 * 1024
 const TEXTS_OF_LARGE = 3
 
 type Wrap = (inner: string) => string
 const inRoot: Wrap = (members) => `{${members}}`
 
-/** Makes the hostile bodies of operations; what several of them share is made once. */
+/** Makes the hostile bodies of operations; bodies that several operations share are made once. */
 export class HostileBodies {
   readonly #seen = new Set<unknown>()
   #values = 0
@@ -93,7 +93,7 @@ export class HostileBodies {
   }
 }
 
-/** What no schema knows. */
+/** Members that no schema declares. */
 function unknownParts(bytes: number): HostileBody[] {
   return [
     ...TINY.map((element) =>
@@ -107,7 +107,7 @@ function unknownParts(bytes: number): HostileBody[] {
   ]
 }
 
-/** A list with as many elements as it takes, each as large as the body lets it be. */
+/** A list with as many elements as it accepts, each as large as the body limit allows. */
 function full(element: Structure, most: number, at: string, wrap: Wrap, bytes: number): HostileBody[] {
   const of = (one: string): HostileBody => ({
     what: `${at}: ${most} elements like ${one.slice(0, 30)}`,
@@ -123,7 +123,7 @@ function repeated(what: string, wrap: Wrap, bytes: number, element: string): Hos
   return { what, make: () => fill((inner) => wrap(`${inner}${element}`), bytes, `${element},`) }
 }
 
-/** As many members as fit, each of another name. */
+/** As many members as fit, each with a different name. */
 function members(what: string, wrap: Wrap, bytes: number, value: string): HostileBody {
   return {
     what,
@@ -140,7 +140,7 @@ function members(what: string, wrap: Wrap, bytes: number, value: string): Hostil
   }
 }
 
-/** A text, or an opening and its closing, as often as it fits. */
+/** A text, or an opening with its closing, repeated as often as it fits. */
 function fill(wrap: Wrap, bytes: number, text: string, closing = ''): Buffer {
   const times = Math.floor((bytes - Buffer.byteLength(wrap(''))) / Buffer.byteLength(text + closing))
   return Buffer.from(wrap(text.repeat(times) + closing.repeat(times)))

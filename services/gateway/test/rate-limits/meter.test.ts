@@ -68,7 +68,7 @@ describe('counting requests', () => {
         )
       },
       async () => {
-        await wire.mend()
+        await wire.restore()
         await waitFor(() => works(near), { what: 'Redis' })
       },
     ],
@@ -168,7 +168,7 @@ describe('counting requests', () => {
 
   describe('while Redis hangs', () => {
     beforeAll(() => wire.hold())
-    afterAll(() => wire.mend())
+    afterAll(() => wire.restore())
 
     it('keeps only those waiting who had asked already, and those for a moment', async () => {
       const before = await meteredLocally()

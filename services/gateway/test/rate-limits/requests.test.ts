@@ -235,7 +235,7 @@ describe('rate limits', () => {
     const { key: other } = await gateway.organization()
     const during = await times(10, () => lonely.as(other).get(me))
     expect(await lonely.service.problems()).toEqual({})
-    await wire.mend()
+    await wire.restore()
     await waitFor(async () => Object.keys(await lonely.service.degradations()).length === 0, { what: 'Redis' })
     const after = await times(9, () => gateway.as(other).get(me))
     wire.cut()

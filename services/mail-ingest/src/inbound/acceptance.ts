@@ -52,7 +52,7 @@ export class Acceptance {
     const { db } = options
     this.#options = options
     this.#arrivals = new Batcher({
-      most: MOST,
+      maxItems: MOST,
       work: (arrived) => db.transaction((tx) => this.#record(tx, arrived)),
     })
   }

@@ -70,7 +70,7 @@ export class Pipeline implements Component {
     this.#log = tools.log
     this.#places = new Places(concurrency)
     this.#conclusions = new Batcher({
-      most: concurrency,
+      maxItems: concurrency,
       work: async (runs) => {
         const facts = await this.#concludeTogether(runs.flat())
         return runs.map(() => facts)

@@ -39,7 +39,7 @@ export class RecentlySent {
 
   constructor(options: JustSentOptions) {
     this.#options = options
-    this.#questions = new Batcher({ most: TOGETHER, atOnce: CALLS, work: (questions) => this.#ask(questions) })
+    this.#questions = new Batcher({ maxItems: TOGETHER, concurrency: CALLS, work: (questions) => this.#ask(questions) })
   }
 
   /**

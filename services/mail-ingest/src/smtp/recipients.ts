@@ -35,7 +35,11 @@ export class RecipientLookup {
 
   constructor({ gateway, returnPath }: { gateway: ServiceClient; returnPath: ReturnPath }) {
     this.#returnPath = returnPath
-    this.#questions = new Batcher({ most: MOST, atOnce: AT_ONCE, work: (addresses) => askOwner(gateway, addresses) })
+    this.#questions = new Batcher({
+      maxItems: MOST,
+      concurrency: AT_ONCE,
+      work: (addresses) => askOwner(gateway, addresses),
+    })
   }
 
   /** @throws UpstreamError when the owner does not answer within 2 s. */

@@ -13,11 +13,11 @@ import { normalizeAddress } from '@restante/mime'
 import type { Database } from '@restante/service'
 import {
   ApiError,
-  type Aside,
   BodyMemoryLimiter,
   type GuardedFetch,
   type Logger,
   type ServiceClient,
+  type YieldSlot,
 } from '@restante/service'
 import { findSuppressed } from '../suppression/store.ts'
 import type { Acceptance, Terms } from './acceptance.ts'
@@ -53,7 +53,7 @@ export interface SendRequest {
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal
   /** For what is fetched from servers that may be slow. */
-  readonly aside: Aside
+  readonly yieldSlot: YieldSlot
 }
 
 export interface SenderOptions {
@@ -80,7 +80,10 @@ const PLACE_MS = 500
 export class Sender {
   readonly #options: SenderOptions
   /** Fetched files, of which a message may bring five times what its request may have; composed, they are there thrice. */
-  readonly #memory = new BodyMemoryLimiter({ held: 1.5 * LIMITS.send.fetchedBytes, workedOn: LIMITS.send.fetchedBytes })
+  readonly #memory = new BodyMemoryLimiter({
+    held: 1.5 * LIMITS.send.fetchedBytes,
+    processing: LIMITS.send.fetchedBytes,
+  })
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -158,7 +161,7 @@ export class Sender {
         await this.#checkRights(request, addresses)
         return this.#options.acceptance.accept(composed, terms)
       }
-      return this.#memory.turn(bytes, accept, request.signal)
+      return this.#memory.process(bytes, accept, request.signal)
     })
     await this.#place(copy, request.log)
     return { message_id: copy.message_id, thread_id: copy.thread_id }
@@ -193,11 +196,11 @@ export class Sender {
     if (today + recipients > limit) throw dailyLimitExceeded(new Date())
   }
 
-  async #load({ body }: SendCommand, { signal, aside }: SendRequest, count: (bytes: number) => void) {
+  async #load({ body }: SendCommand, { signal, yieldSlot }: SendRequest, count: (bytes: number) => void) {
     const { fetcher, attachmentTimeoutMs: timeoutMs } = this.#options
     const given = body.attachments ?? []
     const load = () => loadAttachments(given, fetcher, { timeoutMs, signal, count })
-    return given.some(({ url }) => url !== undefined) ? aside(load) : load()
+    return given.some(({ url }) => url !== undefined) ? yieldSlot(load) : load()
   }
 
   #compose(

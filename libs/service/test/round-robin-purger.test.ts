@@ -29,7 +29,7 @@ function open(url: string): Database {
   return new Database({ url, applicationName: 'test' })
 }
 
-describe('turns at being purged', () => {
+describe('RoundRobinPurger', () => {
   const admin = open(ADMIN_URL)
   const db = open(ADMIN_URL.replace(/\/[^/]*$/, `/${name}`))
 
@@ -44,7 +44,10 @@ describe('turns at being purged', () => {
     await admin.stop()
   })
 
-  /** @param refused whose things cannot be purged. */
+  /**
+   *
+   * @param refused owner whose entries cannot be purged.
+   */
   function purges(refused?: string) {
     const work = async (tx: Queryable, id: string): Promise<void> => {
       const [turn] = await tx.query(HAVE_TURN, id)
@@ -59,19 +62,22 @@ describe('turns at being purged', () => {
   it.each([
     ['above', 'ffffffff-0000-4000-8000-000000000000'],
     ['below', '00000000-0000-4000-8000-000000000001'],
-  ])('alternate, however much one has that is due for longer; with an id %s that of the other', async (_, large) => {
-    const small = randomUUID()
-    await db.query(ADD, large, 50, 2, 3_600_000)
-    await db.query(ADD, small, 1, 5, 0)
-    const turns = purges()
-    while (await turns.round());
-    const owners = await ownersOfTurns()
-    expect(owners).toHaveLength(105)
-    expect(owners.slice(0, 10).filter((owner) => owner === small)).toHaveLength(5)
-    expect(await db.query(LEFT)).toEqual([])
-  })
+  ])(
+    'alternates between owners, however much one has that is due for longer; with an id %s that of the other',
+    async (_, large) => {
+      const small = randomUUID()
+      await db.query(ADD, large, 50, 2, 3_600_000)
+      await db.query(ADD, small, 1, 5, 0)
+      const turns = purges()
+      while (await turns.round());
+      const owners = await ownersOfTurns()
+      expect(owners).toHaveLength(105)
+      expect(owners.slice(0, 10).filter((owner) => owner === small)).toHaveLength(5)
+      expect(await db.query(LEFT)).toEqual([])
+    },
+  )
 
-  it('are had by everybody else while nothing of one can be purged, which waits for a minute each', async () => {
+  it("goes on with other owners while an owner's entries cannot be purged, and defers each of those by a minute", async () => {
     const stuck = '00000000-0000-4000-8000-000000000001'
     const others: string[] = [randomUUID(), randomUUID()]
     await db.query(ADD, stuck, 20, 1, 3_600_000)
@@ -88,7 +94,7 @@ describe('turns at being purged', () => {
     expect(left.filter(({ later }) => later)).toHaveLength(5)
   })
 
-  it('are one each, however many processes take them', async () => {
+  it('serves each owner once per round, however many processes run', async () => {
     const owners = Array.from({ length: 5 }, () => randomUUID())
     for (const owner of owners) await db.query(ADD, owner, 10, 1, 0)
     await Promise.all(

@@ -1,6 +1,6 @@
 import { Batcher, UpstreamError } from '@restante/service'
 
-/** Work that a test lets go on by hand, and the batches that it was given. */
+/** Work that a test completes by hand, and the batches that it was given. */
 function controlled(atOnce = 1, most = 10) {
   const begun: string[][] = []
   const ends: (() => void)[] = []
@@ -15,7 +15,7 @@ function controlled(atOnce = 1, most = 10) {
       return items.map((item) => item.toUpperCase())
     },
   })
-  /** Ends what is under way, until nothing begins any more. */
+  /** Completes what is under way, until no further batch starts. */
   const goOn = async (): Promise<void> => {
     for (let end = ends.shift(); end; end = ends.shift()) {
       end()
@@ -26,8 +26,8 @@ function controlled(atOnce = 1, most = 10) {
 }
 const turn = () => new Promise(setImmediate)
 
-describe('batches', () => {
-  it('begin at once, and take together who came in the same turn or while one was under way', async () => {
+describe('Batcher', () => {
+  it('starts at once, and batches items added in the same turn or while a batch was running', async () => {
     const { begun, batches, goOn } = controlled()
     const first = [batches.add('a'), batches.add('b')]
     await turn()
@@ -45,7 +45,7 @@ describe('batches', () => {
     expect(await Promise.all([...first, ...second])).toEqual(['A', 'B', 'C', 'D'])
   })
 
-  it('are no larger than allowed, and as many as allowed run at once', async () => {
+  it('keeps batches within their maximum size, and runs the allowed number concurrently', async () => {
     const { begun, batches, goOn } = controlled(2, 2)
     const all = ['a', 'b', 'c', 'd', 'e'].map((item) => batches.add(item))
     await turn()
@@ -57,7 +57,7 @@ describe('batches', () => {
     expect(await Promise.all(all)).toEqual(['A', 'B', 'C', 'D', 'E'])
   })
 
-  it('are done one by one when an item spoils them, so that it fails alone', async () => {
+  it('retries items one by one when one of them fails the batch, so that it fails alone', async () => {
     const { batches, goOn } = controlled()
     const all = Promise.allSettled(['a', 'bad', 'c'].map((item) => batches.add(item)))
     await turn()
@@ -65,7 +65,7 @@ describe('batches', () => {
     expect((await all).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  it('fail as a whole in an outage, which trying one by one would only prolong', async () => {
+  it('fails the whole batch in an outage, which retrying one by one would only prolong', async () => {
     const { begun, batches, goOn } = controlled()
     const all = Promise.allSettled(['a', 'outage', 'c'].map((item) => batches.add(item)))
     await turn()

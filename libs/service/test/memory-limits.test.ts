@@ -4,7 +4,7 @@ import { ByteSemaphore } from '../src/index.ts'
 const MB = 1024 * 1024
 const NEVER = new AbortController().signal
 
-/** Work that goes on until it is told to end. */
+/** Work that runs until the test ends it. */
 class Works {
   readonly #ends = new Map<string, () => void>()
 
@@ -21,7 +21,7 @@ class Works {
     return [...this.#ends.keys()].sort().join('')
   }
 
-  /** Resolves when whatever could start then has. */
+  /** Resolves when all work that could then start has started. */
   async end(name: string): Promise<void> {
     this.#ends.get(name)?.()
     await settled()
@@ -30,13 +30,13 @@ class Works {
 
 const settled = () => new Promise(setImmediate)
 
-describe('a budget of bytes', () => {
+describe('ByteSemaphore', () => {
   const works = new Works()
   const budget = new ByteSemaphore({ bytes: 10 * MB })
   const work = (name: string, bytes: number, signal?: AbortSignal) =>
     budget.within(bytes, () => works.start(name), signal)
 
-  it('is given out in turn, to one that is larger than all of it alone, and small work passes', async () => {
+  it('grants room in order, runs work above the whole bound alone, and lets small work pass', async () => {
     const all = [work('a', 6 * MB), work('b', 4 * MB), work('c', 30 * MB), work('d', 2 * MB), work('e', MB)]
     await settled()
     expect(works.running).toBe('abe')
@@ -51,7 +51,7 @@ describe('a budget of bytes', () => {
     await Promise.all(all)
   })
 
-  it('is not kept for those who gave up waiting', async () => {
+  it('keeps no room for waiters that gave up', async () => {
     const gone = new AbortController()
     const first = work('a', 8 * MB)
     const second = work('b', 20 * MB, gone.signal)
@@ -65,8 +65,8 @@ describe('a budget of bytes', () => {
   })
 })
 
-describe('the memory for bodies', () => {
-  it('refuses what arrives above it with 503, and is free again when requests have ended', async () => {
+describe('BodyMemoryLimiter', () => {
+  it('refuses bytes above its limit with 503, and frees the memory when requests end', async () => {
     const memory = new BodyMemoryLimiter({ held: 12 * MB })
     const works = new Works()
     const first = memory.hold('a', async (count) => {
@@ -82,19 +82,19 @@ describe('the memory for bodies', () => {
     await expect(memory.hold('b', upload)).resolves.toBeUndefined()
   })
 
-  it('has large bodies worked on in turn, and gives up with 503 when that takes too long', async () => {
-    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
+  it('processes large bodies one after the other, and gives up with 503 when the wait is too long', async () => {
+    const memory = new BodyMemoryLimiter({ processing: 10 * MB, waitMs: 20 })
     const works = new Works()
-    const first = memory.turn(8 * MB, () => works.start('a'), NEVER)
-    const small = memory.turn(1_000, () => works.start('b'), NEVER)
-    await expect(memory.turn(6 * MB, () => works.start('c'), NEVER)).rejects.toMatchObject({ status: 503 })
+    const first = memory.process(8 * MB, () => works.start('a'), NEVER)
+    const small = memory.process(1_000, () => works.start('b'), NEVER)
+    await expect(memory.process(6 * MB, () => works.start('c'), NEVER)).rejects.toMatchObject({ status: 503 })
     expect(works.running).toBe('ab')
     await works.end('a')
     await works.end('b')
     await Promise.all([first, small])
   })
 
-  it('leaves room for others whatever one of them holds, and however many hold what they can', async () => {
+  it('leaves room for others whatever one owner holds, and however many owners take their maximum', async () => {
     const memory = new BodyMemoryLimiter({ held: 90 * MB })
     const works = new Works()
     const fill = (owner: string): Promise<number> => {
@@ -123,39 +123,39 @@ describe('the memory for bodies', () => {
     expect(await fill('greedy')).toBe(60)
   })
 
-  it('gives a turn to others during slow work that is done aside, and takes it again for the rest', async () => {
-    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
+  it('yields the slot to others during slow work, and acquires it again for the rest', async () => {
+    const memory = new BodyMemoryLimiter({ processing: 10 * MB, waitMs: 20 })
     const works = new Works()
-    const slow = memory.turn(
+    const slow = memory.process(
       8 * MB,
-      async (aside) => {
-        await aside(() => works.start('fetch'))
+      async (yieldSlot) => {
+        await yieldSlot(() => works.start('fetch'))
         await works.start('compose')
       },
       NEVER,
     )
-    const other = memory.turn(6 * MB, () => works.start('other'), NEVER)
+    const other = memory.process(6 * MB, () => works.start('other'), NEVER)
     await settled()
     expect(works.running).toBe('fetchother')
     await works.end('other')
     await works.end('fetch')
     expect(works.running).toBe('compose')
-    await expect(memory.turn(6 * MB, () => works.start('late'), NEVER)).rejects.toMatchObject({ status: 503 })
+    await expect(memory.process(6 * MB, () => works.start('late'), NEVER)).rejects.toMatchObject({ status: 503 })
     await works.end('compose')
     await Promise.all([slow, other])
   })
 
-  it('has no turn to give back when its slow work fails, or its turn does not come again', async () => {
-    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB, turnMs: 20 })
+  it('releases no slot twice when the slow work fails, or the slot is not acquired again', async () => {
+    const memory = new BodyMemoryLimiter({ processing: 10 * MB, waitMs: 20 })
     const works = new Works()
-    const failing = memory.turn(8 * MB, (aside) => aside(() => Promise.reject(new Error('refused'))), NEVER)
+    const failing = memory.process(8 * MB, (yieldSlot) => yieldSlot(() => Promise.reject(new Error('refused'))), NEVER)
     await expect(failing).rejects.toThrow('refused')
-    const shutOut = memory.turn(8 * MB, (aside) => aside(() => works.start('fetch')), NEVER)
+    const shutOut = memory.process(8 * MB, (yieldSlot) => yieldSlot(() => works.start('fetch')), NEVER)
     await settled()
-    const other = memory.turn(6 * MB, () => works.start('other'), NEVER)
+    const other = memory.process(6 * MB, () => works.start('other'), NEVER)
     await works.end('fetch')
     await expect(shutOut).rejects.toMatchObject({ status: 503 })
-    const third = memory.turn(6 * MB, () => works.start('third'), NEVER).catch(() => 'late')
+    const third = memory.process(6 * MB, () => works.start('third'), NEVER).catch(() => 'late')
     await settled()
     expect(works.running).toBe('other')
     await works.end('other')
@@ -163,12 +163,12 @@ describe('the memory for bodies', () => {
     await Promise.all([other, third])
   })
 
-  it('keeps no turn for a peer that is gone', async () => {
-    const memory = new BodyMemoryLimiter({ workedOn: 10 * MB })
+  it('keeps no slot for a client that has disconnected', async () => {
+    const memory = new BodyMemoryLimiter({ processing: 10 * MB })
     const works = new Works()
     const gone = new AbortController()
-    const first = memory.turn(8 * MB, () => works.start('a'), NEVER)
-    const second = memory.turn(6 * MB, () => works.start('b'), gone.signal)
+    const first = memory.process(8 * MB, () => works.start('a'), NEVER)
+    const second = memory.process(6 * MB, () => works.start('b'), gone.signal)
     gone.abort()
     await expect(second).rejects.toThrow()
     await works.end('a')

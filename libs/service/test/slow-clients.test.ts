@@ -5,7 +5,7 @@ import { answer, type ConnectionLimits, createLogger, type Exchange, HttpListene
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const health = { problems: async () => ({}), degradations: async () => ({}) }
-/** More than the kernel keeps for a peer that does not read. */
+/** More than the kernel buffers for a client that does not read. */
 const LARGE = Buffer.alloc(32_000_000, 'x')
 
 const listeners: HttpListener[] = []
@@ -43,7 +43,7 @@ function open(port: number, text = ''): Peer {
   return peer
 }
 
-/** Sends one byte after the other, for as long as anybody listens. */
+/** Sends one byte after the other, until the connection closes. */
 function drip(peer: Peer): void {
   drips.push(setInterval(() => peer.socket.write('a'), 20))
 }
@@ -52,7 +52,7 @@ async function ended(peers: readonly Peer[]): Promise<void> {
   await until(() => peers.every((peer) => peer.closed))
 }
 
-/** Looks again until the condition holds. */
+/** Checks again until the condition holds. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
@@ -62,8 +62,8 @@ afterEach(async () => {
   await Promise.all(listeners.splice(0).map((listener) => listener.stop()))
 })
 
-describe('a peer is closed, and told so with 408, that', () => {
-  it('drips the head of a request', async () => {
+describe('a client is answered with 408 and disconnected when it', () => {
+  it('drips the header of a request', async () => {
     const port = await listen({ headersMs: 200 })
     const peer = open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
     drip(peer)
@@ -71,7 +71,7 @@ describe('a peer is closed, and told so with 408, that', () => {
     expect(peer.text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"message":"Request Timeout"\}$/)
   })
 
-  it('drips the body of one', async () => {
+  it('drips the body of a request', async () => {
     const handle = (exchange: Exchange) =>
       answer({ ...operations['inboxes.create'], response: undefined }, async () => undefined, exchange, {}, {})
     const port = await listen({ headersMs: 200, requestMs: 400 }, handle)
@@ -81,7 +81,7 @@ describe('a peer is closed, and told so with 408, that', () => {
     expect(peer.text).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('never says anything, or only line ends', async () => {
+  it('never sends anything, or only line ends', async () => {
     const port = await listen({ headersMs: 200 })
     const peers = [open(port), open(port, '\r\n'.repeat(1_000))]
     await ended(peers)
@@ -89,13 +89,13 @@ describe('a peer is closed, and told so with 408, that', () => {
   })
 })
 
-it('closes a connection without a request after its time', async () => {
+it('idles without a request beyond the keep-alive time', async () => {
   const peer = open(await listen({ keepAliveMs: 100 }), 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   await ended([peer])
   expect(peer.text).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{\}$/)
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   let givenUp = 0
   const large = async ({ response, path, signal }: Exchange): Promise<void> => {
     if (path === '/quick') return sendJson(response, 200, {})
@@ -103,7 +103,7 @@ describe('an answer', () => {
     response.end(LARGE)
   }
 
-  it('that nobody reads is given up, and others are answered meanwhile', async () => {
+  it('that the client does not read is aborted, and other clients are answered in the meantime', async () => {
     const port = await listen({ unreadMs: 300 }, large)
     const peers = Array.from({ length: 10 }, () => {
       const peer = open(port, 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect(read).toBeGreaterThan(LARGE.length)
   })
 
-  it('that is slow to come is no fault of the peer', async () => {
+  it('that is slow to produce does not disconnect the client', async () => {
     const port = await listen({ unreadMs: 100 }, async ({ response }) => {
       await new Promise((resolve) => setTimeout(resolve, 400))
       sendJson(response, 200, { late: true })
@@ -138,8 +138,8 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer that comes before the end of its request', () => {
-  it('costs neither the connection nor anything that stays with it', async () => {
+describe('a response sent before the end of its request', () => {
+  it('costs neither the connection nor leaks a listener on it', async () => {
     const peers = new Set<Socket>()
     const port = await listen({}, async ({ request, response }) => {
       peers.add(request.socket)
@@ -160,7 +160,7 @@ describe('an answer that comes before the end of its request', () => {
 })
 
 describe('connections beyond the limit are closed at once', () => {
-  it('of all peers', async () => {
+  it('of all clients together', async () => {
     const port = await listen({ connections: 3 })
     const first = Array.from({ length: 3 }, () => open(port))
     await Promise.all(first.map(({ socket }) => once(socket, 'connect')))
@@ -175,7 +175,7 @@ describe('connections beyond the limit are closed at once', () => {
     for (const { socket } of first) socket.destroy()
   })
 
-  it('of one peer, while another is served', async () => {
+  it('of one client, while another is served', async () => {
     const port = await listen({ peerConnections: 3 })
     const first = Array.from({ length: 3 }, () => open(port))
     await Promise.all(first.map(({ socket }) => once(socket, 'connect')))
