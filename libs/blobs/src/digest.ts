@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { StoredBlob } from './store.ts'
 
-/** Looks at bytes on their way: how many they were, and their SHA-256. */
+/** Counts and hashes (SHA-256) bytes as they pass through. */
 export class Digest {
   readonly #hash = createHash('sha256')
   #size = 0

@@ -8,19 +8,20 @@ import { BlobNotFoundError, systemErrorCode } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
 import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
-/** A put writes all the time, so a temporary file that nobody touched for this long belongs to a process that died. */
+/** A put writes continuously, so a temporary file unchanged for this long belongs to a process that died. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000
 
-/** Mail is for this user alone, whatever the umask: services that share a directory run as the same one. */
+/** Mail is readable by this user only, whatever the umask: services that share a directory run as the same user. */
 const FILE_MODE = 0o600
 
-/** Names start with a letter or digit (names.ts), so no blob can be confused with what starts with these. */
+/** Names start with a letter or digit (names.ts), so no blob can be confused with entries that start with these. */
 const TEMPORARY = '.incoming'
 const FAN_OUT = '~'
 
 /**
  * Blobs as files below one directory, which several processes of one host may share. `a/b/<uuid>` is the file
- * `a/b/~5f/<uuid>`: the fan-out by the hash of the last segment keeps directories small, and a prefix stays a directory.
+ * `a/b/~5f/<uuid>`: the fan-out by the hash of the last segment keeps directories small, and a prefix stays a
+ * directory.
  */
 export class DirectoryBlobStore implements BlobStore {
   readonly name = 'blobs'
@@ -34,7 +35,7 @@ export class DirectoryBlobStore implements BlobStore {
     this.#directories = new DurableDirectories(this.#root)
   }
 
-  /** Makes the directory, closes one that others could read, and sweeps what crashed puts left behind. */
+  /** Creates the directory, restricts its permissions to the owner, and sweeps what crashed puts have left. */
   async start(): Promise<void> {
     await this.#directories.ensure(this.#incoming)
     await closeToOthers(this.#root)
@@ -79,7 +80,7 @@ export class DirectoryBlobStore implements BlobStore {
     await rm(linked, { force: true })
   }
 
-  /** Lets `write` make a temporary file, then gives it its name at once and for good. */
+  /** Lets `write` create a temporary file, then renames it atomically and durably. */
   async #throughTemporary<T>(file: string, write: (temporary: string) => Promise<T>): Promise<T> {
     await this.#directories.ensure(this.#incoming)
     const temporary = path.join(this.#incoming, randomUUID())
@@ -101,7 +102,7 @@ export class DirectoryBlobStore implements BlobStore {
         await rename(temporary, file)
         return await syncDirectory(directory)
       } catch (error) {
-        // A concurrent deletePrefix took the directory away after it was made sure of.
+        // A concurrent deletePrefix removed the directory after it was ensured.
         if (!isMissing(error) || attempt === 3) throw error
         this.#directories.forget(directory)
       }

@@ -2,13 +2,13 @@ import { chmod, mkdir, open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { systemErrorCode } from './errors.ts'
 
-/** Directories known to survive the loss of power are remembered up to this many; forgetting costs one sync each. */
+/** Number of directories remembered as durable; forgetting one costs a sync. */
 const REMEMBERED = 50_000
 
-/** For their owner alone. */
+/** Accessible to their owner only. */
 const DIRECTORY_MODE = 0o700
 
-/** Makes directories so that they are on the disk, not only in its cache, before something is put into them. */
+/** Creates directories so that they are on the disk, not only in its cache, before something is put into them. */
 export class DurableDirectories {
   readonly #root: string
   readonly #known = new Set<string>()
@@ -17,7 +17,7 @@ export class DurableDirectories {
     this.#root = root
   }
 
-  /** Resolves when `directory` and all above it up to the root exist durably. */
+  /** Resolves when `directory` and its ancestors up to the root exist durably. */
   async ensure(directory: string): Promise<void> {
     if (this.#known.has(directory)) return
     if (directory === this.#root) {
@@ -26,14 +26,14 @@ export class DurableDirectories {
       const parent = path.dirname(directory)
       await this.ensure(parent)
       await mkdir(directory, { mode: DIRECTORY_MODE }).catch(unlessThere)
-      // Also when another process made it: that one may die before its own sync.
+      // Also when another process made it: that process may die before its own sync.
       await syncDirectory(parent)
     }
     if (this.#known.size >= REMEMBERED) this.#known.clear()
     this.#known.add(directory)
   }
 
-  /** `directory` may be gone, and whatever is below or above it. */
+  /** `directory` may have been deleted, and with it anything below or above it. */
   forget(directory: string): void {
     for (const known of this.#known)
       if (isWithin(known, directory) || isWithin(directory, known)) this.#known.delete(known)
@@ -49,8 +49,8 @@ function unlessThere(error: unknown): void {
 }
 
 /**
- * Takes the rights of everybody but the owner from a directory, and so from all below it. A directory of another owner (a
- * volume with a group of its own) stays as it is.
+ * Removes all permissions but the owner's from a directory, and so from everything below it. A directory of another
+ * owner (a volume with a group of its own) is left as it is.
  */
 export async function closeToOthers(directory: string): Promise<void> {
   const { mode } = await stat(directory)
@@ -60,7 +60,7 @@ export async function closeToOthers(directory: string): Promise<void> {
   })
 }
 
-/** Puts the entries of a directory on the disk: without this a crash may undo a create or rename. */
+/** Writes the entries of a directory to the disk: without this a crash may undo a create or rename. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {

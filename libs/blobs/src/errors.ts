@@ -1,8 +1,8 @@
-/** There is no blob of this name: it was deleted, or never became durable. */
+/** There is no blob with this name: it was deleted, or never became durable. */
 export class BlobNotFoundError extends Error {
   readonly blob: string
   constructor(blob: string, options?: { cause: unknown }) {
-    super(`No blob is named ${blob}.`, options)
+    super(`No blob has the name ${blob}.`, options)
     this.name = 'BlobNotFoundError'
     this.blob = blob
   }

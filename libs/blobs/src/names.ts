@@ -10,7 +10,7 @@ export interface BlobName {
 }
 
 /**
- * Takes a blob's name apart.
+ * Parses a blob's name.
  * @throws InvalidBlobNameError unless it is `segment/segment/...`, each of letters, digits, `.`, `_` and `-`.
  */
 export function parseName(name: string): BlobName {
@@ -25,7 +25,7 @@ export function parseName(name: string): BlobName {
 }
 
 /**
- * Takes a prefix apart, which names whole segments and ends with `/`: `mail/42/` never means `mail/421/...`.
+ * Parses a prefix, which consists of whole segments and ends with `/`: `mail/42/` never means `mail/421/...`.
  * @throws InvalidBlobNameError when it does not.
  */
 export function parsePrefix(prefix: string): readonly string[] {

@@ -5,9 +5,9 @@ import type { BlobStore } from './store.ts'
 export type BlobStoreConfig = { readonly kind: 'directory'; readonly root: string } | S3Config
 
 /**
- * Reads the variable `BLOB_STORE`: `directory:/path`, or `s3://bucket/prefix?endpoint=https://host&region=name`.
- * `path_style=false` addresses the bucket as a host name; the default is by path when there is an endpoint.
- * Credentials are not part of it: the AWS SDK finds them where it always does (`AWS_ACCESS_KEY_ID`, a role, ...).
+ * Parses the variable `BLOB_STORE`: `directory:/path`, or `s3://bucket/prefix?endpoint=https://host&region=name`.
+ * `path_style=false` addresses the bucket as a host name; the default is by path when there is an endpoint. Credentials
+ * are not part of it: the AWS SDK finds them in its usual places (`AWS_ACCESS_KEY_ID`, a role, ...).
  * @throws Error that says what is wrong.
  */
 export function parseBlobStore(text: string): BlobStoreConfig {
@@ -17,7 +17,7 @@ export function parseBlobStore(text: string): BlobStoreConfig {
     throw new Error('BLOB_STORE must be directory:/path or s3://bucket/prefix?endpoint=...&region=...')
   const url = new URL(text)
   const unknown = [...url.searchParams.keys()].find((key) => !['endpoint', 'region', 'path_style'].includes(key))
-  if (unknown !== undefined) throw new Error(`BLOB_STORE: s3 knows endpoint, region and path_style, not ${unknown}.`)
+  if (unknown !== undefined) throw new Error(`BLOB_STORE: s3 accepts endpoint, region and path_style, not ${unknown}.`)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   if (endpoint !== undefined && !/^https?:\/\//.test(endpoint))
     throw new Error('BLOB_STORE: endpoint must be an http or https URL.')
@@ -33,8 +33,8 @@ export function parseBlobStore(text: string): BlobStoreConfig {
 }
 
 /**
- * Makes the store that a configuration, or the text of `BLOB_STORE`, describes. `start()` makes it ready for use.
- * The SDK of buckets is loaded only for a bucket.
+ * Opens the store that a configuration, or the text of `BLOB_STORE`, describes. `start()` makes it ready for use. The
+ * S3 SDK is loaded only for a bucket.
  */
 export async function openBlobStore(config: BlobStoreConfig | string): Promise<BlobStore> {
   if (typeof config === 'string') return openBlobStore(parseBlobStore(config))

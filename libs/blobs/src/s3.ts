@@ -19,9 +19,9 @@ import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 export interface S3Config {
   readonly kind: 's3'
   readonly bucket: string
-  /** In front of every key: empty, or ending with `/`. */
+  /** Prefix of every key: empty, or ending with `/`. */
   readonly prefix: string
-  /** Of a bucket that is not Amazon's. */
+  /** For a bucket that is not Amazon's. */
   readonly endpoint?: string | undefined
   readonly region: string
   readonly pathStyle: boolean
@@ -29,11 +29,14 @@ export interface S3Config {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
 }
 
-/** A put holds at most this much in memory: what fits into one part is one request, the rest goes as multipart. */
+/**
+ * A put holds at most this much in memory: content that fits into one part is one request, larger content is sent as
+ * multipart.
+ */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 2
 
-/** A bucket that stops answering must fail the call; the SDK by itself would wait for ever. */
+/** A bucket that stops answering must fail the call; the SDK by default would wait forever. */
 const TIMEOUTS = { connectionTimeout: 5_000, socketTimeout: 30_000 }
 
 /** Blobs as objects of a bucket, which any number of hosts may share. The bucket makes them durable. */
@@ -92,12 +95,12 @@ export class S3BlobStore implements BlobStore {
       const { Body } = await this.#client.send(
         new GetObjectCommand({
           ...this.#object(name),
-          // HTTP counts the last byte in (RFC 9110 14.1.2), a BlobRange does not.
+          // In HTTP the end of a range is inclusive (RFC 9110 14.1.2), in a BlobRange it is exclusive.
           ...(wanted && { Range: `bytes=${start}-${range.end === undefined ? '' : range.end - 1}` }),
         }),
       )
       if (Body instanceof Readable) return Body
-      throw new Error('The object store answered without a body.')
+      throw new Error('The object store responded without a body.')
     } catch (error) {
       if (wanted && statusOf(error) === 416) return this.#emptyPartOf(name)
       throw missingOr(error, name)
@@ -133,7 +136,7 @@ export class S3BlobStore implements BlobStore {
   async deletePrefix(prefix: string): Promise<void> {
     const Prefix = `${this.#prefix}${parsePrefix(prefix).join('/')}/`
     for (;;) {
-      // Always the first page: what it listed is gone by the next round.
+      // Always the first page: the objects it listed are deleted by the next round.
       const page = await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix }))
       const keys = (page.Contents ?? []).map(({ Key }) => ({ Key }))
       if (keys.length === 0) return
@@ -141,7 +144,7 @@ export class S3BlobStore implements BlobStore {
         new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: keys, Quiet: true } }),
       )
       const [refused] = Errors ?? []
-      if (refused) throw new Error(`The object store kept ${refused.Key}: ${refused.Code} ${refused.Message}`)
+      if (refused) throw new Error(`The object store did not delete ${refused.Key}: ${refused.Code} ${refused.Message}`)
     }
   }
 
@@ -169,7 +172,7 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
 }
 
-/** A missing bucket answers 404 too, and is no missing blob: the call must not look final. */
+/** A missing bucket answers 404 too, but is not a missing blob: the failure must not look final. */
 function missingOr(error: unknown, name: string): unknown {
   const missing = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
   return missing ? new BlobNotFoundError(name, { cause: error }) : error

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** What became durable. */
+/** What was stored durably. */
 export interface StoredBlob {
   /** Bytes. */
   readonly size: number
@@ -9,7 +9,10 @@ export interface StoredBlob {
 }
 
 export interface PutOptions {
-  /** Kept by stores that can show it to a person who looks into the bucket; the true type is in the owner's row. */
+  /**
+   * Kept by stores that can show it to an operator who inspects the bucket; the authoritative type is in the owner's
+   * row.
+   */
   readonly contentType?: string
 }
 
@@ -21,33 +24,35 @@ export interface BlobRange {
 
 /**
  * Bytes under names like `mail/<inbox_uid>/<uuid>`. A blob is written whole or not at all, and never changes in place:
- * a put under a taken name replaces it, and whoever reads the old one reads it to the end.
+ * a put under an existing name replaces it, and a reader of the old one reads it to the end.
  *
- * It is also a part of a process (`start`, `ready`, `stop`). Failures other than the two named here come from the
- * disk or the bucket and are worth another try.
+ * It is also a component of a process (`start`, `ready`, `stop`). Failures other than the two named here come from the
+ * disk or the bucket and are worth retrying.
  */
 export interface BlobStore {
   readonly name: string
 
   /**
-   * Stores everything that `content` yields, with bounded memory. When it resolves, the blob survives the loss of power;
-   * when it rejects, or the process dies before, there is no blob. An error of `content` is thrown as it is.
+   * Stores everything that `content` yields, with bounded memory. When it resolves, the blob survives a loss of power;
+   * when it rejects, or the process dies before, there is no blob. An error of `content` is rethrown unchanged.
    */
   put(name: string, content: Readable | Uint8Array, options?: PutOptions): Promise<StoredBlob>
 
-  /** Opens a blob, or a part of it, for reading. The caller reads or destroys the stream. @throws BlobNotFoundError */
+  /**
+   * Opens a blob, or a range of it, for reading. The caller must read or destroy the stream. @throws BlobNotFoundError
+   */
   get(name: string, range?: BlobRange): Promise<Readable>
 
   /** Reads a whole blob, whose size the caller knows to be bounded. @throws BlobNotFoundError */
   buffer(name: string): Promise<Buffer>
 
-  /** Makes `to` hold what `from` holds, without moving the bytes through this process; durable. @throws BlobNotFoundError */
+  /** Copies `from` to `to` durably, without moving the bytes through this process. @throws BlobNotFoundError */
   copy(from: string, to: string): Promise<void>
 
-  /** Deletes a blob; one that is not there is as good as deleted. */
+  /** Deletes a blob; a missing one counts as deleted. */
   delete(name: string): Promise<void>
 
-  /** Deletes everything below `prefix`, which ends with `/`. A blob put meanwhile may stay or go. */
+  /** Deletes everything below `prefix`, which ends with `/`. A blob put concurrently may stay or be deleted. */
   deletePrefix(prefix: string): Promise<void>
 
   /** @returns the size in bytes, or undefined when there is no such blob. */

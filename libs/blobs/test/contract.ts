@@ -8,9 +8,9 @@ async function read(stream: Readable): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What every blob store promises, whatever keeps the bytes. */
+/** What every blob store promises, whatever stores the bytes. */
 export function blobStoreContract(current: () => BlobStore): void {
-  it('gives back what was put, and says its size and SHA-256', async () => {
+  it('returns what was put, and reports its size and SHA-256', async () => {
     const content = randomBytes(100_000)
     const stored = await current().put('mail/one/a', content, { contentType: 'message/rfc822' })
     expect(stored).toEqual({ size: 100_000, sha256: createHash('sha256').update(content).digest('hex') })
@@ -30,12 +30,12 @@ export function blobStoreContract(current: () => BlobStore): void {
     expect(got.digest('hex')).toBe(stored.sha256)
   })
 
-  it('stores nothing as a blob of no bytes', async () => {
+  it('stores empty content as a blob of no bytes', async () => {
     expect((await current().put('mail/empty', Readable.from([]))).size).toBe(0)
     expect(await read(await current().get('mail/empty'))).toBe('')
   })
 
-  it('leaves no blob when the content fails on the way, and throws its error', async () => {
+  it('leaves no blob when the content stream fails, and rethrows its error', async () => {
     const failing = Readable.from(
       (async function* () {
         yield Buffer.from('half')
@@ -72,7 +72,7 @@ export function blobStoreContract(current: () => BlobStore): void {
     expect(await read(await current().get('mail/digits', range))).toBe(expected)
   })
 
-  it('says by a type of its own that a blob is missing', async () => {
+  it('reports a missing blob with an error class of its own', async () => {
     await expect(current().get('mail/none')).rejects.toBeInstanceOf(BlobNotFoundError)
     await expect(current().get('mail/none', { start: 5, end: 5 })).rejects.toBeInstanceOf(BlobNotFoundError)
     await expect(current().buffer('mail/none')).rejects.toBeInstanceOf(BlobNotFoundError)
@@ -81,7 +81,7 @@ export function blobStoreContract(current: () => BlobStore): void {
     expect(await current().exists('mail/other')).toBe(false)
   })
 
-  it('copies a blob, over a taken name too, and the copy outlives the original', async () => {
+  it('copies a blob, also over an existing name, and the copy outlives the original', async () => {
     await current().put('mail/from', Buffer.from('content'))
     await current().put('sent/to', Buffer.from('older'))
     await current().copy('mail/from', 'sent/to')
@@ -98,7 +98,7 @@ export function blobStoreContract(current: () => BlobStore): void {
     expect(await current().exists('mail/gone')).toBe(false)
   })
 
-  it('deletes all blobs below a prefix and none beside it', async () => {
+  it('deletes all blobs below a prefix and no others', async () => {
     for (const name of ['box/1/a', 'box/1/b', 'box/1/deep/c', 'box/1/d', 'box/1/e', 'box/10/a', 'box/2/a'])
       await current().put(name, Buffer.from(name))
     await current().deletePrefix('box/1/')
@@ -142,7 +142,7 @@ export function blobStoreContract(current: () => BlobStore): void {
     await expect(store.deletePrefix(`${name}/`)).rejects.toBeInstanceOf(InvalidBlobNameError)
   })
 
-  it('refuses a prefix that could name half a folder', async () => {
+  it('refuses a prefix that does not end with a slash', async () => {
     await expect(current().deletePrefix('box/1')).rejects.toBeInstanceOf(InvalidBlobNameError)
   })
 

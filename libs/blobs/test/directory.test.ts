@@ -21,7 +21,7 @@ describe('a directory', () => {
 
   blobStoreContract(() => store)
 
-  it('leaves no temporary file behind, whether a put succeeds or fails', async () => {
+  it('leaves no temporary file, whether a put succeeds or fails', async () => {
     await store.put('mail/fine', Buffer.from('x'))
     await store.copy('mail/fine', 'mail/fine')
     const failing = new Readable({ read: () => failing.destroy(new Error('broken')) })
@@ -29,7 +29,7 @@ describe('a directory', () => {
     expect(await readdir(path.join(root, '.incoming'))).toEqual([])
   })
 
-  it('sweeps what a crashed put left, and spares what another process is writing now', async () => {
+  it('sweeps files of crashed puts, but not those that another process is writing', async () => {
     const [crashed, running] = ['crashed', 'running'].map((file) => path.join(root, '.incoming', file))
     await Promise.all([crashed, running].map((file) => writeFile(file ?? '', 'half')))
     const hoursAgo = Date.now() / 1000 - 2 * 3600
@@ -38,7 +38,7 @@ describe('a directory', () => {
     expect(await readdir(path.join(root, '.incoming'))).toEqual(['running'])
   })
 
-  it('stores what is put while another process deletes around it', async () => {
+  it('stores a blob while another process deletes its neighbours', async () => {
     const other = await openBlobStore(`directory:${root}`)
     for (let round = 0; round < 20; round++) {
       const puts = Array.from({ length: 10 }, (_, index) => store.put(`race/box/${round}-${index}`, Buffer.from('x')))
@@ -48,7 +48,7 @@ describe('a directory', () => {
     expect(await other.exists('race/box/last')).toBe(true)
   })
 
-  it('is for its owner alone, whatever the umask, and closes what was open', async () => {
+  it('is accessible to its owner only, whatever the umask, and restricts existing permissions', async () => {
     const before = process.umask(0)
     const open = path.join(root, 'open')
     try {
@@ -66,7 +66,7 @@ describe('a directory', () => {
       return `${entry.isFile() ? 'file' : 'directory'} ${(mode & 0o777).toString(8)}`
     })
     expect((await stat(open)).mode & 0o777).toBe(0o700)
-    // The one that was there before: nothing below a closed directory can be reached.
+    // Without the one that existed before: nothing below a restricted directory can be reached.
     const made = (await Promise.all(modes)).filter((_, index) => entries[index]?.name !== 'mail')
     expect(new Set(made)).toEqual(new Set(['file 600', 'directory 700']))
   })

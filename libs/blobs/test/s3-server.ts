@@ -8,7 +8,7 @@ interface Answer {
   readonly body?: Buffer | string
 }
 
-/** The outside world at its wire: one bucket behind the few S3 calls that the store makes. Small pages on purpose. */
+/** A fake object store at its wire: one bucket behind the few S3 calls that the store makes. Small pages on purpose. */
 export class S3Server {
   readonly objects = new Map<string, Buffer>()
   readonly uploads = new Map<string, Map<number, Buffer>>()
@@ -44,7 +44,7 @@ export class S3Server {
           : failure(404, 'NoSuchBucket')
       response.writeHead(answer.status ?? 200, answer.headers).end(request.method === 'HEAD' ? undefined : answer.body)
     } catch {
-      // The client went away in the middle of its request: there is nobody to answer.
+      // The client disconnected in the middle of its request: no answer can be sent.
       response.destroy()
     }
   }

@@ -34,7 +34,7 @@ describe('a bucket', () => {
     expect(await (await open('s3://mail')).exists('restante/blobs/mail/here')).toBe(true)
   })
 
-  it('sends a large stream in parts, and leaves none behind when it breaks', async () => {
+  it('sends a large stream in parts, and leaves none when the stream fails', async () => {
     const megabyte = randomBytes(1024 * 1024)
     const breaking = Readable.from(
       (async function* () {
@@ -47,7 +47,7 @@ describe('a bucket', () => {
     expect(server.uploads.size).toBe(0)
   })
 
-  it('does not take a missing bucket for a missing blob', async () => {
+  it('does not report a missing bucket as a missing blob', async () => {
     const elsewhere = await open('s3://other')
     await expect(elsewhere.get('mail/a')).rejects.not.toBeInstanceOf(BlobNotFoundError)
     await expect(elsewhere.ready()).rejects.toThrow()

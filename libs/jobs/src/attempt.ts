@@ -8,15 +8,15 @@ export interface WorkOptions<Payload> {
   /** Attempts of this kind at once, in this process. */
   readonly concurrency: number
   /**
-   * How long an attempt may take; its lease is renewed meanwhile, however slow it is. After it another begins, and this
-   * one's effect is refused from then on.
+   * How long an attempt may take; its lease is renewed during this time. Afterwards another attempt begins, and this
+   * one's effect is refused.
    */
   readonly attemptMs: number
-  /** What a process held that died is made again after this. Default 10 s. */
+  /** How long until the timers of a dead process are retried. Default 10 s. */
   readonly leaseMs?: number
-  /** When a failed attempt (1, 2, ...) is made again, or null to give the timer up. */
+  /** When a failed attempt (1, 2, ...) is retried, or null to give the timer up. */
   readonly retry: (attempt: number, error: unknown) => Date | null
-  /** More attempts than this are not begun: it bounds those that die with their process and never fail. */
+  /** No more attempts than this are begun: it bounds those that die with their process and never reach `retry`. */
   readonly maxAttempts?: number
   /** Told in the transaction that deletes a timer which is given up. */
   readonly givenUp?: (tx: Tx, timer: Timer<Payload>, error: unknown) => Promise<void>
@@ -25,12 +25,13 @@ export interface WorkOptions<Payload> {
 /** One attempt as its handler sees it. */
 export interface AttemptContext<Payload> {
   readonly timer: Timer<Payload>
-  /** Aborted when the lease runs out or a shutdown waits no longer. For work outside, such as an HTTP request. */
+  /** Aborted when the lease runs out or a shutdown stops waiting. For outside work, such as an HTTP request. */
   readonly signal: AbortSignal
   /**
    * The effect, once per attempt: a transaction that holds the timer, and in which the timer is deleted unless `effect`
-   * postponed or scheduled it. A handler that never calls it has no effect; its timer is deleted when it returns. An
-   * outage of the database is waited out as long as the attempt has time, so `effect` may be called more than once.
+   * postponed or rescheduled it. A handler that never calls it has no effect; its timer is deleted when it returns. It
+   * is retried through an outage of the database as long as the attempt has time, so `effect` may be called more than
+   * once.
    * @throws LeaseLostError before `effect` runs, when the timer is no longer this attempt's.
    */
   run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
@@ -62,15 +63,15 @@ export class Attempts<Payload> {
   }
 
   /**
-   * Makes one attempt for a job, if the job's lease still holds. Never throws: an attempt whose outcome could not be
-   * written (the database is gone) is made again when its lease has run out.
+   * Runs one attempt for a job, if the job's lease is still valid. Never throws: an attempt whose outcome could not be
+   * written (the database is down) is repeated when its lease has run out.
    */
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
     const { id, kind } = job
     try {
       const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#leaseMs)
       if (!timer) {
-        this.#log.debug({ timer: id, kind }, 'job of a timer that was cancelled, replaced or leased anew')
+        this.#log.debug({ timer: id, kind }, 'skipped job of a timer that was cancelled, replaced or leased again')
         return
       }
       startDelay.observe({ kind }, Math.max(0, Date.now() - timer.dueAt.getTime()) / 1000)
@@ -80,7 +81,7 @@ export class Attempts<Payload> {
       attemptsEnded.inc({ kind, outcome })
     } catch (error) {
       attemptsEnded.inc({ kind, outcome: 'unknown' })
-      this.#log.error({ err: error, timer: id, kind }, 'the outcome of an attempt could not be written')
+      this.#log.error({ err: error, timer: id, kind }, 'attempt outcome could not be written')
     }
   }
 
@@ -109,7 +110,7 @@ export class Attempts<Payload> {
     } catch (error) {
       if (error instanceof LeaseLostError) return this.#lost(timer)
       if (concluded) {
-        this.#log.error({ err: error, timer: timer.id, kind: timer.kind }, 'a handler failed after its effect')
+        this.#log.error({ err: error, timer: timer.id, kind: timer.kind }, 'handler failed after its effect')
         return 'completed'
       }
       return this.#fail(timer, error, stopping)
@@ -118,7 +119,7 @@ export class Attempts<Payload> {
     }
   }
 
-  /** Renews the lease while an attempt takes longer than it. A database that is away for a moment costs nothing. */
+  /** Renews the lease of an attempt that takes longer. A short outage of the database does no harm. */
   #keepLease(
     { id, kind, lease }: ClaimedTimer<Payload>,
     stopping: AbortSignal,
@@ -129,11 +130,11 @@ export class Attempts<Payload> {
     if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
     const end = Date.now() + attemptMs
     const interval = setInterval(() => {
-      // A handler that does not heed its signal must not hold the timer for ever.
+      // A handler that ignores its signal must not hold the timer forever.
       if (Date.now() >= end || stopping.aborted) return clearInterval(interval)
       this.#db.query(renewLease, id, lease, leaseMs).then(
         ([renewed]) => renewed ?? lost.abort(new LeaseLostError(id)),
-        (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'a lease was not renewed'),
+        (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'lease renewal failed'),
       )
     }, leaseMs / 3)
     return { lost: lost.signal, stop: () => clearInterval(interval) }
@@ -145,7 +146,7 @@ export class Attempts<Payload> {
       const [held] = await tx.query(lockTimer, timer.id, timer.lease)
       if (!held) throw new LeaseLostError(timer.id)
       const result = await effect(tx)
-      // Finds nothing when the effect postponed the timer or scheduled it anew: both take the lease from it.
+      // Deletes nothing when the effect postponed or rescheduled the timer: both change the lease.
       await tx.query(completeTimer, timer.id, timer.lease)
       return result
     })
@@ -159,14 +160,14 @@ export class Attempts<Payload> {
 
   async #fail(timer: ClaimedTimer<Payload>, error: unknown, stopping: AbortSignal): Promise<Outcome> {
     const { id, kind, attempt } = timer
-    // A handler cut off by our own shutdown has not failed: the next process makes the attempt again, at once.
+    // A handler aborted by a shutdown has not failed: the next process retries the attempt at once.
     const interrupted = stopping.aborted
     const next = interrupted ? timer.dueAt : this.#options.retry(attempt, error)
     if (next === null) return this.#giveUp(timer, error)
     const [postponed] = await this.#db.query(postponeTimer, id, timer.lease, next.toISOString(), null)
     if (!postponed) return this.#lost(timer)
     if (interrupted) return 'interrupted'
-    this.#log.warn({ err: error, timer: id, kind, attempt, next }, 'attempt failed, will be made again')
+    this.#log.warn({ err: error, timer: id, kind, attempt, next }, 'attempt failed, will be retried')
     return 'retry'
   }
 

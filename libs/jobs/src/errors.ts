@@ -1,6 +1,6 @@
 /**
- * The timer is no longer this attempt's: the lease ran out and was given to another, or the timer was cancelled or
- * scheduled anew. Whatever the attempt wanted to commit was refused. No failure, and nothing to retry.
+ * The timer is no longer this attempt's: its lease ran out and the timer was given to another, or it was cancelled or
+ * rescheduled. The attempt's effect was refused. This is not a failure, and nothing is to be retried.
  */
 export class LeaseLostError extends Error {
   constructor(timerId: string) {
@@ -9,10 +9,10 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** What `givenUp` is told when attempts kept ending without a word, for example with the death of their process. */
+/** Passed to `givenUp` when attempts repeatedly ended without an outcome, for example because their process died. */
 export class AttemptsExhaustedError extends Error {
   constructor(attempts: number) {
-    super(`${attempts} attempts were begun and none has ended well.`)
+    super(`${attempts} attempts were begun and none has completed.`)
     this.name = 'AttemptsExhaustedError'
   }
 }

@@ -8,22 +8,22 @@ export interface PollerOptions {
   readonly queues: Queues
   readonly log: Logger
   readonly pollMs: number
-  /** How long the lease of a timer lasts whose job is not in the queue any more; it is kept for those that wait there. */
+  /** How long a lease lasts whose job is no longer in the queue; timers that wait in the queue keep theirs. */
   readonly queueLeaseMs: number
   /** Jobs of each kind that may wait in the queue; the rest waits in PostgreSQL. */
   readonly backlog: ReadonlyMap<string, number>
 }
 
 const BATCH = 500
-/** A full queue is filled up again this many times as often, so that fast work does not wait for the next look. */
+/** A full queue is refilled this many times as often, so that fast work does not wait for the next poll. */
 const FASTER_WHEN_FULL = 10
 const MEASURE_EVERY_MS = 10_000
-/** The loop is taken for dead after this long without a tick; each part of a tick is bounded well below. */
+/** The loop is considered dead after this long without a tick; each step of a tick is bounded well below. */
 const SILENCE_MS = 15_000
-/** After an outage of the database, in which leases ran out, who lives gets this long to renew his own. */
+/** Grace period after a database outage in which live workers may renew expired leases before others take them. */
 const GRACE_MS = 5_000
 
-/** Moves due timers from the table to the queues, over and over. Any number of processes may do so at once. */
+/** Moves due timers from the table to the queues, continuously. Any number of processes may do so concurrently. */
 export class Poller {
   readonly #options: PollerOptions
   #loop: Promise<void> = Promise.resolve()
@@ -35,7 +35,7 @@ export class Poller {
   #measured = 0
   #troubledAt = Number.NEGATIVE_INFINITY
   #keptAt = Date.now()
-  /** Timers that this process has put into the queue and not yet seen leave it, by kind. */
+  /** Timers that this process has put into the queue and that, as far as it knows, are still there, by kind. */
   readonly #queued: Map<string, LeasedTimer[]>
 
   constructor(options: PollerOptions) {
@@ -48,7 +48,7 @@ export class Poller {
     this.#loop = this.#run()
   }
 
-  /** Looks for due timers now instead of at the next tick. */
+  /** Polls for due timers now instead of at the next tick. */
   poke(): void {
     this.#poked = true
     this.#wake()
@@ -60,10 +60,13 @@ export class Poller {
     await this.#loop
   }
 
-  /** @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on. */
+  /**
+   *
+   * @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on.
+   */
   alive(): void {
     const silence = Date.now() - this.#lastTick
-    if (silence > SILENCE_MS) throw new Error(`no look at due timers for ${Math.round(silence / 1000)} s`)
+    if (silence > SILENCE_MS) throw new Error(`due timers were not polled for ${Math.round(silence / 1000)} s`)
   }
 
   async #run(): Promise<void> {
@@ -85,7 +88,10 @@ export class Poller {
     })
   }
 
-  /** @returns whether a queue is full, so that more timers may be due than it could take. */
+  /**
+   *
+   * @returns whether a queue is full, so that more timers may be due than it could take.
+   */
   async #tick(): Promise<boolean> {
     try {
       await this.#keep()
@@ -95,13 +101,13 @@ export class Poller {
       this.#failing = false
       return full
     } catch (error) {
-      // Redis's own outages are told by the queues, once; the loop is alive all the same.
+      // Outages of Redis are logged by the queues, once; the loop is alive all the same.
       if (error instanceof QueueUnavailableError) {
         this.#lastTick = Date.now()
         this.#failing = false
         return false
       }
-      if (!this.#failing) this.#options.log.error({ err: error }, 'could not look for due timers')
+      if (!this.#failing) this.#options.log.error({ err: error }, 'polling for due timers failed')
       this.#failing = true
       this.#troubledAt = Date.now()
       return false
@@ -131,8 +137,8 @@ export class Poller {
   }
 
   /**
-   * Renews the leases of timers that wait in the queue, so that however long it is, each is in it once and in its place.
-   * Those that left it are with a worker, or lost; only these run out.
+   * Renews the leases of timers that wait in the queue, so that each is in it once and keeps its place, however long
+   * the queue is. Timers that left the queue are with a worker, or lost; only their leases run out.
    */
   async #keep(): Promise<void> {
     const { db, queues, queueLeaseMs } = this.#options
@@ -153,7 +159,7 @@ export class Poller {
     }
   }
 
-  /** How many timers of each kind the queues can take now. */
+  /** How many timers of each kind the queues can accept now. */
   async #room(): Promise<Map<string, number>> {
     const { queues, backlog } = this.#options
     const kinds = await Promise.all(
@@ -170,7 +176,7 @@ export class Poller {
   /** Some of these may be in the queue after all; their jobs will find the lease gone. */
   async #release(timers: LeasedTimer[]): Promise<void> {
     const leases = timers.map(({ lease }) => lease)
-    // If this fails too, the leases run out by themselves.
+    // If this fails too, the leases run out.
     await this.#options.db.query(releaseLeases, leases).catch(() => {})
   }
 

@@ -4,7 +4,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { LeasedTimer } from './statements.ts'
 import { queueUp } from './telemetry.ts'
 
-/** What a job carries: which timer, by which lease. Everything else is in PostgreSQL. */
+/** What a job carries: the timer and its lease. Everything else is in PostgreSQL. */
 export interface TimerJob {
   readonly id: string
   readonly lease: string
@@ -12,7 +12,7 @@ export interface TimerJob {
 
 export interface QueuesOptions {
   readonly url: string
-  /** In front of every key. */
+  /** Prefix of every key. */
   readonly prefix: string
   readonly log: Logger
 }
@@ -25,18 +25,18 @@ export class QueueUnavailableError extends Error {
   }
 }
 
-/** A healthy Redis answers within a millisecond; waiting longer than this would hold up the timers of other kinds. */
+/** A healthy Redis answers within a millisecond; a longer wait would delay the timers of other kinds. */
 const ANSWER_WITHIN_MS = 5_000
 
-/** Finished jobs are of no use: the timer's row tells what became of it. */
+/** Finished jobs are not needed: the timer's row has the outcome. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true }
 
-/** Names a job after its timer, attempt and lease, so that the same lease never makes two. */
+/** Names a job after its timer, attempt and lease, so that one lease never makes two jobs. */
 export function jobId({ id, attempt, lease }: Pick<LeasedTimer, 'id' | 'attempt' | 'lease'>): string {
   return `${id}-${attempt}-${lease}`
 }
 
-/** Remembers the blocking connections that BullMQ makes from it, which would outlive a shutdown during an outage. */
+/** Tracks the blocking connections that BullMQ derives from it, which would outlive a shutdown during an outage. */
 class ManagedRedis extends Redis {
   readonly #copies: { readonly status: string; disconnect(): void }[] = []
 
@@ -65,7 +65,7 @@ export class Queues {
   constructor(options: QueuesOptions) {
     this.#prefix = options.prefix
     this.#log = options.log
-    // BullMQ repeats its commands itself: with a limit here its blocking reads would fail during a restart of Redis.
+    // BullMQ retries its commands itself: with a limit here its blocking reads would fail during a restart of Redis.
     this.#redis = new ManagedRedis(options.url, {
       maxRetriesPerRequest: null,
       enableReadyCheck: true,
@@ -77,16 +77,16 @@ export class Queues {
     this.#redis.on('close', () => this.#down(new Error('the connection closed')))
   }
 
-  /** Opens the queue of a kind and works on it. `work` must not throw. */
+  /** Opens the queue of a kind and starts its worker. `work` must not throw. */
   open(kind: string, concurrency: number, work: (job: TimerJob) => Promise<void>): void {
     const common = { connection: this.#redis, prefix: this.#prefix }
-    // Keys that vanished under a running job, connections that break: leases make up for all of it.
+    // Errors such as keys deleted under a running job, or broken connections: leases recover from all of them.
     const ignore = (error: Error) => this.#log.debug({ err: error, kind }, 'queue')
     const queue = new Queue<TimerJob>(kind, { ...common, skipMetasUpdate: true })
     const worker = new Worker<TimerJob>(kind, (job) => this.#track(work(job.data)), {
       ...common,
       concurrency,
-      // Another worker must not run what a dead one held: the timer's lease decides when that is tried again.
+      // BullMQ must not rerun the job of a dead worker: the timer's lease decides when it is retried.
       maxStalledCount: 0,
       runRetryDelay: 1_000,
       // A worker that never reached Redis cannot be closed.
@@ -99,13 +99,13 @@ export class Queues {
     this.#workers.push(worker)
   }
 
-  /** How many jobs of a kind wait for a worker. @throws QueueUnavailableError */
+  /** How many jobs of a kind are waiting. @throws QueueUnavailableError */
   async waiting(kind: string): Promise<number> {
     const queue = this.#queue(kind)
     return this.#answer(() => queue.getWaitingCount())
   }
 
-  /** The ids of the jobs of a kind that wait for a worker; see `jobId`. @throws QueueUnavailableError */
+  /** The ids of a kind's waiting jobs; see `jobId`. @throws QueueUnavailableError */
   async waitingJobs(kind: string): Promise<ReadonlySet<string>> {
     const queue = this.#queue(kind)
     return new Set(await this.#answer(() => queue.getRanges(['wait'], 0, -1)))
@@ -122,14 +122,14 @@ export class Queues {
     await this.#answer(() => queue.addBulk(jobs))
   }
 
-  /** Takes no more jobs and waits for those that run. */
+  /** Accepts no more jobs and waits for running ones. */
   async drain(): Promise<void> {
     const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()))
-    // During an outage a worker does not close, and no job arrives that could be missed here.
+    // During an outage a worker does not close, and no job can arrive that would be missed here.
     await (this.#redis.status === 'ready' ? closed : Promise.all(this.#running))
   }
 
-  /** Lets go of every connection, whatever is still running. */
+  /** Closes every connection, whatever is still running. */
   disconnect(): void {
     this.#reported = 'down'
     this.#redis.disconnectAll()
@@ -146,13 +146,13 @@ export class Queues {
     return queue
   }
 
-  /** A command during an outage would wait for its end, so it is not even begun; one that hangs is left behind. */
+  /** A command during an outage would wait for its end, so it is not started; one that hangs is abandoned. */
   async #answer<T>(command: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new QueueUnavailableError(this.#redis.status)
     const { promise: expired, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      reject(new QueueUnavailableError(`nothing for ${ANSWER_WITHIN_MS} ms`))
-      // A connection that leads nowhere would only be noticed by TCP, after a quarter of an hour.
+      reject(new QueueUnavailableError(`no answer for ${ANSWER_WITHIN_MS} ms`))
+      // TCP would take a quarter of an hour to notice a dead connection.
       this.#redis.disconnect(true)
     }, ANSWER_WITHIN_MS)
     try {
@@ -165,15 +165,14 @@ export class Queues {
   #up(): void {
     queueUp.set(1)
     this.#connected.resolve()
-    if (this.#reported === 'down') this.#log.info('the Redis of the queues answers again')
+    if (this.#reported === 'down') this.#log.info('queue redis available again')
     this.#reported = 'up'
   }
 
-  /** Said once per outage, not once per attempt to connect. */
+  /** Logged once per outage, not once per attempt to connect. */
   #down(error: Error): void {
     queueUp.set(0)
-    if (this.#reported !== 'down')
-      this.#log.warn({ err: error }, 'the Redis of the queues does not answer; timers wait in PostgreSQL')
+    if (this.#reported !== 'down') this.#log.warn({ err: error }, 'queue redis unavailable, timers wait in PostgreSQL')
     this.#reported = 'down'
   }
 }

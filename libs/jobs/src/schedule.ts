@@ -3,8 +3,8 @@ import { deleteIdleTimers, deleteTimers, insertTimer, upsertTimers } from './sta
 import type { ScheduledTimer } from './timer.ts'
 
 /**
- * Sets and cancels timers of one service, whoever works on them: a process that only sets them needs no queue. `Kinds`
- * maps each kind to the shape of its payload; a kind's name has no colon.
+ * Sets and cancels timers of one service, whichever process works on them: a process that only sets them needs no
+ * queue. `Kinds` maps each kind to the shape of its payload; a kind's name has no colon.
  */
 export class Schedule<Kinds extends object> {
   /** Sets one timer; see `scheduleAll`. */
@@ -13,13 +13,13 @@ export class Schedule<Kinds extends object> {
   }
 
   /**
-   * Sets timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced, its
-   * attempts start at 1 again, and an attempt that runs for it loses its lease. When one is due already, this process
-   * looks for it as soon as the transaction has committed.
+   * Sets timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced: its
+   * attempts start at 1 again, and a running attempt of it loses its lease. When one is due already, this process polls
+   * for it as soon as the transaction has committed.
    */
   async scheduleAll(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): Promise<void> {
     if (timers.length === 0) return
-    // One per kind and key, the last one given; in one order everywhere, so that transactions cannot deadlock on them.
+    // One per kind and key, the last one given; in a fixed order, so that transactions cannot deadlock on them.
     const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
     const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
     await tx.query(
@@ -33,8 +33,8 @@ export class Schedule<Kinds extends object> {
   }
 
   /**
-   * Sets a timer in the caller's transaction unless one of its kind and key is live, which stays as it is: for work that
-   * sets itself anew, and that every process which starts wants to be set.
+   * Sets a timer in the caller's transaction unless one of its kind and key is live, which is left unchanged: for
+   * recurring jobs that reschedule themselves, and that every starting process ensures.
    */
   async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
     const { kind, key, dueAt, payload } = timer
@@ -48,21 +48,21 @@ export class Schedule<Kinds extends object> {
   }
 
   /**
-   * Deletes timers of a kind whose work is gone, without waiting: those whose attempt is just being concluded are left to
-   * it. An attempt that runs loses its lease.
+   * Deletes timers of a kind whose work is obsolete, without waiting: those whose attempt is just being concluded are
+   * left to it. A running attempt loses its lease.
    */
   async cancelIdle(tx: Tx, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await tx.query(deleteIdleTimers, kind, keys)
   }
 
   /**
-   * Deletes timers of a kind, in the caller's transaction if `on` is one. An attempt that runs loses its lease.
+   * Deletes timers of a kind, in the caller's transaction if `on` is one. A running attempt loses its lease.
    * @returns how many there were.
    */
   async cancel(on: Queryable, kind: keyof Kinds & string, ...keys: string[]): Promise<number> {
     return (await on.query(deleteTimers, kind, keys)).length
   }
 
-  /** Told after a commit that set a timer which is due already. */
+  /** Called after a commit that set a timer which is due already. */
   protected onDue(): void {}
 }

@@ -1,7 +1,7 @@
 import { type Statement, sql } from '@restante/service'
 import type { Timer } from './timer.ts'
 
-/** A timer whose time has come, held by the poller for the worker that will take it over. */
+/** A due timer, leased by the poller for the worker that will claim it. */
 export interface LeasedTimer {
   readonly id: string
   readonly kind: string
@@ -13,7 +13,7 @@ export interface LeasedTimer {
 /** A timer whose attempt has begun, with the lease that only this attempt knows. */
 export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 
-/** Inserts or replaces; what runs for a replaced timer loses its lease. */
+/** Inserts or replaces; a running attempt of a replaced timer loses its lease. */
 export const upsertTimers = sql<
   { id: string },
   [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[]]
@@ -25,7 +25,7 @@ export const upsertTimers = sql<
   set due_at = excluded.due_at, payload = excluded.payload, attempt = 0, lease_id = null, leased_until = null
   returning id`)
 
-/** Inserts unless there is one, whoever holds it. */
+/** Inserts unless there is one, leased or not. */
 export const insertTimer = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
   insert into timers (id, kind, key, due_at, payload)
   values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb)
@@ -36,7 +36,7 @@ export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
   'delete from timers where kind = $1 and key = any($2::text[]) returning id',
 )
 
-/** Those that no transaction holds; who waited for a running attempt might be waited for by it. */
+/** Skips timers locked by a transaction: waiting for a running attempt could deadlock with it. */
 export const deleteIdleTimers = sql<{ id: string }, [kind: string, keys: readonly string[]]>(`
   delete from timers
   where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
@@ -44,7 +44,7 @@ export const deleteIdleTimers = sql<{ id: string }, [kind: string, keys: readonl
 
 /**
  * Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows.
- * `takeOver` says whether leases that have run out are taken from their holders.
+ * `takeOver` says whether expired leases are taken from their holders.
  */
 export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number, takeOver: boolean]>(`
   with due as (
@@ -64,20 +64,20 @@ export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], lease
   where timers.id = due.id
   returning timers.id, kind, attempt, lease_id as lease, due_at as "dueAt"`)
 
-/** Keeps the leases of timers that wait in the queue; those whose attempt has begun have another lease by now. */
+/** Extends the leases of timers that wait in the queue; timers whose attempt has begun have another lease by now. */
 export const keepLeases = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   from unnest($1::uuid[], $2::uuid[]) as waiting (id, lease)
   where timers.id = waiting.id and timers.lease_id = waiting.lease`)
 
-/** Gives leases back that no job was made for. */
+/** Releases leases that no job was made for. */
 export const releaseLeases = sql<{ id: string }, [leases: string[]]>(
   'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
 )
 
 /**
  * Begins an attempt: counts it, and changes the lease, so that the same job delivered twice begins one attempt. A lease
- * that ran out in the queue is still good as long as nobody else got the timer.
+ * that ran out in the queue is still valid as long as the timer was not leased again.
  */
 export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: string, lease: string, leaseMs: number]> {
   return sql(`
@@ -87,12 +87,12 @@ export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: str
     returning id, kind, key, due_at as "dueAt", attempt, payload, lease_id as lease`)
 }
 
-/** Holds the timer for the rest of the transaction, if it is still this attempt's. */
+/** Locks the timer for the rest of the transaction, if it is still this attempt's. */
 export const lockTimer = sql<{ id: string }, [id: string, lease: string]>(
   'select id from timers where id = $1 and lease_id = $2 for update',
 )
 
-/** Gives a running attempt more time; finds nothing when the timer is no longer its own. */
+/** Extends a running attempt's lease; finds nothing when the timer is no longer its own. */
 export const renewLease = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   where id = $1 and lease_id = $2
@@ -102,7 +102,7 @@ export const completeTimer = sql<{ id: string }, [id: string, lease: string]>(
   'delete from timers where id = $1 and lease_id = $2 returning id',
 )
 
-/** Puts the timer off for its next attempt; the attempts so far stay counted. */
+/** Postpones the timer to its next attempt; the attempts so far stay counted. */
 export const postponeTimer = sql<
   { id: string },
   [id: string, lease: string, dueAt: string | null, payload: string | null]
@@ -113,7 +113,7 @@ export const postponeTimer = sql<
   where id = $1 and lease_id = $2
   returning id`)
 
-/** Seconds by which the longest due timer that nobody holds is late. */
+/** Seconds by which the longest due, unleased timer is late. */
 export const measureLag = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
   select kind, extract(epoch from now() - min(due_at))::float8 as seconds
   from timers

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 
 export const timerLag = new Gauge({
   name: 'restante_timers_lag_seconds',
-  help: 'How late the longest due timer is that no queue and no worker holds',
+  help: 'Delay of the longest due timer that is in no queue and with no worker',
   labelNames: ['kind'],
 })
 export const timersLeased = new Counter({
@@ -17,7 +17,7 @@ export const attemptsEnded = new Counter({
 })
 export const startDelay = new Histogram({
   name: 'restante_timers_start_delay_seconds',
-  help: 'Time from when a timer was due to the beginning of its attempt',
+  help: 'Time from when a timer was due to the start of its attempt',
   labelNames: ['kind'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
 })

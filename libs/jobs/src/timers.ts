@@ -9,11 +9,14 @@ export interface TimersOptions {
   /** The Redis of the queues (`noeviction`) and what stands in front of the keys; one prefix per service. */
   readonly redis: { readonly url: string; readonly prefix: string }
   readonly log: Logger
-  /** How often due timers are looked for. Default 250. */
+  /** Poll interval for due timers. Default 250. */
   readonly pollMs?: number
-  /** How long a timer that the queue has lost is waited for: what a flushed Redis costs. Default 10,000. */
+  /**
+   * How long until a timer that the queue has lost is queued again: the delay that a flushed Redis causes. Default
+   * 10,000.
+   */
   readonly queueLeaseMs?: number
-  /** How long a shutdown waits for attempts that run. Default 10,000. */
+  /** How long a shutdown waits for running attempts. Default 10,000. */
   readonly drainMs?: number
 }
 
@@ -22,13 +25,13 @@ interface Work {
   readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
 }
 
-/** A handler that was told to end gets this long to do so before its connections are taken away. */
+/** How long an aborted handler has to end before its connections are closed. */
 const ABORT_GRACE_MS = 1_000
 
 /**
- * Timers of one service. PostgreSQL says when: a timer is a row, scheduled in the transaction of what it belongs to.
- * BullMQ says where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its payload; a kind's name
- * has no colon.
+ * Timers of one service. PostgreSQL decides when: a timer is a row, scheduled in the transaction of the state that it
+ * belongs to. BullMQ decides where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its
+ * payload; a kind's name has no colon.
  */
 export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
@@ -47,12 +50,12 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     this.poke()
   }
 
-  /** Looks for due timers at once instead of at the next tick. */
+  /** Polls for due timers at once instead of at the next tick. */
   poke(): void {
     this.#poller?.poke()
   }
 
-  /** Says who does the work of a kind. To be called before `start`; other kinds are left to other processes. */
+  /** Registers the handler of a kind. To be called before `start`; other kinds are left to other processes. */
   work<Kind extends keyof Kinds & string>(
     kind: Kind,
     options: WorkOptions<Kinds[Kind]>,
@@ -66,7 +69,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     })
   }
 
-  /** Begins to work. Does not wait for Redis: until that answers, due timers stay in the table. */
+  /** Starts working. Does not wait for Redis: until it answers, due timers stay in the table. */
   async start(): Promise<void> {
     const { db, redis, log } = this.#options
     if (this.#works.size === 0) return
@@ -81,14 +84,16 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   }
 
   /**
-   * Fails when the loop that looks for due timers has stopped. An outage of Redis only degrades: nothing is lost, work
-   * is late, the metric `restante_timers_queue_up` is 0, and taking the process out of service would help nobody.
+   * Rejects when the polling loop has stopped. An outage of Redis only degrades the service: nothing is lost, work is
+   * late, and the metric `restante_timers_queue_up` is 0. Making the process unready would not help.
    */
   async ready(): Promise<void> {
     this.#poller?.alive()
   }
 
-  /** Takes no more timers and lets running attempts end; what has not ended in time is aborted and made again later. */
+  /**
+   * Accepts no more timers and waits for running attempts; one that has not ended in time is aborted and retried later.
+   */
   async stop(): Promise<void> {
     const queues = this.#queues
     if (!queues) return

@@ -8,7 +8,7 @@ describe('an attempt', () => {
   afterEach(() => stack.clear())
   afterAll(() => stack.stop())
 
-  it('is made again when the retry policy says so, with its number', async () => {
+  it('is retried when the retry policy says so, with its number', async () => {
     const timers = stack.timers()
     const attempts: number[] = []
     const failures: [number, unknown][] = []
@@ -31,7 +31,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('leaves nothing behind when its effect fails half way', async () => {
+  it('leaves nothing when its effect fails half-way', async () => {
     const timers = stack.timers()
     timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: () => ahead(20) }, async ({ timer, run }) => {
       await run(async (tx) => {
@@ -45,7 +45,7 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'k', text: 'attempt 2' }])
   })
 
-  it('is the last when the retry policy gives up, which is told in the transaction that deletes the timer', async () => {
+  it('is the last when the retry policy gives up, and `givenUp` runs in the transaction that deletes the timer', async () => {
     const timers = stack.timers()
     const retry = (attempt: number) => (attempt < 2 ? ago(0) : null)
     const work = {
@@ -66,7 +66,7 @@ describe('an attempt', () => {
     expect(await stack.rows()).toEqual([])
   })
 
-  it('may postpone its timer together with its effect, counted on', async () => {
+  it('may postpone its timer together with its effect, and keeps counting attempts', async () => {
     const timers = stack.timers()
     timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run, postpone }) => {
       await run(async (tx) => {
@@ -80,7 +80,7 @@ describe('an attempt', () => {
     expect((await stack.effects()).map(({ text }) => text)).toEqual(['1 go', '2 go!', '3 go!!'])
   })
 
-  it('may schedule its own timer anew, from the first attempt', async () => {
+  it('may reschedule its own timer, starting at the first attempt', async () => {
     const timers = stack.timers()
     timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run }) => {
       await run(async (tx) => {
@@ -103,7 +103,7 @@ describe('an attempt', () => {
     await until(async () => (await stack.rows()).length === 0)
   })
 
-  it('has its effect refused when its lease ran out and another attempt has done the work', async () => {
+  it('cannot commit its effect when its lease ran out and another attempt has done the work', async () => {
     const timers = stack.timers()
     const second = signal()
     const refused = Promise.withResolvers<unknown>()
@@ -127,7 +127,7 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'slow', text: 'second' }])
   })
 
-  it('still counts when its lease ran out but nobody else was given the timer', async () => {
+  it('may commit its effect when its lease ran out but the timer was not leased again', async () => {
     const timers = stack.timers({ pollMs: 60_000 })
     timers.work('note', { concurrency: 1, attemptMs: 50, retry: never }, async ({ timer, run, signal: limit }) => {
       await until(() => limit.aborted)
@@ -140,7 +140,7 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'k', text: 'attempt 1' }])
   })
 
-  it('may retryThroughOutage its lease, which is renewed as long as the attempt has time, and no longer', async () => {
+  it('may take longer than its lease, which is renewed as long as the attempt has time, and no longer', async () => {
     const timers = stack.timers()
     const work = { concurrency: 2, leaseMs: 150, attemptMs: 1_000, retry: never }
     const begun: number[] = []
@@ -162,7 +162,7 @@ describe('an attempt', () => {
     expect(await stack.effects()).toEqual([{ key: 'long', text: 'attempt 2' }])
   })
 
-  it('is not begun more often than allowed, though none has ever failed', async () => {
+  it('is not begun more often than allowed, even when no earlier one has failed', async () => {
     const timers = stack.timers()
     const reasons: unknown[] = []
     const work = {
@@ -181,7 +181,7 @@ describe('an attempt', () => {
     expect(reasons).toEqual([expect.any(AttemptsExhaustedError)])
   })
 
-  it('that a shutdown cuts off is told, and made again at once by the next process', async () => {
+  it('that a shutdown cuts off is aborted by signal, and retried at once by the next process', async () => {
     const dying = stack.timers({ drainMs: 50 })
     const begun = signal()
     const work = { concurrency: 1, attemptMs: 60_000, retry: never }
@@ -200,7 +200,7 @@ describe('an attempt', () => {
     expect((await stack.effects())[0]?.key).toBe('2')
   })
 
-  it('that ends while a shutdown waits has its effect', async () => {
+  it('that ends while a shutdown waits commits its effect', async () => {
     const timers = stack.timers()
     const begun = signal()
     const stopping = signal()

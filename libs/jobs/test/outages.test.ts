@@ -11,7 +11,7 @@ const FIXTURE = path.join(import.meta.dirname, 'fixtures', 'hanging-worker.ts')
 
 const STOPPED = path.join(import.meta.dirname, 'fixtures', 'stopped-worker.ts')
 
-/** A log, and the warnings that are written to it. */
+/** A logger, and the warnings that are written to it. */
 function warnings(): { log: Logger; lines: string[] } {
   const lines: string[] = []
   const log = createLogger({ service: 'jobs-test', level: 'silent' }).child({}, { level: 'warn' })
@@ -27,7 +27,7 @@ describe('timers', () => {
   afterEach(() => stack.clear())
   afterAll(() => stack.stop())
 
-  it('have one effect each with two processes that poll and work', async () => {
+  it('have one effect each with two processes polling and working', async () => {
     const others = openDatabase(stack.url)
     const processes = [stack.timers(), stack.timers({}, others)]
     const began = [0, 0]
@@ -86,7 +86,7 @@ describe('timers', () => {
     expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys)
   })
 
-  it('wait in PostgreSQL while Redis is away, stay ready, say so once, and go on when it is back', async () => {
+  it('wait in PostgreSQL while Redis is down, stay ready, log it once, and go on when it is back', async () => {
     const { log, lines } = warnings()
     const wire = await Wire.to(REDIS_URL)
     const timers = stack.timers({ redis: { url: wire.through(REDIS_URL), prefix: stack.prefix }, log })
@@ -118,7 +118,7 @@ describe('timers', () => {
     expect(await stack.rows()).toMatchObject([{ key: 'waiting', lease: null }])
   })
 
-  it('keep no process alive that has stopped them, where Redis was never reached', async () => {
+  it('do not keep a process alive after they were stopped when Redis was never reached', async () => {
     const worker = spawn(process.execPath, [STOPPED, stack.url, stack.prefix], { stdio: ['ignore', 'pipe', 'inherit'] })
     const stopped = once(worker.stdout, 'data').then(() => performance.now())
     const [[code], ended] = await Promise.all([
@@ -129,7 +129,7 @@ describe('timers', () => {
     expect(ended - (await stopped)).toBeLessThan(1_000)
   })
 
-  it('go on when Redis is killed and starts empty, however often, with one effect each', async () => {
+  it('survive Redis being killed and restarted empty, any number of times, with one effect each', async () => {
     const redis = await OwnRedis.start()
     const timers = stack.timers({ redis: { url: redis.url, prefix: stack.prefix }, queueLeaseMs: 500 })
     timers.work('note', work, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
@@ -185,7 +185,7 @@ describe('timers', () => {
     }
     const leases = async () => (await stack.rows()).map(({ key, lease }) => `${key} ${lease}`).sort()
     const before = await leases()
-    // Three leases' worth of waiting, told by the database's clock.
+    // Three leases' worth of waiting, measured by the database's clock.
     const [start] = await stack.db.query(CLOCK)
     await until(async () => ((await stack.db.query(CLOCK))[0]?.ms ?? 0) - (start?.ms ?? 0) > 300)
     expect(await leases()).toEqual(before)
@@ -194,7 +194,7 @@ describe('timers', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth'])
   })
 
-  it('keep an effect that is to be written while PostgreSQL is away', async () => {
+  it('keep an effect that is to be committed while PostgreSQL is down', async () => {
     const wire = await Wire.to(stack.url)
     const far = openDatabase(wire.through(stack.url))
     const timers = stack.timers({}, far)
@@ -218,7 +218,7 @@ describe('timers', () => {
     wire.cut()
   })
 
-  it('stay with a worker that lives through an outage of PostgreSQL longer than their lease', async () => {
+  it('stay with their live worker through an outage of PostgreSQL longer than their lease', async () => {
     const wire = await Wire.to(stack.url)
     const far = openDatabase(wire.through(stack.url))
     const timers = stack.timers({}, far)

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { until } from './stack.ts'
 
-/** A Redis of one suite's own, which may be killed, frozen and flushed. It keeps nothing on disk. */
+/** A Redis of one suite's own, which may be killed, frozen and flushed. It persists nothing. */
 export class OwnRedis {
   readonly url: string
   readonly #port: number
@@ -67,6 +67,6 @@ async function freePort(): Promise<number> {
   const address = server.address()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port')
+  if (address === null || typeof address === 'string') throw new Error('no port was assigned')
   return address.port
 }

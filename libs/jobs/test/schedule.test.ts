@@ -8,7 +8,7 @@ describe('a timer', () => {
   afterEach(() => stack.clear())
   afterAll(() => stack.stop())
 
-  it('is worked on in the order in which timers are due', async () => {
+  it('runs in the order in which timers are due', async () => {
     const timers = stack.timers()
     timers.work('note', once, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
     const base = ago(10_000).getTime()
@@ -29,7 +29,7 @@ describe('a timer', () => {
     expect(await stack.rows()).toEqual([])
   })
 
-  it('hands its payload, key and attempt to the handler, and not before it is due', async () => {
+  it('passes its payload, key and attempt to the handler, and not before it is due', async () => {
     const timers = stack.timers()
     const dueAt = ahead(300)
     const seen = Promise.withResolvers<unknown>()
@@ -39,7 +39,7 @@ describe('a timer', () => {
     expect(await seen.promise).toMatchObject({ key: 'key', attempt: 1, payload: { text: 'text' }, dueAt, late: true })
   })
 
-  it('that is due at once starts from the commit, without waiting for a tick', async () => {
+  it('that is due at once starts at the commit, without waiting for a tick', async () => {
     const timers = stack.timers({ pollMs: 60_000 })
     timers.work('note', once, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
     await timers.start()
@@ -68,7 +68,7 @@ describe('a timer', () => {
     expect((await stack.rows()).map(({ payload }) => payload.text)).toEqual(['new', 'other kind'])
   })
 
-  it('is left as it is, and where it is missing set, by who only wants it to be there', async () => {
+  it('is left unchanged by scheduleIfMissing, and set when it is missing', async () => {
     const timers = stack.timers()
     const dueAt = ahead(3_600_000)
     await at(stack.db, timers, 'there', dueAt, 'old')
@@ -83,7 +83,7 @@ describe('a timer', () => {
     ])
   })
 
-  it('given twice in one statement is the last one given', async () => {
+  it('given twice in one statement is set to the last one given', async () => {
     const timers = stack.timers()
     await stack.db.transaction((tx) =>
       timers.scheduleAll(tx, [
@@ -94,7 +94,7 @@ describe('a timer', () => {
     expect((await stack.rows()).map(({ payload }) => payload.text)).toEqual(['last'])
   })
 
-  it('is not worked on once cancelled', async () => {
+  it('does not run once cancelled', async () => {
     const timers = stack.timers()
     await at(stack.db, timers, 'a', ahead(100))
     await at(stack.db, timers, 'b', ahead(100))
@@ -123,7 +123,7 @@ describe('a timer', () => {
     expect(await stack.effects()).toEqual([])
   })
 
-  it('scheduled again while its attempt runs refuses that attempt and has its own', async () => {
+  it("scheduled again while its attempt runs refuses that attempt's effect and runs its own", async () => {
     const timers = stack.timers()
     const [begun, replaced] = [signal(), signal()]
     timers.work('note', once, async ({ timer, run }) => {
@@ -150,7 +150,7 @@ describe('a timer', () => {
     expect((await stack.rows()).map(({ key, lease }) => [key, lease])).toEqual([['left', null]])
   })
 
-  it('has one handler per kind', () => {
+  it('can have only one handler per kind', () => {
     const timers = stack.timers()
     timers.work('note', once, async () => {})
     expect(() => timers.work('note', once, async () => {})).toThrow('handler already')

@@ -24,7 +24,7 @@ const selectTimers = sql<{ key: string; attempt: number; lease: string | null; p
   'select key, attempt, lease_id as lease, payload from timers order by due_at, key',
 )
 
-/** The effect that handlers in these tests have: a row, so that doing it twice is seen. */
+/** The effect that handlers in these tests have: a row, so that applying it twice is visible. */
 export function effect(tx: Tx, key: string, text = ''): Promise<{ id: string }[]> {
   return tx.query(insertEffect, key, text)
 }
@@ -33,7 +33,10 @@ export function openDatabase(url: string): Database {
   return new Database({ url, applicationName: 'jobs-test' })
 }
 
-/** A database of its own with the table as docs/standard-tables.md publishes it, and any number of processes' worth of timers. */
+/**
+ * A database of its own with the table as docs/standard-tables.md publishes it, and the timers of any number of
+ * processes.
+ */
 export class Stack {
   readonly prefix = `test-jobs-${randomUUID().slice(0, 8)}`
   readonly #name = `test_jobs_${randomUUID().slice(0, 8)}`
@@ -76,13 +79,13 @@ export class Stack {
     return this.db.query(selectTimers)
   }
 
-  /** What a flushed Redis is to these queues, without harm to others who use it. */
+  /** The effect of a flushed Redis on these queues, without affecting other users of it. */
   async deleteKeys(): Promise<number> {
     const keys = await this.redis.keys(`${this.prefix}:*`)
     return keys.length > 0 ? this.redis.del(...keys) : 0
   }
 
-  /** Ends every process of the last test, and forgets what it left. */
+  /** Ends every process of the last test, and deletes what it left. */
   async clear(): Promise<void> {
     await Promise.all(this.#running.map((timers) => timers.stop()))
     this.#running = []
@@ -104,18 +107,18 @@ export function at(db: Database, timers: TestTimers, key: string, dueAt?: Date, 
   return db.transaction((tx) => timers.schedule(tx, { kind: 'note', key, dueAt, payload: { text } }))
 }
 
-/** Resolves when `condition` gives something true; looks again every few milliseconds. */
+/** Resolves when `condition` returns something truthy; checks again every few milliseconds. */
 export async function until<T>(condition: () => Promise<T> | T, limitMs = 15_000): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {
     const value = await condition()
     if (value) return value
-    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain for ${condition}`)
+    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms for ${condition}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
-/** Something that happens once, awaited from elsewhere. */
+/** An event that happens once, awaited elsewhere. */
 export function signal(): { happened: Promise<void>; happen: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { happened: promise, happen: resolve }

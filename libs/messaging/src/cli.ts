@@ -12,7 +12,9 @@ const environment = commonEnvironment.pick({
   TOPIC_PREFIX: true,
 })
 
-/** The Kafka of the environment's variables, the same that the services read. Ends the process when they are wrong. */
+/**
+ * The Kafka client configured by the environment, with the same variables as the services. Exits when they are invalid.
+ */
 export function kafkaFromEnvironment(clientId: string): Kafka {
   try {
     const given = readEnvironment(environment, process.env)
@@ -32,7 +34,7 @@ export function kafkaFromEnvironment(clientId: string): Kafka {
   }
 }
 
-/** One line, or several, for the person at the terminal. */
+/** Writes one or more lines to standard output. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }

@@ -1,5 +1,5 @@
 /**
- * What consumers could not handle: `npm run dead-letters -- list | show | replay`, with the
+ * Lists and replays events that consumers could not handle: `npm run dead-letters -- list | show | replay`, with the
  * variables that the services have (KAFKA_BROKERS, TOPIC_PREFIX, ...).
  */
 import { parseArgs } from 'node:util'
@@ -62,8 +62,8 @@ function wordsGiven() {
 async function demandGroup(kafka: Kafka, group: string): Promise<void> {
   const known = await knownGroups(kafka)
   if (known.includes(group)) return
-  if (known.length === 0) fail('There is no group yet: run `npm run topics -- ensure`, or start the services.')
-  fail(`There is no group ${group}. There are:\n${known.map((name) => `  ${name}`).join('\n')}`)
+  if (known.length === 0) fail('No consumer group exists yet: run `npm run topics -- ensure`, or start the services.')
+  fail(`No consumer group ${group}. Existing groups:\n${known.map((name) => `  ${name}`).join('\n')}`)
 }
 
 async function listGroups(kafka: Kafka): Promise<void> {
@@ -117,12 +117,12 @@ async function replay(
       `${letter.offset}  ${letter.headers['ce_type'] ?? '?'}  ${letter.headers['ce_id'] ?? '?'} -> ${letter.origin.topic}`,
     )
   }
-  if (dryRun) return print(`${letters.length} would be published again; nothing was done.`)
+  if (dryRun) return print(`${letters.length} would be published again; nothing was changed.`)
   await replayDeadLetters(kafka, group, letters)
   const last = letters.at(-1)
-  // Removed only now: a crash in between publishes them twice, which the marks make harmless.
+  // Removed only after publishing: a crash in between publishes them twice, which the marks make harmless.
   if (all && last) await removeDeadLetters(kafka, group, last.offset)
-  print(`${letters.length} published again. What fails once more comes back here as a new dead letter.`)
+  print(`${letters.length} published again. Events that fail again return as new dead letters.`)
 }
 
 function find(letters: readonly DeadLetter[], offset: string | undefined): DeadLetter {

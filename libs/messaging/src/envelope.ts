@@ -4,7 +4,7 @@ import type { DomainEvent, EventOf, EventRouting, TopicDefinition } from '@resta
 /** Headers of a record as text: what the outbox stores and Kafka carries. */
 export type HeaderMap = Readonly<Record<string, string>>
 
-/** One event as it lies in Kafka: the facts of its headers, and its JSON value unopened. */
+/** One event as stored in Kafka: the facts of its headers, and its JSON value, not decoded. */
 export interface RecordedEvent {
   readonly id: string
   readonly type: string
@@ -17,7 +17,7 @@ export interface RecordedEvent {
   readonly headers: HeaderMap
 }
 
-/** A record that no version of its topic's definition could have written. Trying again cannot help. */
+/** A record that no version of its topic's definition could have written. Retrying cannot help. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError'
 }
@@ -48,7 +48,9 @@ interface RawRecord {
   readonly headers: HeaderMap
 }
 
-/** Reads the envelope and leaves the value closed. @throws InvalidRecordError when it is not one of ours. */
+/**
+ * Reads the envelope without decoding the value. @throws InvalidRecordError when it is not an envelope of this system.
+ */
 export function readEnvelope(record: RawRecord): RecordedEvent {
   const { headers } = record
   const required = (name: string): string => {
@@ -78,7 +80,7 @@ export function readEnvelope(record: RawRecord): RecordedEvent {
 }
 
 /**
- * Opens the value of an event and checks it against its type.
+ * Decodes the value of an event and validates it against its type.
  * @throws InvalidRecordError that names what is wrong and where, never the value itself.
  */
 export function decodeEvent<T extends TopicDefinition>(topic: T, recorded: RecordedEvent): EventOf<T> {
@@ -95,7 +97,7 @@ export function decodeEvent<T extends TopicDefinition>(topic: T, recorded: Recor
   return event
 }
 
-/** The payload was parsed with the type's own schema just before, so the type's name is all that is left to check. */
+/** The payload was parsed with the type's own schema before, so only the type's name is left to check. */
 function isEventOf<T extends TopicDefinition>(topic: T, event: DomainEvent): event is EventOf<T> {
   return Object.hasOwn(topic.events, event.type)
 }
@@ -114,7 +116,7 @@ function currentTraceparent(): string | undefined {
   return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The producer's span as links for the consumer's: work caused by it, in a trace of its own. */
+/** Links from the consumer's span to the producer's: work caused by it, in a trace of its own. */
 export function traceLinks(headers: HeaderMap): Link[] {
   const [, traceId, spanId, flags] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(headers['traceparent'] ?? '') ?? []

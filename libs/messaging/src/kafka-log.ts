@@ -1,12 +1,12 @@
 import type { Logger } from '@restante/service'
 import kafkajs, { type LogEntry, type logCreator } from 'kafkajs'
 
-/** Said at every start of our producers, whose retries are limited on purpose: see `Kafka.producer`. */
+/** Logged at every start of the producers here, whose retries are limited on purpose: see `Kafka.producer`. */
 const EXPECTED = /Limiting retries for the idempotent producer/
 
 /**
- * The client's own log lines among ours, one step quieter: what it calls information (joins, pauses) is for debugging,
- * and what it calls an error (a broker restarting) is a warning, because it tries again by itself.
+ * Writes the client's log lines to the service's log, one level lower: its information (joins, pauses) is for
+ * debugging, and its errors (a broker restarting) are warnings, because it retries by itself.
  */
 export function kafkaLogCreator(log: Logger): logCreator {
   return () => (entry: LogEntry) => {

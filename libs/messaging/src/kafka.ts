@@ -4,7 +4,7 @@ import { kafkaLogCreator } from './kafka-log.ts'
 
 export interface KafkaOptions {
   readonly brokers: readonly string[]
-  /** What brokers show for this process: the service's name. */
+  /** The name that brokers show for this process: the service's name. */
   readonly clientId: string
   readonly ssl?: boolean | undefined
   readonly sasl?:
@@ -17,7 +17,7 @@ export interface KafkaOptions {
   /** Replicas that topics must have, and how many of them must hold a record before it counts as written. */
   readonly replication: number
   readonly minInsyncReplicas: number
-  /** In front of every topic and group name, so that several installations or test suites can share one cluster. */
+  /** Prefix of every topic and group name, so that several installations or test suites can share one cluster. */
   readonly topicPrefix?: string | undefined
   readonly log: Logger
 }
@@ -28,17 +28,17 @@ export interface Durability {
   readonly minInsyncReplicas: number
 }
 
-/** Kafka's answer to one record that it takes or refuses; more than this many milliseconds count as no answer. */
+/** Timeout for Kafka's response to one request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 15_000
 /**
- * How the client tries again by itself: for some seconds, and never more than two apart. Longer outages are waited out by
- * those who know what to do meanwhile; whoever waits must look again soon after the brokers are back.
+ * Retries of the client itself: for some seconds, and never more than two apart. Longer outages are handled by the
+ * callers, which know what else to do; each retries soon after the brokers are back.
  */
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 
 /**
  * The connection settings that producers, consumers and the admin tools of one process share. It holds no socket
- * itself: each of them opens, and closes, its own.
+ * itself: each of them opens and closes its own.
  */
 export class Kafka {
   readonly log: Logger
@@ -63,17 +63,17 @@ export class Kafka {
     })
   }
 
-  /** The name that brokers know a topic, or a consumer group, by. */
+  /** The name that a topic or consumer group has on the brokers. */
   physical(name: string): string {
     return this.#prefix + name
   }
 
-  /** The opposite of `physical`; `undefined` when the name belongs to another installation. */
+  /** The inverse of `physical`; `undefined` when the name belongs to another installation. */
   logical(name: string): string | undefined {
     return name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined
   }
 
-  /** A producer that keeps order and writes nothing twice by itself: idempotent, one request in flight. */
+  /** A producer that keeps order and does not duplicate on its own retries: idempotent, one request in flight. */
   producer(): Producer {
     return this.#client.producer({
       idempotent: true,

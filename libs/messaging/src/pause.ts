@@ -12,9 +12,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits between attempts: doubling from `first` to `most` milliseconds, a fifth of it random. */
-export function backoff(attempt: number, first: number, most: number): number {
-  return Math.min(first * 2 ** Math.min(attempt, 20), most) * (0.9 + Math.random() * 0.2)
+/** Waits between attempts: doubling from `first` to `longest` milliseconds, a fifth of it random. */
+export function backoff(attempt: number, first: number, longest: number): number {
+  return Math.min(first * 2 ** Math.min(attempt, 20), longest) * (0.9 + Math.random() * 0.2)
 }
 
 /** Settles as the promise does, or resolves with `undefined` after `ms`. */

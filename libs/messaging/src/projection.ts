@@ -11,7 +11,7 @@ export interface SnapshotPage<Entity> {
 }
 
 /**
- * The projection's table, which is the service's own. The convention: a column `version`, of which only a newer value is
+ * The projection's table, which the service owns. The convention: a column `version`, of which only a newer value is
  * written; a column `reconciled_at`, by default the time of the insert; and a deletion that leaves a tombstone, so that
  * an older page or event cannot bring the entity back.
  */
@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000
 const CHECK_MS = 900_000
 
 const NOW = sql<{ now: Date }>('select now() as now')
-// The time of the last reconciliation is kept among the marks: once per consumer, known to all replicas.
+// The time of the last reconciliation is kept among the marks: once per consumer, shared by all replicas.
 const LAST = sql<{ at: Date }, [consumer: string]>(
   `select consumed_at as at from consumed where consumer = $1 and event_id = 'reconciled'`,
 )
@@ -46,9 +46,9 @@ insert into consumed (consumer, event_id, consumed_at) values ($1, 'reconciled',
 on conflict (consumer, event_id) do update set consumed_at = greatest(consumed.consumed_at, excluded.consumed_at)`)
 
 /**
- * Another service's state, kept here as rows: fed by its events, filled from its snapshot when it is new, and compared
- * with the snapshot daily, so that no lost event is lost for ever. It may say yes, never no: before a service answers
- * "there is no such thing" from a projection, it asks the owner.
+ * Another service's state, kept here as rows: updated by its events, filled from its snapshot at first, and compared
+ * with the snapshot daily, so that a lost event is repaired. It may say yes, never no: before a service answers "there
+ * is no such thing" from a projection, it asks the owner.
  */
 export class Projection<T extends TopicDefinition, Entity> implements Component {
   readonly name: string
@@ -78,8 +78,8 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
   }
 
   /**
-   * Marks every row that the owner still has and sweeps the rest. Rows that events bring meanwhile are newer than `at`,
-   * so they stay. Two replicas that do it at once do no harm.
+   * Marks every row that the owner still has and sweeps the rest. Rows that events add during the run are newer than
+   * `at`, so they stay. Two replicas that reconcile concurrently do no harm.
    */
   async reconcile(): Promise<void> {
     const { db, kafka, snapshot, store } = this.#options
@@ -101,7 +101,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
       return gone
     })
     const ms = Math.round(performance.now() - startedAt)
-    kafka.log.info({ group: this.consumer.group, entities, swept, ms }, 'projection reconciled with its owner')
+    kafka.log.info({ group: this.consumer.group, entities, swept, ms }, 'projection reconciled')
   }
 
   async #run(): Promise<void> {
@@ -112,7 +112,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
       } catch (error) {
         failures++
         const line = { group: this.consumer.group, failures, reason: String(error) }
-        this.#options.kafka.log.warn(line, 'projection was not reconciled')
+        this.#options.kafka.log.warn(line, 'projection reconciliation failed')
       }
       await pause(failures > 0 ? backoff(failures, 250, 60_000) : CHECK_MS * (0.5 + Math.random()), this.#stop.signal)
     }

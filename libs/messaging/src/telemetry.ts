@@ -15,7 +15,7 @@ export const outboxPublished = new Counter({
 })
 export const outboxRefused = new Counter({
   name: 'restante_outbox_refused_total',
-  help: 'Events that Kafka refused for good and that were put aside',
+  help: 'Events rejected by Kafka for good and parked in the outbox',
   labelNames: ['topic'],
 })
 export const handled = new Counter({
@@ -25,22 +25,22 @@ export const handled = new Counter({
 })
 export const retried = new Counter({
   name: 'restante_consumer_retries_total',
-  help: 'Attempts that failed and are made again, by class of failure: infrastructure or deterministic',
+  help: 'Failed attempts that are retried, by class of failure: infrastructure or deterministic',
   labelNames: ['group', 'class'],
 })
 export const handlingSeconds = new Histogram({
   name: 'restante_consumer_handling_seconds',
-  help: 'Time from taking an event up to its outcome, retries included',
+  help: 'Time from starting an event to its outcome, retries included',
   labelNames: ['group'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
 })
 export const deadLettered = new Counter({
   name: 'restante_consumer_dead_letters_total',
-  help: 'Events that went to the dead letters',
+  help: 'Events written to the dead letters',
   labelNames: ['group', 'reason'],
 })
 
-/** What a running consumer tells about itself whenever metrics are read. */
+/** What a running consumer reports whenever metrics are read. */
 export interface ConsumerGauges {
   readonly group: string
   /** Age of the oldest record that was fetched and is not finished, in seconds; 0 when there is none. */
@@ -67,7 +67,7 @@ new Gauge({
 })
 new Gauge({
   name: 'restante_consumer_paused_partitions',
-  help: 'Partitions that are not fetched because their lanes are full or wait for the infrastructure',
+  help: 'Partitions paused because their queues are full or wait for the infrastructure',
   labelNames: ['group'],
   collect() {
     this.reset()

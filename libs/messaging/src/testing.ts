@@ -12,8 +12,8 @@ export function recordOf(event: DomainEvent): { key: Buffer; value: Buffer; head
 }
 
 /**
- * For tests of handlers: hands events over in an order that the seed decides, each of them one to three times. Whatever
- * the seed, the service must hold the same afterwards. The consumer need not be started.
+ * For tests of handlers: delivers events in an order that the seed decides, each of them one to three times. Whatever
+ * the seed, the service must end in the same state. The consumer need not be started.
  */
 export async function deliverShuffled<T extends TopicDefinition>(
   consumer: Consumer<T>,
@@ -42,9 +42,9 @@ function deliverOne<T extends TopicDefinition>(consumer: Consumer<T>, event: Eve
 }
 
 /**
- * For tests of handlers: hands events to a consumer as Kafka may, at its worst. Every event comes twice, and each pair
- * also in the wrong order: the last one first back to the first, then all of them again as they were raised. What the
- * service holds afterwards must be the same as after one delivery in order. The consumer need not be started.
+ * For tests of handlers: delivers events to a consumer as Kafka may at its worst. Every event comes twice, and each
+ * pair also in the wrong order: in reverse, then all of them again as they were raised. The service must end in the
+ * same state as after one delivery in order. The consumer need not be started.
  */
 export async function deliverTwiceAndSwapped<T extends TopicDefinition>(
   consumer: Consumer<T>,

@@ -4,7 +4,7 @@ import { Assignment } from '../src/consumer/assignment.ts'
 import { Semaphore } from '../src/consumer/semaphore.ts'
 import { until } from './stage.ts'
 
-/** A payload as kafkajs hands it over, whose commits are written down. */
+/** A payload as kafkajs delivers it, whose commits are recorded. */
 function payloadOf(offsets: readonly number[], commits: Offsets[]): EachBatchPayload {
   const unused = () => {
     throw new Error('not used')
@@ -45,7 +45,7 @@ function assignment(process: (offset: number) => Promise<void>): Assignment {
   return new Assignment({
     processor: {
       batchSize: 1,
-      lanePerKey: true,
+      queuePerKey: true,
       accepts: () => true,
       process: async (records) => {
         for (const record of records) await process(record.offset)
@@ -66,7 +66,7 @@ const offsetsOf = (commits: readonly Offsets[]) =>
   commits.flatMap(({ topics }) => topics.flatMap(({ partitions }) => partitions.map((it) => it.offset)))
 
 describe('an assignment', () => {
-  it('commits on revocation what was finished while it drained', async () => {
+  it('commits on revocation what finished during the drain', async () => {
     const commits: Offsets[] = []
     let finish: () => void = () => {}
     const held = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ describe('an assignment', () => {
     expect(new Set(offsetsOf(commits))).toEqual(new Set(['6']))
   })
 
-  it('commits nothing any more once it was abandoned, and takes nothing', async () => {
+  it('commits nothing and accepts nothing once it was abandoned', async () => {
     const commits: Offsets[] = []
     let finished = 0
     const it = assignment(async () => {

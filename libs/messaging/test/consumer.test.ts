@@ -4,7 +4,7 @@ import { encodeHeaders } from '../src/envelope.ts'
 import { Consumer, decodeEvent, deliverTwiceAndSwapped } from '../src/index.ts'
 import { ADD_EFFECT, type LetterConsumerOptions, letters, posted, Stage, until } from './stage.ts'
 
-/** The plainest handler: one row for each effect, so that a second one would show. */
+/** The simplest handler: one row for each effect, so that a second one would show. */
 const writeDown: LetterConsumerOptions['handlers'] = {
   'letter.posted': {
     effect: async (tx, event) => {
@@ -24,7 +24,7 @@ describe('a consumer', () => {
   })
   afterEach(() => stage.close())
 
-  it('does the effect of an event once, however often the record arrives', async () => {
+  it('applies an event once, however often the record arrives', async () => {
     await stage.consumer({ handlers: writeDown })
     const event = posted('box', 1)
     const record = {
@@ -38,7 +38,7 @@ describe('a consumer', () => {
     expect((await stage.effects()).map(({ number }) => number)).toEqual([1, 2])
   })
 
-  it('does the effects of events that come twice and in the wrong order once each', async () => {
+  it('applies events that arrive twice and in the wrong order once each', async () => {
     const consumer = stage.letterConsumer({ handlers: writeDown })
     await deliverTwiceAndSwapped(consumer, posted('box', 1), posted('box', 2))
     expect((await stage.effects()).map(({ number }) => number)).toEqual([2, 1])
@@ -81,14 +81,14 @@ describe('a consumer', () => {
     expect(await stage.effects()).toEqual([{ key: 'box', number: 2, text: 'prepared' }])
   })
 
-  it('skips types that it has no handler for, and commits past them', async () => {
+  it('skips types without a handler, and commits past them', async () => {
     await stage.consumer({ handlers: { 'letter.read': { effect: async () => {} } } })
     await stage.post(posted('box', 1))
     await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].some((offset) => offset === 1))
     expect(await stage.db.query(MARKS)).toEqual([])
   })
 
-  it('works on the keys of a partition at the same time and on each key in order', async () => {
+  it('processes the keys of a partition concurrently and each key in order', async () => {
     let open: () => void = () => {}
     const slow = new Promise<void>((resolve) => {
       open = resolve
@@ -111,7 +111,7 @@ describe('a consumer', () => {
     expect(ofSlow.map(({ number }) => number)).toEqual([1, 2])
   })
 
-  it('commits the lowest unfinished offset and nothing beyond', async () => {
+  it('commits the lowest unfinished offset and nothing beyond it', async () => {
     let open: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       open = resolve
@@ -134,14 +134,14 @@ describe('a consumer', () => {
       const found = await stage.committed(GROUP, 'letters')
       return sum(found) > 0 && found
     })
-    // The partition of the held letter stays before it, though later letters of that partition are done.
+    // The partition of the blocked letter stays before it, though later letters of that partition are done.
     expect(Math.min(...offsets.values())).toBeLessThanOrEqual(0)
     expect(sum(offsets)).toBeLessThan(30)
     open()
     await until(async () => sum(await stage.committed(GROUP, 'letters')) === 31)
   })
 
-  it('pauses a partition whose lanes are full, and goes on when there is room', async () => {
+  it('pauses a partition whose queues are full, and resumes when there is room', async () => {
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -174,14 +174,14 @@ describe('a consumer', () => {
     expect(await metric('restante_consumer_paused_partitions')).toBe(0)
   })
 
-  it('waits out a failure of the infrastructure without limit and without a dead letter', async () => {
+  it('retries an infrastructure failure without limit and without a dead letter', async () => {
     let attempts = 0
     await stage.consumer({
       attempts: 2,
       handlers: {
         'letter.posted': {
           effect: async (tx, event) => {
-            if (++attempts <= 12) throw new UpstreamError('a peer is away', { status: 503 })
+            if (++attempts <= 12) throw new UpstreamError('a service is unavailable', { status: 503 })
             await tx.query(ADD_EFFECT, event.key, event.payload.number, '')
           },
         },
@@ -193,7 +193,7 @@ describe('a consumer', () => {
     expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
   })
 
-  it('does every effect once although PostgreSQL drops its connections again and again', async () => {
+  it('applies every event once although PostgreSQL drops its connections repeatedly', async () => {
     const db = stage.database()
     await stage.consumer({ handlers: writeDown, db })
     const drop = sql(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -208,7 +208,7 @@ describe('a consumer', () => {
     expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
   })
 
-  it('handles many events in one transaction, each once, and finds the one that spoils a batch', async () => {
+  it('handles many events in one transaction, each once, and isolates the one that makes a batch fail', async () => {
     const sizes: number[] = []
     const batch = new Consumer({
       kafka: stage.kafka,
@@ -240,7 +240,7 @@ describe('a consumer', () => {
 })
 
 describe('marks', () => {
-  it('go after 21 days and not before', async () => {
+  it('are removed after 21 days and not before', async () => {
     const stage = await Stage.open([])
     try {
       const insert = sql<never, [id: string, age: string]>(

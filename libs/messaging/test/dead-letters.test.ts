@@ -34,7 +34,7 @@ describe('dead letters', () => {
   })
   afterEach(() => stage.close())
 
-  /** Runs the command as a person would. */
+  /** Runs the command as a user would. */
   async function run(...args: string[]): Promise<{ code: number | null; output: string; refusal: string }> {
     const script = path.join(import.meta.dirname, '../src/dead-letters-cli.ts')
     const env = { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix }
@@ -45,7 +45,7 @@ describe('dead letters', () => {
 
   const command = async (...args: string[]): Promise<string> => (await run(...args)).output
 
-  it('are shown by a command that explains itself, and says which groups there are', async () => {
+  it('are shown by a command that explains its usage and names the existing groups', async () => {
     const [help, nothing, noOffset, wrongOption, wrongGroup] = await Promise.all([
       run('--help'),
       run(),
@@ -57,11 +57,11 @@ describe('dead letters', () => {
     expect(help).toEqual({ code: 0, output: usage, refusal: '' })
     expect([nothing, noOffset]).toEqual(Array(2).fill({ code: 2, output: '', refusal: usage }))
     expect(wrongOption).toEqual({ code: 2, output: '', refusal: expect.stringMatching(/'--grop'.*\n\nusage: /s) })
-    const groups = `There is no group mail-ingest.leters. There are:\n  ${GROUP}\n`
+    const groups = `No consumer group mail-ingest.leters. Existing groups:\n  ${GROUP}\n`
     expect(wrongGroup).toEqual({ code: 2, output: '', refusal: groups })
   }, 30_000)
 
-  it('hold what a handler cannot do, with the reason, while the rest of its key flows on', async () => {
+  it('hold an event that a handler fails on, with the reason, while later events of its key go on', async () => {
     await stage.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))
     await until(async () => (await stage.effects()).length === 2)
     const [letter, ...others] = await readDeadLetters(stage.kafka, GROUP)
@@ -78,7 +78,7 @@ describe('dead letters', () => {
     expect(JSON.parse(letter?.value?.toString() ?? '')).toEqual({ number: 13, text: 'the words' })
   })
 
-  it('hold records that no handler could read, after one look', async () => {
+  it('hold records that no handler can read, after one attempt', async () => {
     const headers = { ...encodeHeaders('/restante/test', posted('box', 1)) }
     const { ce_id: _, ...anonymous } = headers
     await stage.produce('letters', [
@@ -112,7 +112,7 @@ describe('dead letters', () => {
     expect(await command('show', '--group', GROUP, '--offset', '0', '--payload')).toContain('"text":"letter 13"')
 
     mended = true
-    expect(await command('replay', '--group', GROUP, '--all', '--dry-run')).toContain('nothing was done')
+    expect(await command('replay', '--group', GROUP, '--all', '--dry-run')).toContain('nothing was changed')
     await command('replay', '--group', GROUP, '--offset', '0')
     await until(async () => (await stage.effects()).length === 1)
     await command('replay', '--group', GROUP, '--all')

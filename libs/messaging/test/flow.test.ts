@@ -24,7 +24,7 @@ describe('from a commit to a handler', () => {
         delays.push((await until(() => arrivals.get(event.id) ?? false)) - committedAt)
       }
       delays.sort((a, b) => a - b)
-      // About 5 ms on an idle machine; the bound leaves room for a busy one, and none for a poll that is waited for.
+      // About 5 ms on an idle machine; the bound leaves room for a busy one, but not for waiting for a poll.
       expect(delays[25]).toBeLessThan(40)
     } finally {
       await stage.close()

@@ -37,7 +37,7 @@ describe('the outbox', () => {
     await relay.stop()
   })
 
-  it('refuses an event that Kafka could not carry before the transaction commits', async () => {
+  it('refuses an event too large for Kafka before the transaction commits', async () => {
     const before = (await stage.db.query(ROWS)).length
     const huge = stage.post(posted('box', 1), posted('box', 2, 'x'.repeat(900 * 1024)))
     await expect(huge).rejects.toThrow(EventTooLargeError)
@@ -79,7 +79,7 @@ describe('the outbox', () => {
     })
   })
 
-  it('names restricted labels in their order and leaves absent routing out', () => {
+  it('lists restricted labels in order and omits absent routing', () => {
     const headers = encodeHeaders('/restante/test', {
       ...posted('box', 1),
       routing: { organizationId: 'o', podId: 'p', restricted: ['spam', 'trash'] },
@@ -89,20 +89,20 @@ describe('the outbox', () => {
   })
 })
 
-describe('what was published or refused', () => {
+describe('a row of the outbox', () => {
   const AGE = sql<never, [id: string, publishedHours: number | null, refusedDays: number | null]>(`
 update outbox
    set published_at = now() - $2 * interval '1 hour', created_at = now() - coalesce($3, 0) * interval '1 day',
        refused = case when $3 is null then null else 'too large' end
  where id = $1`)
 
-  it('is kept an hour, and as long as dead letters when somebody has to look at it; what waits is kept for ever', async () => {
+  it('is kept an hour once published, as long as dead letters when refused, and without limit while it waits', async () => {
     const stage = await Stage.open()
     try {
       const [justNow, hourAgo, lately, longAgo] = [1, 2, 3, 4].map((number) => posted('box', number))
       if (!justNow || !hourAgo || !lately || !longAgo) throw new Error('no events')
       const waiting = posted('box', 5)
-      // On a topic that is not there, so that it waits.
+      // On a topic that does not exist, so that it waits.
       const missing = { ...letters, name: 'not-there' } as const satisfies TopicDefinition
       await stage.post(justNow, hourAgo, lately, longAgo)
       await stage.db.transaction((tx) => stage.outbox.add(tx, missing, waiting))
@@ -130,7 +130,7 @@ describe('a record that Kafka refuses for good', () => {
     events: { 'letter.posted': { schema: z.object({ text: z.string(), number: z.int() }), summary: '' } },
   } as const satisfies TopicDefinition
 
-  it('is put aside with the reason while everything else is published; so is a topic that does not exist', async () => {
+  it('is parked with the reason while everything else is published; a missing topic holds up no other', async () => {
     const stage = await Stage.open([letters, small])
     try {
       await stage.kafka.administrate((admin) =>
@@ -156,7 +156,7 @@ describe('a record that Kafka refuses for good', () => {
       await stage.relay()
       const rows = await until(async () => {
         const found = await stage.db.query(ROWS)
-        // The refused row is put aside after the others are marked.
+        // The refused row is parked after the others are marked.
         return found.filter((row) => row.published_at !== null || row.refused !== null).length === 4 && found
       })
       expect(rows.map((row) => row.refused !== null)).toEqual([false, false, true, false, false])

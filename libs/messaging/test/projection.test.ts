@@ -113,14 +113,14 @@ describe('a projection', () => {
     ])
   })
 
-  it('holds the newest version whatever the order of events, and does not bring back what was deleted', async () => {
+  it('holds the newest version whatever the order of events, and does not resurrect deleted entities', async () => {
     const { consumer } = projection()
     await deliverTwiceAndSwapped(consumer, changed('a', 1, 'red'), changed('a', 2, 'blue'))
     await deliverTwiceAndSwapped(consumer, changed('b', 1, 'red'), deleted('b', 2))
     expect(await stage.db.query(LIVE)).toEqual([{ name: 'a', version: 2, colour: 'blue' }])
   })
 
-  it('repairs what it missed and sweeps what its owner does not know', async () => {
+  it('repairs missed changes and sweeps entities that its owner no longer has', async () => {
     const it = projection()
     await deliverTwiceAndSwapped(it.consumer, changed('stale', 1, 'red'), changed('gone', 1, 'red'))
     owner = [
@@ -134,7 +134,7 @@ describe('a projection', () => {
     ])
   })
 
-  it('asks its owner once a day, over restarts', async () => {
+  it('asks its owner once a day, across restarts', async () => {
     owner = [{ name: 'a', version: 1, colour: 'red' }]
     const first = await stage.started(projection())
     await until(async () => (await stage.db.query(LIVE)).length === 1)

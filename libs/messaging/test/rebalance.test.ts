@@ -6,7 +6,7 @@ import { ADD_EFFECT, type LetterConsumerOptions, letters as letterTopic, posted,
 
 const GROUP = 'mail-ingest.letters'
 
-/** Effects that say who did them and take a while, so that a rebalance finds work in progress. */
+/** Effects that record who applied them and take a while, so that a rebalance finds work in progress. */
 function slowly(ms: number, by: string): LetterConsumerOptions['handlers'] {
   return {
     'letter.posted': {
@@ -34,7 +34,7 @@ describe('a group of consumers', () => {
     expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i))
   }
 
-  it('shares the partitions when a second one joins, loses nothing and does nothing twice', async () => {
+  it('shares the partitions when a second one joins, loses nothing and applies nothing twice', async () => {
     await stage.consumer({ handlers: slowly(10, 'first') })
     await stage.post(...letters(400))
     await until(async () => (await stage.effects()).length > 20)
@@ -59,7 +59,7 @@ describe('a group of consumers', () => {
     }
   })
 
-  it('does not commit offsets for work that outlasts the drain of a revoked partition', async () => {
+  it('does not commit offsets for work that takes longer than the drain of a revoked partition', async () => {
     let open: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       open = resolve
@@ -82,7 +82,8 @@ describe('a group of consumers', () => {
     await stage.post(...letters(20))
     await until(() => holds > 0)
     await stage.consumer({ handlers: slowly(1, 'second'), db: stage.database() })
-    // The second one owns some partitions now and does their letters; the first one still sits on the same letters.
+    // The second one owns some partitions now and processes their letters; the first one is still busy with the same
+    // letters.
     const done = await until(async () => {
       const effects = await stage.effects()
       return effects.length > 0 && effects.length
@@ -93,7 +94,7 @@ describe('a group of consumers', () => {
     await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 20)
   })
 
-  it('leaves the work of a process that was killed between effect and commit to another, which tells it by its mark', async () => {
+  it('hands the work of a process killed between effect and commit to another, which recognises it by its mark', async () => {
     await stage.post(posted('box', 0))
     const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
     const child = spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' })

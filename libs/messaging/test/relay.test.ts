@@ -74,7 +74,7 @@ describe('the relay', () => {
     await until(() => seen.has('late'))
   })
 
-  it('is led by one process; another takes over when that one loses its connection, and nothing is lost', async () => {
+  it('has one leader; another process takes over when the leader loses its connection, and nothing is lost', async () => {
     const seen = await watch(stage)
     const second = stage.database()
     await stage.relay()
@@ -96,7 +96,7 @@ describe('the relay', () => {
     expect(successor?.pid).not.toBe(leader?.pid)
   })
 
-  it('says that it works again once it leads anew, though there is nothing to publish', async () => {
+  it('reports that it works again once it has regained leadership, though there is nothing to publish', async () => {
     const relay = await stage.relay()
     const leads = (other?: number) =>
       until(async () => (await stage.db.query(LEADERS)).map(({ pid }) => pid).find((pid) => pid !== other) ?? false)
@@ -111,21 +111,21 @@ describe('the relay', () => {
     )
   })
 
-  it('publishes what other processes commit without waiting for its poll', async () => {
+  it('publishes what other processes commit without waiting for its poll interval', async () => {
     const seen = await watch(stage)
     const relay = new Relay({ kafka: stage.kafka, db: stage.db, outbox: stage.outbox, pollMs: 60_000 })
     await stage.started(relay)
     await until(async () => (await stage.db.query(LEADERS)).length === 1)
     const elsewhere = stage.database()
     const outbox = new Outbox({ db: elsewhere, service: 'mail-ingest' })
-    // The first one may come before the leader listens; from then on the notification is what wakes it.
+    // The first commit may come before the leader listens; from then on the notification wakes it.
     for (let i = 0; i < 5; i++) {
       await elsewhere.transaction((tx) => outbox.add(tx, letters, posted('box', i)))
       await until(() => total(seen) === i + 1)
     }
   })
 
-  it('publishes what is committed before it stops', async () => {
+  it('publishes committed events before it stops', async () => {
     const relay = await stage.relay()
     await until(async () => (await stage.db.query(LEADERS)).length === 1)
     await stage.post(...Array.from({ length: 1_000 }, (_, i) => posted(`key-${i % 50}`, i)))

@@ -63,7 +63,7 @@ export const ADD_EFFECT = sql<never, [key: string, number: number, text: string]
   'insert into effects (key, number, text) values ($1, $2, $3)',
 )
 
-/** A database, a topic prefix and a relay of its own for one suite, on the engines that run. */
+/** A database, a topic prefix and a relay of its own for one suite, on the running engines. */
 export class Stage {
   readonly prefix = `test-${randomUUID().slice(0, 8)}-`
   readonly log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
@@ -119,7 +119,7 @@ export class Stage {
     return relay
   }
 
-  /** Starts a part, waits until it is ready, and stops it with the stage. */
+  /** Starts a component, waits until it is ready, and stops it with the fixture. */
   async started<P extends { start(): Promise<void>; working(): Promise<void>; stop(): Promise<void> }>(
     part: P,
   ): Promise<P> {
@@ -157,12 +157,12 @@ export class Stage {
       topic: letters,
       sessionTimeoutMs: 6_000,
       heartbeatMs: 200,
-      infrastructureBackoff: { first: 20, most: 100 },
+      infrastructureBackoff: { first: 20, longest: 100 },
       ...options,
     })
   }
 
-  /** Writes records to a topic past the outbox: what a defective or hostile producer would do. */
+  /** Writes records to a topic bypassing the outbox: what a defective or hostile producer would do. */
   async produce(
     topic: string,
     messages: { key: string; value: string; headers: Record<string, string> }[],
@@ -204,7 +204,7 @@ export class Stage {
   }
 }
 
-/** Waits until a probe answers something else than `false`, and gives it back; fails after `ms`. */
+/** Waits until a probe answers anything but `false`, and returns the answer; fails after `ms`. */
 export async function until<T>(probe: () => T | false | Promise<T | false>, ms = 20_000): Promise<T> {
   const deadline = Date.now() + ms
   for (;;) {

@@ -17,7 +17,7 @@ describe('topics', () => {
     expect(await checkTopics(stage.kafka, [letters, more])).toEqual([])
   })
 
-  it('keep a service from being ready while they are missing or different', async () => {
+  it('keep a service unready while they are missing or different', async () => {
     await new TopicsCheck(stage.kafka, [letters]).ready()
     await expect(new TopicsCheck(stage.kafka, [letters, more]).ready()).rejects.toThrow('more: does not exist')
     const wider = { ...letters, partitions: 12 }
@@ -35,7 +35,7 @@ describe('topics', () => {
     )
   })
 
-  it('get a new retention when their definition changes, and never another number of partitions', async () => {
+  it('get a new retention when their definition changes, and never a different number of partitions', async () => {
     const changed = { ...letters, retentionMs: 7_200_000, partitions: 6 }
     expect(await checkTopics(stage.kafka, [changed])).toHaveLength(3)
     await ensureTopics(stage.kafka, [changed])

@@ -5,8 +5,8 @@ function controlled(atOnce = 1, most = 10) {
   const begun: string[][] = []
   const ends: (() => void)[] = []
   const batches = new Batcher<string, string>({
-    most,
-    atOnce,
+    maxItems: most,
+    concurrency: atOnce,
     async work(items) {
       begun.push([...items])
       await new Promise<void>((end) => ends.push(end))

@@ -10,14 +10,14 @@ export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 
   readonly log: Logger
 }
 
-/** How long finished work waits for more before its offsets are committed together. */
+/** How long finished work waits for more, so that their offsets are committed together. */
 const COMMIT_DELAY_MS = 100
 
 type Commit = EachBatchPayload['commitOffsetsIfNecessary']
 
 /**
- * The partitions that this consumer owns in one generation of its group. It commits their offsets only while that
- * generation lasts: whatever finishes after it is over belongs to the next owner, who finds the marks.
+ * The partitions that this consumer owns in one generation of its group. It commits their offsets only during that
+ * generation: work that finishes later belongs to the next owner, which recognises it by its marks.
  */
 export class Assignment {
   readonly #options: AssignmentOptions
@@ -46,28 +46,28 @@ export class Assignment {
     return times.length > 0 ? Math.min(...times) : undefined
   }
 
-  /** Hands the records to their lanes and returns at once, so that the loop goes on fetching and sending heartbeats. */
+  /** Adds the records to their queues and returns at once, so that the loop goes on fetching and sending heartbeats. */
   dispatch(payload: EachBatchPayload): void {
     if (this.#state !== 'active') return
     const { batch } = payload
     this.#topic = batch.topic
-    // This commit is tried once and for this generation only; `consumer.commitOffsets` would try again after a
-    // rebalance, and then speak for partitions that have another owner.
+    // This commit is tried once and for this generation only; `consumer.commitOffsets` would retry after a rebalance,
+    // and then commit for partitions that have another owner.
     this.#commit = payload.commitOffsetsIfNecessary
     const records = batch.messages.map((message) => toRecord(batch.partition, message))
     this.#partition(batch.partition).take(records, Number(batch.lastOffset()), this.#options.onSkipped)
   }
 
   /**
-   * Ends the assignment: begins nothing more, waits for what is being worked on, but not longer than `ms`, and commits
-   * what is finished by then.
+   * Ends the assignment: starts nothing more, waits up to `ms` for work in progress, and commits what is finished by
+   * then.
    */
   end(ms: number): Promise<void> {
     this.#ending ??= this.#drain(ms)
     return this.#ending
   }
 
-  /** Ends it without a word: the group has moved on already. */
+  /** Ends it without waiting or committing: the group has moved on already. */
   abandon(): void {
     const wasActive = this.#state === 'active'
     this.#state = 'over'
@@ -120,7 +120,7 @@ export class Assignment {
     )
   }
 
-  /** A commit that fails is made up for by the next one; a rebalance shows in the loop's heartbeat. */
+  /** A failed commit is covered by the next one; a rebalance is detected by the loop's heartbeat. */
   async #commitNow(): Promise<void> {
     const offsets = this.#uncommitted()
     if (this.#state === 'over' || !this.#commit || this.#topic === undefined || offsets.length === 0) return

@@ -3,72 +3,81 @@ import { InvalidRecordError } from '../envelope.ts'
 import { backoff, pause } from '../pause.ts'
 import { retried } from '../telemetry.ts'
 
-/** The partition was revoked, or the consumer stops, before the work was done: it stays for the next owner. */
+/** The partition was revoked, or the consumer is stopping, before the work was done: the next owner does it. */
 export class RevokedError extends Error {
   override readonly name = 'RevokedError'
 }
 
-/** Where work happens: a partition that can be held while the infrastructure is down, until it is revoked. */
-export interface Place {
+/** Where work runs: a partition that can be paused while the infrastructure is down, until it is revoked. */
+export interface PausablePartition {
   readonly signal: AbortSignal
-  /** Keeps the partition from being fetched until the returned function is called. */
-  hold(): () => void
+  /** Pauses fetching from the partition until the returned function is called. */
+  pause(): () => void
 }
 
 export interface Policy {
   readonly log: Logger
   readonly group: string
-  /** How often a deterministic failure is tried in all. */
+  /** How many attempts a deterministic failure gets in total. */
   readonly attempts: number
   /** Waits between attempts in milliseconds, first and longest. */
-  readonly deterministic: { readonly first: number; readonly most: number }
-  readonly infrastructure: { readonly first: number; readonly most: number }
+  readonly deterministic: { readonly first: number; readonly longest: number }
+  readonly infrastructure: { readonly first: number; readonly longest: number }
 }
 
-const TELL_EVERY = 20
+const LOG_EVERY = 20
 
 export type Tried<T> =
   | { readonly done: true; readonly value: T; readonly attempt: number }
   | { readonly done: false; readonly error: unknown; readonly attempt: number }
 
 /**
- * Does work until it succeeds or is known to be hopeless. Failures of the infrastructure are waited out without limit;
- * an invalid record is hopeless at once; any other failure is after the policy's attempts.
- * @throws RevokedError when the place is taken away first.
+ * Runs work until it succeeds or is known to fail for good. Infrastructure failures are retried without limit; an
+ * invalid record fails for good at once; any other failure does so after the policy's attempts.
+ * @throws RevokedError when the partition is revoked first.
  */
-export async function tryWork<T>(policy: Policy, place: Place, work: () => Promise<T>): Promise<Tried<T>> {
+export async function tryWork<T>(
+  policy: Policy,
+  partition: PausablePartition,
+  work: () => Promise<T>,
+): Promise<Tried<T>> {
   let failures = 0
   for (let attempt = 1; ; attempt++) {
-    if (place.signal.aborted) throw new RevokedError('revoked')
+    if (partition.signal.aborted) throw new RevokedError('revoked')
     try {
       return { done: true, value: await work(), attempt }
     } catch (error) {
       if (isInfrastructureError(error)) {
         retried.inc({ group: policy.group, class: 'infrastructure' })
-        tell(policy, attempt - failures, error)
-        await waitOut(place, backoff(attempt - failures, policy.infrastructure.first, policy.infrastructure.most))
+        logRetry(policy, attempt - failures, error)
+        await pausePartition(
+          partition,
+          backoff(attempt - failures, policy.infrastructure.first, policy.infrastructure.longest),
+        )
         continue
       }
       failures++
       if (error instanceof InvalidRecordError || failures >= policy.attempts) return { done: false, error, attempt }
       retried.inc({ group: policy.group, class: 'deterministic' })
-      await pause(backoff(failures, policy.deterministic.first, policy.deterministic.most), place.signal)
+      await pause(backoff(failures, policy.deterministic.first, policy.deterministic.longest), partition.signal)
     }
   }
 }
 
-/** The first time, and then at times: a partition that waits for ever must not do so in silence. */
-function tell({ group, log }: Policy, times: number, error: unknown): void {
-  if (times % TELL_EVERY !== 1) return
+/**
+ * Logged for the first failure, and then now and again: a partition that waits indefinitely must not do so silently.
+ */
+function logRetry({ group, log }: Policy, times: number, error: unknown): void {
+  if (times % LOG_EVERY !== 1) return
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   log.warn(
     { group, times, name: error instanceof Error ? error.name : typeof error, code },
-    'waits for the infrastructure',
+    'infrastructure failure, partition paused and retrying',
   )
 }
 
-async function waitOut(place: Place, ms: number): Promise<void> {
-  const release = place.hold()
-  await pause(ms, place.signal)
+async function pausePartition(partition: PausablePartition, ms: number): Promise<void> {
+  const release = partition.pause()
+  await pause(ms, partition.signal)
   release()
 }

@@ -1,5 +1,5 @@
 import { type RecordedEvent, readEnvelope } from '../envelope.ts'
-import { type Place, RevokedError, tryWork } from './attempts.ts'
+import { type PausablePartition, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
 import type { BatchHandler } from './handlers.ts'
 import { MARK } from './marks.ts'
@@ -29,30 +29,36 @@ export class BatchProcessor implements Processor {
     return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#types.has(type))
   }
 
-  async process(records: readonly ConsumedRecord[], place: Place): Promise<void> {
-    if (records.length > 1 && (await this.#together(records, place))) return
-    for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, place))
+  async process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
+    if (records.length > 1 && (await this.#together(records, partition))) return
+    for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
   }
 
-  /** @returns false when the batch as a whole is hopeless, so that the event which spoils it has to be found. */
-  #together(records: readonly ConsumedRecord[], place: Place): Promise<boolean> {
+  /**
+   *
+   * @returns false when the batch as a whole fails for good, so that the event which causes it has to be found.
+   */
+  #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {
-      const tried = await tryWork(policy, place, () => this.#perform(records))
+      const tried = await tryWork(policy, partition, () => this.#perform(records))
       return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
     })
   }
 
-  async #alone(record: ConsumedRecord, place: Place): Promise<Report> {
+  async #alone(record: ConsumedRecord, partition: PausablePartition): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, place, () => this.#perform([record]))
+    const tried = await tryWork(policy, partition, () => this.#perform([record]))
     if (tried.done) return { outcome: tried.value === 1 ? 'handled' : 'duplicate', attempt: tried.attempt }
-    const written = await deadLetters.write(record, tried.error, place.signal)
+    const written = await deadLetters.write(record, tried.error, partition.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }
 
-  /** @returns how many of the events were not done before. */
+  /**
+   *
+   * @returns how many of the events had not been processed before.
+   */
   async #perform(records: readonly ConsumedRecord[]): Promise<number> {
     const events = new Map<string, RecordedEvent>()
     for (const record of records) {

@@ -21,17 +21,22 @@ interface CommonOptions<T extends TopicDefinition> {
   readonly db: Transactional
   readonly service: ServiceName
   readonly topic: T
-  /** Lanes that work at the same time, each with at most one transaction. Default 8. */
+  /** Per-key queues that are worked on concurrently, each with at most one transaction. Default 8. */
   readonly concurrency?: number
-  /** How often an event that fails deterministically is tried before it goes to the dead letters. Default 5. */
+  /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */
   readonly attempts?: number
-  /** Records that a partition holds before it pauses. Default 1,000; never more than 16 MB of values. */
+  /** Records that a partition holds before it is paused. Default 1,000; never more than 16 MB of values. */
   readonly inFlight?: number
-  /** Without a heartbeat for so long the group gives the partitions to others: what a killed process costs. Default 10 s. */
+  /**
+   * Without a heartbeat for this long the group reassigns the partitions: the delay that a killed process causes.
+   * Default 10 s.
+   */
   readonly sessionTimeoutMs?: number
-  /** How often the group is asked whether it still stands. Default 2 s. */
+  /** Interval of the heartbeats by which a member learns of rebalances. Default 2 s. */
   readonly heartbeatMs?: number
-  /** How long work in progress may take when partitions are revoked, or on stop. Default a third of the session. */
+  /**
+   * How long work in progress may take when partitions are revoked, or on stop. Default a third of the session timeout.
+   */
   readonly drainMs?: number
   /** First and longest wait while the infrastructure is down. Default 200 ms and 3 s. */
   readonly infrastructureBackoff?: Policy['infrastructure']
@@ -42,16 +47,16 @@ export type ConsumerOptions<T extends TopicDefinition> = CommonOptions<T> &
   ({ readonly handlers: Handlers<T> } | { readonly batch: BatchHandler })
 
 /**
- * How long a fetch waits for new records; they end the wait, so it does not delay them. It is how long a partition that
- * goes on after a pause may wait, and how often an idle consumer asks.
+ * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest
+ * delay before a resumed partition is fetched again, and the poll interval of an idle consumer.
  */
 const FETCH_WAIT_MS = 200
-/** Without a turn of its loop for so long a consumer is not alive, whatever its connections say. */
+/** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
 const SESSION_TIMEOUT_MS = 10_000
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024
 
-/** One connection to the group, from joining it until it ends or breaks. */
+/** One session with the group, from joining until it ends or fails. */
 interface Session {
   readonly client: KafkaConsumer
   readonly end: () => void
@@ -59,8 +64,16 @@ interface Session {
 }
 
 /**
- * The consumer of one service on one topic: takes records in the name of the group `<service>.<topic>`, lets handlers
- * do their effect exactly once, and keeps what fails from blocking what works.
+ * The consumer of one service on one topic. It consumes as the group `<service>.<topic>`, has each handler's effect
+ * happen exactly once, and keeps failing events from blocking the others.
+ *
+ * How records flow:
+ * 1. The kafkajs loop fetches a batch and hands it to the `Assignment`, which distributes it to `Partition`s.
+ * 2. A `Partition` puts each record into the queue of its key and pauses fetching when it holds too much.
+ * 3. Queues are worked on concurrently, bounded by a `Semaphore`; a `Processor` runs the handler and its mark in one
+ * transaction, and `tryWork` retries or dead-letters what fails.
+ * 4. The lowest unfinished offset of each partition is committed, shortly after it has moved.
+ * 5. On a rebalance the assignment drains, so that work in progress ends under its old owner.
  */
 export class Consumer<T extends TopicDefinition> implements Component {
   readonly name: string
@@ -74,7 +87,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
   readonly #slots: Semaphore
   readonly #stop = new AbortController()
   #session: Session | undefined
-  /** Who this consumer is, or was last, in its group. */
+  /** Member id of this consumer in its group, current or last. */
   #memberId: string | undefined
   #assignment: Assignment | undefined
   #running: Promise<void> = Promise.resolve()
@@ -100,8 +113,8 @@ export class Consumer<T extends TopicDefinition> implements Component {
         log: this.#log,
         group: this.group,
         attempts: options.attempts ?? 5,
-        deterministic: { first: 50, most: 1_000 },
-        infrastructure: options.infrastructureBackoff ?? { first: 200, most: 3_000 },
+        deterministic: { first: 50, longest: 1_000 },
+        infrastructure: options.infrastructureBackoff ?? { first: 200, longest: 3_000 },
       },
     }
     if ('batch' in options) {
@@ -111,7 +124,9 @@ export class Consumer<T extends TopicDefinition> implements Component {
     this.#processor = new EventProcessor(shared, options.handlers)
   }
 
-  /** Begins to join the group; `working` tells when it has. Brokers that are not there yet are waited for. */
+  /**
+   * Starts joining the group; `working` reports when it has joined. Brokers that are not available yet are waited for.
+   */
   async start(): Promise<void> {
     this.#leaveMetrics = reportConsumer({
       group: this.group,
@@ -131,7 +146,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
     if (age > STALLED_MS) throw new Error(`${this.group} has not fetched for ${Math.round(age / 1_000)} s`)
   }
 
-  /** Finishes what is being worked on, commits it, and leaves the group. */
+  /** Finishes work in progress, commits it, and leaves the group. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#assignment?.end(this.#drainMs)
@@ -144,7 +159,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
   /** Handles one record as if it had just been fetched; for tests of handlers (`deliverTwiceAndSwapped`). */
   async deliver(record: ConsumedRecord): Promise<void> {
     if (!this.#processor.accepts(record)) return this.#reporter.skipped()
-    await this.#processor.process([record], { signal: this.#stop.signal, hold: () => () => {} })
+    await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })
   }
 
   get #drainMs(): number {
@@ -159,7 +174,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
         await this.#run()
       } catch (error) {
         if (Date.now() - startedAt > 60_000) failures = 0
-        this.#log.warn({ group: this.group, failures, reason: String(error) }, 'the consumer starts again')
+        this.#log.warn({ group: this.group, failures, reason: String(error) }, 'consumer session failed, restarting')
       }
       this.#assignment?.abandon()
       this.#assignment = undefined
@@ -167,7 +182,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
     }
   }
 
-  /** One session with the brokers: resolves after `stop`, rejects when the session has broken. */
+  /** One session with the brokers: resolves after `stop`, rejects when the session has failed. */
   async #run(): Promise<void> {
     const client = this.#kafka.consumer({
       groupId: this.#kafka.physical(this.group),
@@ -177,14 +192,14 @@ export class Consumer<T extends TopicDefinition> implements Component {
       minBytes: 1,
       maxWaitTimeInMs: FETCH_WAIT_MS,
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
-      // As a new member it would have to wait until the group has missed the member that it was.
+      // As a new member it would have to wait until the group has timed out its previous membership.
       ...(this.#memberId !== undefined && { memberId: this.#memberId }),
     })
     const broken = this.#follow(client)
     const session = this.#open(client).then(() => broken)
-    session.catch(() => {}) // It may break while the stop below has won.
+    session.catch(() => {}) // It may reject after the race below was won by the stop.
     try {
-      // Joining waits for the other members, dead ones included. A stop does not wait with it: `broken` ends then.
+      // Joining waits for the other members, dead ones included. A stop does not wait for it: `broken` ends then.
       await Promise.race([session, broken])
     } finally {
       this.#session = undefined
@@ -209,7 +224,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
     })
   }
 
-  /** Keeps the assignment in step with the group. Resolves on stop, rejects when the session breaks. */
+  /** Keeps the assignment up to date with the group. Resolves on stop, rejects when the session fails. */
   #follow(client: KafkaConsumer): Promise<void> {
     return new Promise((resolve, reject) => {
       const { GROUP_JOIN, REBALANCING, CRASH, FETCH } = client.events
@@ -217,7 +232,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
       client.on(FETCH, () => this.#tick())
       client.on(REBALANCING, ({ payload }) => {
         const revoked = this.#assignment
-        // The group waits for its members to join again, so the work in progress can end under its old owner.
+        // The group waits for its members to rejoin, so that work in progress can end under its old owner.
         if (revoked) payload.waitUntil(revoked.end(this.#drainMs))
       })
       client.on(GROUP_JOIN, ({ payload }) => {
@@ -246,8 +261,8 @@ export class Consumer<T extends TopicDefinition> implements Component {
         else client.resume([{ topic, partitions: [partition] }])
       },
       onDefect: (error) => {
-        this.#log.error({ group: this.group, err: error }, 'a defect in the consumer; its session starts again')
-        this.#session?.fail(new Error('a defect ended the session'))
+        this.#log.error({ group: this.group, err: error }, 'unexpected consumer error, restarting the session')
+        this.#session?.fail(new Error('an unexpected error ended the session'))
       },
     })
   }

@@ -2,7 +2,7 @@ import type { TopicDefinition } from '@restante/contracts'
 import type { Transactional, Tx } from '@restante/service'
 import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
 import { decodeEvent, readEnvelope } from '../envelope.ts'
-import { type Place, type Policy, RevokedError, tryWork } from './attempts.ts'
+import { type PausablePartition, type Policy, RevokedError, tryWork } from './attempts.ts'
 import type { AnyHandler } from './handlers.ts'
 import { IS_MARKED, MARK } from './marks.ts'
 import type { Processor } from './processor.ts'
@@ -17,7 +17,10 @@ export interface ProcessorOptions {
   readonly reporter: Reporter
 }
 
-/** A replay is for the group that could not handle the record; the others have it, or have it in their own dead letters. */
+/**
+ * A replay is meant for the group that could not handle the record; the other groups have handled it, or have it in
+ * their own dead letters.
+ */
 export function isForGroup(record: ConsumedRecord, group: string): boolean {
   const replayFor = record.headers[REPLAY_HEADER]
   return replayFor === undefined || replayFor === group
@@ -35,21 +38,21 @@ export class EventProcessor implements Processor {
     for (const [type, handler] of Object.entries(handlers)) if (handler) this.#handlers.set(type, handler)
   }
 
-  /** Records without a readable type are taken, so that they end in the dead letters and not in silence. */
+  /** Records without a readable type are accepted, so that they are dead-lettered instead of silently dropped. */
   accepts(record: ConsumedRecord): boolean {
     const type = record.headers['ce_type']
     return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#handlers.has(type))
   }
 
-  async process(records: readonly ConsumedRecord[], place: Place): Promise<void> {
-    for (const record of records) await this.#options.reporter.one(record, () => this.#handle(record, place))
+  async process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
+    for (const record of records) await this.#options.reporter.one(record, () => this.#handle(record, partition))
   }
 
-  async #handle(record: ConsumedRecord, place: Place): Promise<Report> {
+  async #handle(record: ConsumedRecord, partition: PausablePartition): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, place, () => this.#perform(record))
+    const tried = await tryWork(policy, partition, () => this.#perform(record))
     if (tried.done) return { outcome: tried.value, attempt: tried.attempt }
-    const written = await deadLetters.write(record, tried.error, place.signal)
+    const written = await deadLetters.write(record, tried.error, partition.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }

@@ -4,9 +4,9 @@ import type { z } from 'zod'
 import type { RecordedEvent } from '../envelope.ts'
 
 /**
- * What one type of event does. It happens in one transaction with the mark that it was done, so it is done exactly
- * once however often the event arrives. Events may arrive in another order than they were raised: apply by version or
- * by unique key.
+ * The effect of one type of event. It runs in one transaction with the mark that the event was processed, so it happens
+ * exactly once however often the event arrives. Events may arrive in a different order than they were raised: apply by
+ * version or by unique key.
  */
 export interface EffectHandler<E> {
   effect(tx: Tx, event: E): Promise<void>
@@ -14,8 +14,8 @@ export interface EffectHandler<E> {
 
 /**
  * The same for work that needs something from outside first (a blob, another service's answer): `prepare` runs before
- * the transaction and gives back what is to be done inside it; nothing back means that there is nothing to do.
- * `prepare` may run more than once for one event.
+ * the transaction and returns what is to be done inside it, or undefined when there is nothing to do. `prepare` may run
+ * more than once for one event.
  */
 export interface PreparedHandler<E> {
   prepare(event: E): Promise<((tx: Tx) => Promise<void>) | undefined>
@@ -29,9 +29,9 @@ export type Handlers<T extends TopicDefinition> = {
 }
 
 /**
- * Many events in one transaction, for consumers whose work per event is small. The events are fresh (not done before),
- * in the order of their partition, and unopened: `decodeEvent` opens one. When the batch fails, its events are done
- * again one by one, so that a bad one goes to the dead letters alone.
+ * Many events in one transaction, for consumers whose work per event is small. The events are fresh (not processed
+ * before), in the order of their partition, and not decoded: `decodeEvent` decodes one. When the batch fails, its
+ * events are processed again one by one, so that only the bad one is dead-lettered.
  */
 export interface BatchHandler {
   effectMany(tx: Tx, events: readonly RecordedEvent[]): Promise<void>

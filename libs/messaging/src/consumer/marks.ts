@@ -1,13 +1,16 @@
 import { type Logger, Periodic, type Queryable, sql } from '@restante/service'
 
-/** Marks events as done by a consumer, and tells which of them were not done before. Waits for a concurrent doer's end. */
+/**
+ * Marks events as processed by a consumer, and returns those that were not marked before. Waits for a concurrent
+ * transaction that marks the same event.
+ */
 export const MARK = sql<{ event_id: string }, [consumer: string, ids: readonly string[]]>(`
 insert into consumed (consumer, event_id)
 select $1, event_id from unnest($2::text[]) as fresh(event_id) order by event_id
 on conflict do nothing
 returning event_id`)
 
-/** A first look before outside work is done for an event; the mark itself decides. */
+/** An early check, before outside work is done for an event; the mark itself decides. */
 export const IS_MARKED = sql<{ marked: boolean }, [consumer: string, id: string]>(
   'select exists (select from consumed where consumer = $1 and event_id = $2) as marked',
 )

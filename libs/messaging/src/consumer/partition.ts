@@ -1,21 +1,21 @@
-import { type Place, RevokedError } from './attempts.ts'
+import { type PausablePartition, RevokedError } from './attempts.ts'
 import type { Processor } from './processor.ts'
 import type { ConsumedRecord } from './record.ts'
 import type { Semaphore } from './semaphore.ts'
 
 export interface Limits {
-  /** Records that a partition holds, waiting or in work, before it is not fetched any more. */
+  /** Records that a partition holds, waiting or in progress, before fetching is paused. */
   readonly records: number
-  /** The same in bytes of values. */
+  /** The same limit in bytes of values. */
   readonly bytes: number
 }
 
 export interface PartitionOptions {
   readonly processor: Processor
   readonly limits: Limits
-  /** Lanes that work at the same time, over all partitions of the consumer. */
+  /** Bounds the queues that are worked on concurrently, over all partitions of the consumer. */
   readonly slots: Semaphore
-  /** Fetching is to stop, or may go on. */
+  /** Pauses or resumes fetching. */
   readonly setPaused: (paused: boolean) => void
   /** The lowest unfinished offset may have moved. */
   readonly onProgress: () => void
@@ -23,19 +23,19 @@ export interface PartitionOptions {
 }
 
 /**
- * The work of one partition while this consumer owns it. Records wait in lanes, one per key, so that a slow key holds
- * up nobody else and the order within a key is kept. It knows the lowest unfinished offset, which alone is committed.
+ * The work of one partition while this consumer owns it. Records wait in one queue per key, so that a slow key delays
+ * no other and the order within a key is kept. The lowest unfinished offset is the only one that is committed.
  */
-export class Partition implements Place {
+export class Partition implements PausablePartition {
   readonly #options: PartitionOptions
   readonly #revocation = new AbortController()
-  /** In the order of their offsets, because records come in that order. */
+  /** In offset order, because records arrive in that order. */
   readonly #unfinished = new Map<number, ConsumedRecord>()
-  readonly #lanes = new Map<string, ConsumedRecord[]>()
+  readonly #queues = new Map<string, ConsumedRecord[]>()
   readonly #working = new Set<Promise<void>>()
   #bytes = 0
   #next: number | undefined
-  #holds = 0
+  #pauses = 0
   #paused = false
 
   constructor(options: PartitionOptions) {
@@ -56,13 +56,13 @@ export class Partition implements Place {
     return first?.timestamp
   }
 
-  /** Everything below is finished; `undefined` before the first record. */
+  /** All offsets below this one are finished; `undefined` before the first record. */
   get committable(): number | undefined {
     const [first] = this.#unfinished.keys()
     return first ?? this.#next
   }
 
-  /** Takes the records of one fetch; `lastOffset` may lie behind the last of them. */
+  /** Accepts the records of one fetch; `lastOffset` may be beyond the last of them. */
   take(records: readonly ConsumedRecord[], lastOffset: number, skipped: () => void): void {
     if (this.signal.aborted) return
     const { processor } = this.#options
@@ -80,51 +80,51 @@ export class Partition implements Place {
     this.#options.onProgress()
   }
 
-  hold(): () => void {
-    this.#holds++
+  pause(): () => void {
+    this.#pauses++
     this.#regulate()
     return () => {
-      this.#holds--
+      this.#pauses--
       this.#regulate()
     }
   }
 
-  /** Starts nothing more and waits for what is being worked on. What was not begun is left to the next owner. */
+  /** Starts nothing more and waits for work in progress. Work that has not begun is left to the next owner. */
   async drain(): Promise<void> {
     this.#revocation.abort()
-    this.#lanes.clear()
+    this.#queues.clear()
     this.#regulate()
     await Promise.all(this.#working)
   }
 
   #enqueue(record: ConsumedRecord): void {
-    const name = this.#laneOf(record)
-    const lane = this.#lanes.get(name)
-    if (lane) {
-      lane.push(record)
+    const name = this.#queueNameOf(record)
+    const queue = this.#queues.get(name)
+    if (queue) {
+      queue.push(record)
       return
     }
     const fresh = [record]
-    this.#lanes.set(name, fresh)
+    this.#queues.set(name, fresh)
     const working = this.#work(name, fresh).catch(this.#options.onDefect)
     this.#working.add(working)
     working.finally(() => this.#working.delete(working))
   }
 
-  #laneOf(record: ConsumedRecord): string {
-    if (!this.#options.processor.lanePerKey) return ''
+  #queueNameOf(record: ConsumedRecord): string {
+    if (!this.#options.processor.queuePerKey) return ''
     return record.key === null ? `offset ${record.offset}` : `key ${record.key.toString('latin1')}`
   }
 
-  async #work(name: string, lane: ConsumedRecord[]): Promise<void> {
+  async #work(name: string, queue: ConsumedRecord[]): Promise<void> {
     const { processor, slots } = this.#options
-    while (lane.length > 0) {
+    while (queue.length > 0) {
       const free = await slots.take()
       try {
         if (this.signal.aborted) return
-        const records = lane.slice(0, processor.batchSize)
+        const records = queue.slice(0, processor.batchSize)
         await processor.process(records, this)
-        lane.splice(0, records.length)
+        queue.splice(0, records.length)
         this.#finish(records)
       } catch (error) {
         if (error instanceof RevokedError) return
@@ -133,7 +133,7 @@ export class Partition implements Place {
         free()
       }
     }
-    if (this.#lanes.get(name) === lane) this.#lanes.delete(name)
+    if (this.#queues.get(name) === queue) this.#queues.delete(name)
   }
 
   #finish(records: readonly ConsumedRecord[]): void {
@@ -145,12 +145,12 @@ export class Partition implements Place {
     this.#options.onProgress()
   }
 
-  /** Full is full; it goes on at half, so that it does not flutter between the two. */
+  /** Pauses when full and resumes at half capacity (hysteresis), so that it does not toggle with every record. */
   #regulate(): void {
     const { records, bytes } = this.#options.limits
     const factor = this.#paused ? 0.5 : 1
     const full = this.#unfinished.size >= records * factor || this.#bytes >= bytes * factor
-    const paused = !this.signal.aborted && (full || this.#holds > 0)
+    const paused = !this.signal.aborted && (full || this.#pauses > 0)
     if (paused === this.#paused) return
     this.#paused = paused
     this.#options.setPaused(paused)

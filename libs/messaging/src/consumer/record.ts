@@ -12,7 +12,7 @@ export interface ConsumedRecord {
   readonly headers: HeaderMap
 }
 
-/** Offsets are numbers here: 2^53 records are further away than any partition will get. */
+/** Offsets are numbers here: no partition will ever reach 2^53 records. */
 export function toRecord(partition: number, message: KafkaMessage): ConsumedRecord {
   return {
     partition,
@@ -24,7 +24,7 @@ export function toRecord(partition: number, message: KafkaMessage): ConsumedReco
   }
 }
 
-/** Header values as text; of a repeated header the first. */
+/** Header values as text; the first value of a repeated header. */
 export function textHeaders(headers: KafkaMessage['headers']): HeaderMap {
   const text: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers ?? {})) {

@@ -4,7 +4,7 @@ import { traceLinks } from '../envelope.ts'
 import { handled, handlingSeconds } from '../telemetry.ts'
 import type { ConsumedRecord } from './record.ts'
 
-/** How an event ended: its effect is committed now, was committed before, is nobody's here, or went to the dead letters. */
+/** Outcome: applied now, applied before (duplicate), ignored (no handler), or dead-lettered. */
 export type Outcome = 'handled' | 'duplicate' | 'skipped' | 'dead_letter'
 
 export interface Report {
@@ -14,14 +14,14 @@ export interface Report {
 }
 
 export interface BatchReport {
-  /** Events of the batch that were not done before. */
+  /** Events of the batch that had not been processed before. */
   readonly handled: number
   readonly attempt: number
 }
 
 const tracer = trace.getTracer('@restante/messaging')
 
-/** Accounts for what happens to records: one span, one line in the log, the metrics. */
+/** Reports what happens to records: one span, one log line, the metrics. */
 export class Reporter {
   readonly #group: string
   readonly #topic: string
@@ -37,7 +37,7 @@ export class Reporter {
     handled.inc({ group: this.#group, outcome: 'skipped' })
   }
 
-  /** Runs the handling of one record in a span that is linked to its producer's, and reports how it ended. */
+  /** Runs the handling of one record in a span that is linked to its producer's, and reports its outcome. */
   one(record: ConsumedRecord, handle: () => Promise<Report>): Promise<Report> {
     const startedAt = performance.now()
     return this.#traced(
@@ -62,8 +62,8 @@ export class Reporter {
   }
 
   /**
-   * The same for a batch that is handled in one transaction: one span, one line, and each event in the metrics.
-   * Nothing is reported when `handle` gives nothing back.
+   * The same for a batch that is handled in one transaction: one span, one line, and each event in the metrics. Nothing
+   * is reported when `handle` returns nothing.
    */
   many(records: readonly ConsumedRecord[], handle: () => Promise<BatchReport | undefined>): Promise<boolean> {
     const startedAt = performance.now()
@@ -95,7 +95,7 @@ export class Reporter {
   #line(report: Report, fields: object): void {
     const line = { group: this.#group, topic: this.#topic, outcome: report.outcome, attempt: report.attempt, ...fields }
     if (report.outcome === 'dead_letter') {
-      this.#log.error({ ...line, error: anonymous(report.error) }, 'event went to the dead letters')
+      this.#log.error({ ...line, error: anonymous(report.error) }, 'event dead-lettered')
       return
     }
     this.#log.info(line, 'event handled')
@@ -121,7 +121,9 @@ export class Reporter {
   }
 }
 
-/** What a log may say of an error whose message could quote a mail: its kind, and where in the code it was thrown. */
+/**
+ * What a log may contain of an error whose message could quote a mail: its class, and where in the code it was thrown.
+ */
 function anonymous(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error }
   const at = error.stack

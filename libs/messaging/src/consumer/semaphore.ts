@@ -1,4 +1,4 @@
-/** A fixed number of places to work at; who comes while all are taken waits in order. */
+/** A fixed number of permits; waiters get them in order. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** Resolves with the function that gives the place back. */
+  /** Resolves with the function that releases the permit. */
   async take(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

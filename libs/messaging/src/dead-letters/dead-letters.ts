@@ -7,7 +7,7 @@ import type { Kafka } from '../kafka.ts'
 import { backoff, pause } from '../pause.ts'
 import { deadLettered } from '../telemetry.ts'
 
-/** Headers that a dead letter carries on top of its own. */
+/** Headers that a dead letter carries in addition to the record's own. */
 export const DEAD_LETTER = {
   group: 'restante_dlq_group',
   reason: 'restante_dlq_reason',
@@ -21,10 +21,10 @@ export const DEAD_LETTER = {
 /** Header of a dead letter that was published again: the one group that is to handle it. */
 export const REPLAY_HEADER = 'restante_replay'
 
-/** `invalid`: no handler could read it; `failed`: the handler threw, again and again. */
+/** `invalid`: no handler could read it; `failed`: every attempt of the handler threw. */
 export type DeadLetterReason = 'invalid' | 'failed'
 
-/** The consumer group of a service on a topic; its dead letters lie in `<group>.dlq`. */
+/** The consumer group of a service on a topic; its dead letters are in `<group>.dlq`. */
 export function consumerGroup(service: string, topic: Pick<TopicDefinition, 'name'>): string {
   return `${service}.${topic.name}`
 }
@@ -33,7 +33,7 @@ export function deadLetterTopic(group: string): string {
   return `${group}.dlq`
 }
 
-/** Writes what a consumer cannot handle to its dead letters. */
+/** Writes events that a consumer cannot handle to its dead letters. */
 export class DeadLetters {
   readonly #kafka: Kafka
   readonly #topic: TopicDefinition
@@ -49,8 +49,8 @@ export class DeadLetters {
   }
 
   /**
-   * Resolves when the dead letter is safe in Kafka, however long that takes; a failure to write it is a failure of the
-   * infrastructure. Resolves with `undefined` when the signal is aborted first.
+   * Resolves when the dead letter is stored in Kafka, however long that takes; a failed write is an infrastructure
+   * failure. Resolves with `undefined` when the signal is aborted first.
    */
   async write(record: ConsumedRecord, error: unknown, signal: AbortSignal): Promise<DeadLetterReason | undefined> {
     const reason = error instanceof InvalidRecordError ? 'invalid' : 'failed'
@@ -61,7 +61,7 @@ export class DeadLetters {
         return reason
       } catch (failure) {
         failures++
-        this.#log.warn({ group: this.#group, failures, reason: String(failure) }, 'a dead letter cannot be written yet')
+        this.#log.warn({ group: this.#group, failures, reason: String(failure) }, 'dead letter write failed, retrying')
         await pause(backoff(failures, 250, 3_000), signal)
       }
     }
@@ -112,7 +112,7 @@ export class DeadLetters {
   }
 }
 
-/** Name and message, without the stack. It may quote content, so it goes into the dead letter and into no log. */
+/** Name and message, without the stack. It may quote content, so it is stored in the dead letter and never logged. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return text.slice(0, 1_000)

@@ -7,12 +7,12 @@ import { DEAD_LETTER, deadLetterTopic, REPLAY_HEADER } from './dead-letters.ts'
 
 /** One record that a consumer could not handle. */
 export interface DeadLetter {
-  /** Its place among the dead letters; names it on the command line. */
+  /** Its offset among the dead letters; identifies it on the command line. */
   readonly offset: number
   readonly reason: string
   readonly error: string
   readonly failedAt: string
-  /** Where the record was: topic without prefix, partition and offset. */
+  /** Where the record came from: topic without prefix, partition and offset. */
   readonly origin: { readonly topic: string; readonly partition: number; readonly offset: number }
   readonly key: Buffer | null
   readonly value: Buffer | null
@@ -31,7 +31,7 @@ export async function deadLetterGroups(kafka: Kafka): Promise<{ group: string; l
   })
 }
 
-/** Every group of this installation that could have dead letters, in the order of the alphabet. */
+/** Every group of this installation that could have dead letters, in alphabetical order. */
 export async function knownGroups(kafka: Kafka): Promise<string[]> {
   return kafka.administrate((admin) => groupsOf(kafka, admin))
 }
@@ -77,8 +77,9 @@ export async function readDeadLetters(kafka: Kafka, group: string): Promise<Dead
 }
 
 /**
- * Publishes dead letters to their topics again, for their group alone, with the key and headers that they had. A dead
- * letter has no mark, so it is handled as if for the first time; one that was handled since is recognised by its mark.
+ * Publishes dead letters to their topics again, for their group only, with the original key and headers. A dead letter
+ * has no mark, so it is handled as if for the first time; one that was handled in the meantime is recognised by its
+ * mark.
  */
 export async function replayDeadLetters(kafka: Kafka, group: string, letters: readonly DeadLetter[]): Promise<void> {
   const producer = kafka.producer()
@@ -100,7 +101,7 @@ export async function replayDeadLetters(kafka: Kafka, group: string, letters: re
 export async function removeDeadLetters(kafka: Kafka, group: string, upTo: number): Promise<void> {
   const topic = deadLetterTopic(group)
   await kafka.administrate(async (admin) => {
-    // Asking for the bounds makes the client learn the topic's leader, without which it cannot delete.
+    // Asking for the offsets makes the client learn the topic's leader, without which it cannot delete.
     await bounds(kafka, admin, topic)
     await admin.deleteTopicRecords({
       topic: kafka.physical(topic),

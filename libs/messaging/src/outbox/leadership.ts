@@ -4,10 +4,10 @@ import { LEAD } from './statements.ts'
 
 type Connection = Awaited<ReturnType<Database['direct']>>
 
-/** A statement of the relay that takes longer is not answered any more: the connection is given up. */
+/** Timeout for a statement of the relay; afterwards the connection is closed. */
 const STATEMENT_TIMEOUT_MS = 10_000
 
-/** Who leads asks all the time; one that says nothing for so long is frozen, and another may lead. */
+/** A leader polls all the time; one that is silent for this long is frozen, and another may lead. */
 const SILENCE_MS = 60_000
 
 // The server notices within about 10 s that a leader's machine is gone, and frees its lock. The relay does not wait until
@@ -17,8 +17,9 @@ set synchronous_commit = off;
 set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set idle_session_timeout = ${SILENCE_MS}`
 
 /**
- * One session on PostgreSQL that is, or may become, the leader. The lock and the work hang on the same connection: a
- * leader that lost its connection can mark nothing, and whoever holds the lock is the only one that publishes.
+ * One PostgreSQL session that takes part in the election of the relay's leader. The lock and the work use the same
+ * connection: a leader that lost its connection can mark nothing, and the holder of the lock is the only one that
+ * publishes.
  */
 export class Candidate {
   readonly #connection: Connection
@@ -33,7 +34,10 @@ export class Candidate {
     connection.on('notification', onNotice)
   }
 
-  /** @param onNotice called when events were committed, and when the connection ends. */
+  /**
+   *
+   * @param onNotice called when events were committed, and when the connection ends.
+   */
   static async open(db: { direct(): Promise<Connection> }, onNotice: () => void): Promise<Candidate> {
     const connection = await db.direct()
     const candidate = new Candidate(connection, onNotice)
@@ -50,8 +54,8 @@ export class Candidate {
     return this.#ended
   }
 
-  /** Tries to become the leader; when it does, commits of every process are announced from here on. */
-  async lead(): Promise<boolean> {
+  /** Tries to become the leader; on success, every process's commits are notified to this one from now on. */
+  async tryLead(): Promise<boolean> {
     const [answer] = await this.query(LEAD)
     if (!answer?.leads) return false
     await this.#connection.query(`listen ${CHANNEL}`)
@@ -78,7 +82,7 @@ export class Candidate {
     }
   }
 
-  /** Gives up the connection, and with it the lock. */
+  /** Closes the connection, which releases the lock. */
   close(): void {
     this.#ended = true
     this.#connection.end().catch(() => {})

@@ -5,7 +5,7 @@ import { encodeHeaders } from '../envelope.ts'
 /** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */
 export const MAX_EVENT_BYTES = 900 * 1024
 
-/** An event that Kafka could not carry, refused before the transaction that raised it commits. */
+/** An event too large for Kafka, refused before the transaction that raised it commits. */
 export class EventTooLargeError extends Error {
   override readonly name = 'EventTooLargeError'
   readonly topic: string
@@ -24,7 +24,9 @@ export class InvalidEventError extends Error {
   override readonly name = 'InvalidEventError'
 }
 
-/** An event that was checked and encoded, with the trace of the work that raised it. Only `Outbox.encode` makes one. */
+/**
+ * An event that was validated and encoded, with the trace of the work that raised it. Only `Outbox.encode` makes one.
+ */
 export interface EncodedEvent {
   readonly topic: string
   readonly event: DomainEvent
@@ -51,12 +53,12 @@ select id, topic, key, type, subject, time, headers::jsonb, payload
        with ordinality as event(id, topic, key, type, subject, time, headers, payload, ordinal)
  order by ordinal`)
 
-/** On which the commits of other processes are announced to the leading relay. */
+/** NOTIFY channel on which commits of other processes are signalled to the leading relay. */
 export const CHANNEL = 'restante_outbox'
 
 /**
- * The only way to publish: an event is written into the outbox table by the transaction that changes the state it
- * tells of, so that both happen or neither. The relay carries it to Kafka afterwards.
+ * The only way to publish: an event is written into the outbox table by the transaction that makes the state change it
+ * describes, so that both happen or neither. The relay carries it to Kafka afterwards.
  */
 export class Outbox {
   readonly #source: string
@@ -70,27 +72,28 @@ export class Outbox {
   }
 
   /**
-   * Records one event in the transaction.
+   * Adds one event to the outbox in the transaction.
    * @throws EventTooLargeError, InvalidEventError: the transaction must not commit.
    */
   add<T extends TopicDefinition>(tx: Tx, topic: T, event: EventOf<T>): Promise<void> {
     return this.addAll(tx, topic, [event])
   }
 
-  /** Records several events of one topic with one statement; they are published in this order. */
+  /** Adds several events of one topic with one statement; they are published in this order. */
   addAll<T extends TopicDefinition>(tx: Tx, topic: T, events: readonly EventOf<T>[]): Promise<void> {
     return this.record(tx, this.encode(topic, events))
   }
 
   /**
-   * Checks and encodes events within the work that raises them, for a transaction that `record`s those of several works.
+   * Validates and encodes events where they are raised, for a transaction that `record`s the events of several pieces
+   * of work.
    * @throws EventTooLargeError, InvalidEventError
    */
   encode<T extends TopicDefinition>(topic: T, events: readonly EventOf<T>[]): EncodedEvent[] {
     return events.map((event) => this.#encode(topic, event))
   }
 
-  /** Records encoded events, of whatever topics, with one statement; they are published in this order. */
+  /** Adds encoded events, of any topics, with one statement; they are published in this order. */
   async record(tx: Tx, encoded: readonly EncodedEvent[]): Promise<void> {
     if (encoded.length === 0) return
     await tx.query(
@@ -107,7 +110,7 @@ export class Outbox {
     tx.afterCommit(this.#notifier.notify)
   }
 
-  /** While this process leads the relay, commits ring its wakeup directly and need no NOTIFY. */
+  /** While this process leads the relay, commits signal its wake-up directly and need no NOTIFY. */
   attach(notify: () => void): () => void {
     return this.#notifier.attach(notify)
   }

@@ -10,7 +10,7 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** What became of a batch; rows that are in neither list are still to be published. */
+/** Outcome of a batch; rows that are in neither list are still to be published. */
 export interface Result {
   readonly published: readonly OutboxRow[]
   readonly refused: readonly Refusal[]
@@ -22,9 +22,9 @@ interface Hold {
 }
 
 /**
- * Writes batches of outbox rows to Kafka, in order. What cannot be written is kept from blocking the rest: a topic in
- * trouble (missing, without leader) is held back alone and tried again; a record that Kafka refuses for good is found
- * by sending its topic's rows one by one, and is handed back as refused.
+ * Writes batches of outbox rows to Kafka, in order, and keeps failures from blocking the rest: a topic in trouble
+ * (missing, without leader) is paused alone and retried; a record that Kafka rejects for good is found by sending its
+ * topic's rows one by one, and is returned as refused.
  */
 export class Publisher {
   readonly #kafka: Kafka
@@ -37,13 +37,16 @@ export class Publisher {
     this.#log = kafka.log
   }
 
-  /** Topics that are not to be tried yet. */
-  heldTopics(): string[] {
+  /** Topics that are paused after a failure. */
+  pausedTopics(): string[] {
     const now = Date.now()
     return [...this.#holds].filter(([, hold]) => hold.until > now).map(([topic]) => topic)
   }
 
-  /** @throws when no broker answers; nothing is known to be published then. */
+  /**
+   *
+   * @throws when no broker answers; nothing is known to be published then.
+   */
   async publish(rows: readonly OutboxRow[]): Promise<Result> {
     try {
       await this.#send(rows)
@@ -73,7 +76,7 @@ export class Publisher {
     await producer?.disconnect().catch(() => {})
   }
 
-  /** One topic alone: together if that works, else record by record, which finds the ones that are refused. */
+  /** One topic alone: together if that works, otherwise record by record, which finds the rejected ones. */
   async #publishTopic(topic: string, rows: readonly OutboxRow[]): Promise<Result> {
     const whole = await this.#try(topic, rows)
     if (whole === 'published') return { published: rows, refused: [] }
@@ -97,7 +100,7 @@ export class Publisher {
     } catch (error) {
       if (!isTopicFault(error)) throw error
       if (isRefusal(error)) return { refusal: error instanceof Error ? error.message : String(error) }
-      this.#hold(topic, error)
+      this.#pauseTopic(topic, error)
       return 'held'
     }
   }
@@ -112,7 +115,7 @@ export class Publisher {
       })
     } catch (error) {
       // After a failure it is unknown which sequence numbers the brokers have seen. A new producer starts a new
-      // sequence; the worst outcome is a record that is published twice, which every consumer tells by its mark.
+      // sequence; at worst a record is published twice, which every consumer recognises by its mark.
       await this.close()
       throw error
     }
@@ -141,9 +144,9 @@ export class Publisher {
     return producer
   }
 
-  #hold(topic: string, error: unknown): void {
+  #pauseTopic(topic: string, error: unknown): void {
     const failures = (this.#holds.get(topic)?.failures ?? 0) + 1
     this.#holds.set(topic, { failures, until: Date.now() + backoff(failures, 250, 3_000) })
-    this.#log.warn({ topic, failures, reason: String(error) }, 'events of one topic wait: Kafka does not take them now')
+    this.#log.warn({ topic, failures, reason: String(error) }, 'publishing to topic failed, topic paused and retried')
   }
 }

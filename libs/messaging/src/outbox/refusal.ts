@@ -1,4 +1,4 @@
-/** Answers of a broker that say no to these very bytes, now and at every later time. */
+/** Broker errors that reject exactly these bytes, now and at any later time. */
 const REFUSALS = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -7,7 +7,7 @@ const REFUSALS = new Set([
   'POLICY_VIOLATION',
 ])
 
-/** kafkajs wraps a broker's answer as often as it has tried; the answer carries its name as `type`. */
+/** kafkajs wraps a broker's error once per retry; the innermost one carries its name as `type`. */
 function brokerAnswer(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ('type' in error && typeof error.type === 'string') return error.type
@@ -19,7 +19,7 @@ export function isTopicFault(error: unknown): boolean {
   return brokerAnswer(error) !== undefined
 }
 
-/** Whether Kafka refuses a record for good. Everything else is worth another try, for ever. */
+/** Whether Kafka rejects a record for good. Everything else is retried without limit. */
 export function isRefusal(error: unknown): boolean {
   return REFUSALS.has(brokerAnswer(error) ?? '')
 }

@@ -11,7 +11,7 @@ export interface RelayOptions {
   readonly kafka: Kafka
   readonly db: Pick<Database, 'direct'>
   readonly outbox: Outbox
-  /** How long the leader waits for a commit to be announced before it looks by itself. Default 50 ms. */
+  /** Poll interval of the leader when no notification of a commit arrives. Default 50 ms. */
   readonly pollMs?: number
   /** How often a stand-by tries to become the leader. Default 500 ms. */
   readonly standbyMs?: number
@@ -26,7 +26,7 @@ const DRAIN_MS = 5_000
 
 /**
  * Carries committed events from the outbox table to Kafka, in the order of their positions. Every process of a service
- * runs one; the one that holds the database's advisory lock works, the others stand by.
+ * runs a relay; the one that holds the database's advisory lock works, the others stand by.
  *
  * An event whose transaction committed reaches Kafka at least once, whatever crashes in between: it is marked only
  * after all in-sync replicas have it.
@@ -71,7 +71,7 @@ export class Relay implements Component {
         await this.#serve(candidate)
       } catch (error) {
         failures++
-        this.#fail('the outbox relay lost its database connection', error)
+        this.#fail('outbox relay lost its database connection', error)
         await pause(backoff(failures, 100, 2_000), this.#stop.signal)
       } finally {
         candidate?.close()
@@ -81,14 +81,14 @@ export class Relay implements Component {
 
   /** Stands by until the lock is free, then leads until the connection or the process ends. */
   async #serve(candidate: Candidate): Promise<void> {
-    while (!(await candidate.lead())) {
+    while (!(await candidate.tryLead())) {
       this.#failure = undefined
       await pause(this.#options.standbyMs ?? 500, this.#stop.signal)
       if (this.#stop.signal.aborted) return
     }
     const publisher = new Publisher(this.#options.kafka)
     const detach = this.#options.outbox.attach(this.#wakeup.notify)
-    this.#log.info('leads the outbox relay')
+    this.#log.info('outbox relay leadership acquired')
     try {
       await this.#lead(candidate, publisher)
     } finally {
@@ -106,7 +106,7 @@ export class Relay implements Component {
     while (!candidate.ended && Date.now() < drainUntil) {
       if (this.#stop.signal.aborted) drainUntil = Math.min(drainUntil, Date.now() + DRAIN_MS)
       if (Date.now() >= housekeepingAt) housekeepingAt = Date.now() + (await this.#housekeeping(candidate))
-      const rows = await candidate.query(NEXT, publisher.heldTopics(), BATCH_ROWS, BATCH_BYTES)
+      const rows = await candidate.query(NEXT, publisher.pausedTopics(), BATCH_ROWS, BATCH_BYTES)
       if (rows.length === 0) {
         this.#failure = undefined
         if (this.#stop.signal.aborted) return
@@ -121,30 +121,36 @@ export class Relay implements Component {
             published.map((row) => row.position),
           )
         for (const row of published) outboxPublished.inc({ topic: row.topic })
-        for (const refusal of refused) await this.#putAside(candidate, refusal)
+        for (const refusal of refused) await this.#park(candidate, refusal)
         this.#failure = undefined
         failures = 0
       } catch (error) {
         if (candidate.ended || this.#stop.signal.aborted) throw error
         failures++
-        this.#fail('the outbox relay cannot publish', error)
+        this.#fail('outbox relay cannot publish', error)
         await pause(backoff(failures, 100, 2_000), this.#stop.signal)
       }
     }
     if (candidate.ended) throw new Error('the connection that held the lock has ended')
   }
 
-  /** The row stays, with the reason, and the queue moves on: consumers are right without order, but not with a gap for ever. */
-  async #putAside(candidate: Candidate, { row, reason }: Refusal): Promise<void> {
+  /**
+   * The row stays, with the reason, and the queue moves on: consumers tolerate a change of order, but not a permanent
+   * gap.
+   */
+  async #park(candidate: Candidate, { row, reason }: Refusal): Promise<void> {
     await candidate.query(REFUSED, row.position, reason)
     outboxRefused.inc({ topic: row.topic })
     this.#log.error(
       { position: row.position, id: row.id, topic: row.topic, type: row.type, reason },
-      'Kafka refuses an event for good; it stays in the outbox. Mend the cause, then set refused to null.',
+      'event rejected by Kafka and parked in the outbox; fix the cause, then set refused to null',
     )
   }
 
-  /** @returns after how many milliseconds it is due again: at once while there is more to delete. */
+  /**
+   *
+   * @returns after how many milliseconds it is due again: at once while there is more to delete.
+   */
   async #housekeeping(candidate: Candidate): Promise<number> {
     const [backlog] = await candidate.query(BACKLOG)
     outboxUnpublished.set(backlog?.waiting ?? 0)

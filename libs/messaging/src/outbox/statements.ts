@@ -2,13 +2,13 @@ import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
 import type { HeaderMap } from '../envelope.ts'
 
-/** Session-level advisory lock of the leading relay; each service has a database, and so a lock, of its own. */
+/** Session-level advisory lock of the leading relay; each service has its own database, and so its own lock. */
 const LEADER = 5_291_704_338
 
 export const LEAD = sql<{ leads: boolean }>(`select pg_try_advisory_lock(${LEADER}) as leads`)
 
 export interface OutboxRow {
-  /** bigint, which `pg` gives as text. */
+  /** bigint, which `pg` returns as text. */
   readonly position: string
   readonly id: string
   readonly topic: string
@@ -19,10 +19,10 @@ export interface OutboxRow {
 }
 
 /**
- * The next events in order, until they fill one request. By what is unpublished, never by a watermark: a transaction
- * that commits late brings a position below ones that are published already.
+ * The next events in order, until they fill one request. Selected as unpublished, never by a watermark: a transaction
+ * that commits late brings a position below already published ones.
  */
-export const NEXT = sql<OutboxRow, [heldTopics: readonly string[], rows: number, bytes: number]>(`
+export const NEXT = sql<OutboxRow, [pausedTopics: readonly string[], rows: number, bytes: number]>(`
 select position, id, topic, key, type, headers, payload
   from (select position, id, topic, key, type, headers, payload,
                sum(octet_length(payload) + 1024) over (order by position) - octet_length(payload) as preceding
@@ -45,7 +45,7 @@ export const REFUSED = sql<never, [position: string, reason: string]>(
 const KEPT_SECONDS = LIMITS.retention.outbox / 1_000
 const REFUSED_SECONDS = LIMITS.retention.deadLetter / 1_000
 
-/** Published events stay an hour, for a person who asks what was sent; refused ones as long as dead letters. */
+/** Published events are kept for an hour, for investigations; refused ones as long as dead letters. */
 export const DELETE_OLD = sql<{ position: string }, [rows: number]>(`
 delete from outbox
  where position in ((select position from outbox

@@ -2,7 +2,7 @@ import { LIMITS, type TopicDefinition } from '@restante/contracts'
 import { deadLetterTopic } from '../dead-letters/dead-letters.ts'
 import type { Durability } from '../kafka.ts'
 
-/** One topic as it has to be in Kafka, by its name without prefix. */
+/** Settings that one topic must have in Kafka, by its name without prefix. */
 export interface TopicSettings {
   readonly name: string
   readonly partitions: number
@@ -13,19 +13,19 @@ export interface TopicSettings {
 const MAX_RECORD_BYTES = 2 * 1024 * 1024
 const DAY_MS = 86_400_000
 
-/** What a definition asks of Kafka. */
+/** The settings that a definition requires. */
 export function topicSettings(topic: TopicDefinition, durability: Durability): TopicSettings {
   return settings(topic.name, topic.partitions, topic.retentionMs, durability)
 }
 
-/** The dead letters of a group: one partition, because they are few and a person reads them in the order of failure. */
+/** The dead letters of a group: one partition, because they are few and are read in the order of failure. */
 export function deadLetterSettings(group: string, durability: Durability): TopicSettings {
   return settings(deadLetterTopic(group), 1, LIMITS.retention.deadLetter, durability)
 }
 
 function settings(name: string, partitions: number, retentionMs: number, durability: Durability): TopicSettings {
-  // A record goes with its whole segment. The segment is closed early enough, and its time taken off the retention, so
-  // that no record outlives what its topic promises.
+  // Kafka deletes whole segments only. A segment is closed early enough, and its duration subtracted from the
+  // retention, so that no record outlives what its topic promises.
   const segmentMs = Math.round(Math.min(DAY_MS / 4, retentionMs / 8))
   return {
     name,

@@ -6,7 +6,7 @@ import type { Durability, Kafka } from '../kafka.ts'
 import { within } from '../pause.ts'
 import { deadLetterSettings, type TopicSettings, topicSettings } from './settings.ts'
 
-/** Kafka's way to say that a topic, in contrast to a broker or a user, is meant. */
+/** Kafka's resource type of topics, as opposed to brokers or users. */
 const TOPIC = kafkajs.ConfigResourceTypes.TOPIC
 
 const SERVED_WITHIN_MS = 15_000
@@ -27,7 +27,7 @@ export function ensureTopics(
   )
 }
 
-/** Creates the dead letters of a consumer group, kept 14 days; every consumer asks for its own before it starts. */
+/** Creates the dead letters of a consumer group, kept 14 days; every consumer does so for its own before it starts. */
 export async function ensureDeadLetters(kafka: Kafka, group: string): Promise<void> {
   await ensure(kafka, [deadLetterSettings(group, kafka.durability)])
 }
@@ -65,8 +65,8 @@ function ensure(kafka: Kafka, wanted: readonly TopicSettings[]): Promise<string[
 }
 
 /**
- * A broker hears of a new topic a moment after the controller made it. kafkajs' own wait for leaders takes a broker that
- * has not heard yet for one that never will.
+ * Brokers learn of a new topic a moment after the controller created it. kafkajs' own wait for leaders takes a broker
+ * that has not learned of it yet for one that never will.
  */
 async function untilServed(admin: Admin, names: string[]): Promise<void> {
   if (names.length === 0) return
@@ -127,10 +127,10 @@ export function listTopics(kafka: Kafka): Promise<ListedTopic[]> {
   })
 }
 
-/** How long readiness waits for an answer of the brokers. */
+/** How long readiness waits for the brokers. */
 const READY_MS = 1_000
 
-/** Keeps a service from being ready while its topics are not as its code needs them. */
+/** Keeps a service unready while its topics differ from what its code needs. */
 export class TopicsCheck implements Component {
   readonly name = 'topics'
   readonly #check: () => Promise<string[]>
@@ -140,7 +140,7 @@ export class TopicsCheck implements Component {
     this.#check = () => checkTopics(kafka, definitions)
   }
 
-  /** Rejects with the differences; brokers that do not answer are no difference, and are not waited for. */
+  /** Rejects with the differences; unreachable brokers are not a difference, and are not waited for. */
   async ready(): Promise<void> {
     const differences = await within(READY_MS, this.#differences()).catch(() => [])
     if (differences !== undefined && differences.length > 0)
@@ -152,7 +152,7 @@ export class TopicsCheck implements Component {
     await this.#differences()
   }
 
-  /** Asks Kafka at most once a minute, and every 5 s while there are any, or no answer. */
+  /** Asks Kafka at most once a minute, and every 5 s while there are differences, or no answer. */
   async #differences(): Promise<string[]> {
     if (!this.#result || Date.now() >= this.#result.at) await this.#refresh()
     return (await this.#result?.differences) ?? []
@@ -168,7 +168,7 @@ export class TopicsCheck implements Component {
 interface Difference {
   readonly topic: string
   readonly what: string
-  /** Whether `ensureTopics` can mend it. */
+  /** Whether `ensureTopics` can correct it. */
   readonly correctable: boolean
 }
 
