@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-/** A longer id than a header line (RFC 5322 2.1.1) is none: it could not be sent back, nor indexed. */
+/** An id longer than a header line (RFC 5322 2.1.1) is ignored: it could be neither sent back nor indexed. */
 const MAX_ID = 998
 
 /** A new Message-ID with angle brackets, unique by its UUID (mail 2). */
@@ -10,22 +10,25 @@ export function makeMessageId(domain: string): string {
 
 const MADE_ID = /^<[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}@(.+)>$/i
 
-/** Whether an id has the form of those that `makeMessageId` makes for a domain: no other names a message of ours. */
+/**
+ * Whether an id has the form that `makeMessageId` produces for a domain: no other id names a message of this
+ * installation.
+ */
 export function isMadeMessageId(id: string, domain: string): boolean {
   return MADE_ID.exec(id)?.[1]?.toLowerCase() === domain.toLowerCase()
 }
 
 /**
- * The Message-ID of a mail that has none: derived from its raw bytes, so that a repeated copy gets the same one
- * (mail 2). The domain is reserved (RFC 2606), so no sender can own such an id.
+ * The Message-ID of a mail that has none: derived from its raw bytes, so that a repeated copy gets the same one (mail
+ * 2). The domain is reserved (RFC 2606), so no sender can own such an id.
  */
 export function messageIdFromBytes(raw: Uint8Array): string {
   return `<${createHash('sha256').update(raw).digest('hex')}@sha256.invalid>`
 }
 
 /**
- * The Message-IDs of a Message-ID, In-Reply-To or References header, with brackets, in the order written. An id
- * without brackets is taken when it is the only word; comments and phrases are passed over.
+ * The Message-IDs of a Message-ID, In-Reply-To or References header, with brackets, in the order written. An id without
+ * brackets is accepted when it is the only word; comments and phrases are skipped.
  */
 export function messageIdsIn(value: string): string[] {
   const word = value.trim()

@@ -6,28 +6,31 @@ import { readRootFields, readStructure } from './parse/structure.ts'
 import { type Report, reportIn } from './reports/report.ts'
 import { type ReadMail, readWithin } from './worker/read-mail.ts'
 
-/** Reads a mail. Takes any bytes, in time linear to their number, and never throws for what is in them. */
+/** Reads a mail. Accepts any bytes, in time linear to their number, and never throws because of them. */
 export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {
   const budget = newBudget(withDefaults(limits))
   return parseStructure(raw, readStructure(raw, budget), budget)
 }
 
-/** Reads the header alone, for mail that is stored unparsed. Never throws. */
+/** Reads only the header, for mail that is stored unparsed. Never throws. */
 export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): MailHeader {
   const budget = newBudget(withDefaults(limits))
   return describeHeader(raw, readRootFields(raw, budget), budget)
 }
 
 /**
- * The author of a mail: what the mailbox shows as `from`, and the one address that a judge of the sender has to judge.
- * Both have to come from here, on the same bytes. Takes any bytes, in time linear to the header; never throws.
+ * The author of a mail: what the mailbox shows as `from`, and the one address that sender authentication must check.
+ * Both must come from here, on the same bytes. Accepts any bytes, in time linear to the header; never throws.
  * @param raw the mail as it arrived, or its header
  */
 export function readAuthor(raw: Buffer, limits?: Partial<ParseLimits>): Author {
   return authorOf(raw, withDefaults(limits))
 }
 
-/** The report that a mail is, or undefined when it is none. Recognised by its parts, not by its subject. Never throws. */
+/**
+ * The report that a mail contains, or undefined when it is not a report. Recognised by its parts, not by its subject.
+ * Never throws.
+ */
 export function readReport(raw: Buffer, limits?: Partial<ParseLimits>): Report | undefined {
   const budget = newBudget(withDefaults(limits))
   return reportIn(raw, readStructure(raw, budget), budget)

@@ -53,7 +53,7 @@ describe('parseAddress', () => {
     expect(parseAddress(input)).toMatchObject({ ok: false, problem: expect.any(String) })
   })
 
-  it('says which entries of a list are wrong', () => {
+  it('reports which entries of a list are wrong', () => {
     expect(parseAddresses(['a@b.co', 'nope', 'c@d.co', 'x@'])).toMatchObject({
       ok: false,
       errors: [{ index: 1 }, { index: 3 }],
@@ -81,7 +81,7 @@ describe('formatAddress', () => {
     expect(formatAddress(name, 'a@b.co')).toBe(display)
   })
 
-  it('cuts a name, never its address, its quotes or an escape', () => {
+  it('truncates a name, never its address, its quotes or an escape', () => {
     for (const unit of ['x', '"', '\\', ',', '😀']) {
       const display = formatAddress(unit.repeat(600), 'a@b.co')
       expect(display.length).toBeLessThanOrEqual(500)
@@ -92,7 +92,7 @@ describe('formatAddress', () => {
     expect(formatAddress('Ada, Ray', long)).toBe(long)
   })
 
-  it('writes what parseAddress reads', () => {
+  it('formats addresses that parseAddress can read', () => {
     for (const name of ['Ada', 'Ray, Ada', 'x "y" \\z', '<o>', 'a;b']) {
       expect(parseAddress(formatAddress(name, 'a@b.co'))).toEqual({ ok: true, address: { name, address: 'a@b.co' } })
     }
@@ -130,7 +130,7 @@ describe('comparison', () => {
     for (const display of ['', 'Ada', '"Ada"', 'a@b.co, c@d.co']) expect(addressIn(display)).toBeUndefined()
   })
 
-  it('refuses addresses that are too long in octets', () => {
+  it('refuses addresses with too many octets', () => {
     expect(isValidAddress(`${'ü'.repeat(32)}@b.co`)).toBe(true)
     expect(isValidAddress(`${'ü'.repeat(33)}@b.co`)).toBe(false)
   })
@@ -177,12 +177,12 @@ describe('readMailboxes', () => {
     ['Ada <a@b.co', '"Ada <a at b.co"'],
     ['a@b@c.co', 'a at b at c.co'],
     [`a@${'b'.repeat(400)}.co`, `a at ${'b'.repeat(400)}.co`],
-  ])('shows %j, which names no mailbox, as text that no parser takes for an address', (value, display) => {
+  ])('shows %j, which names no mailbox, as text that no parser accepts as an address', (value, display) => {
     expect(readMailboxes(value, 100).displays).toEqual([display])
     expect(addressIn(display)).toBeUndefined()
   })
 
-  it('stops at the limit and says so', () => {
+  it('stops at the limit and reports it', () => {
     expect(readMailboxes('a@b.co,'.repeat(9), 3)).toEqual({ displays: ['a@b.co', 'a@b.co', 'a@b.co'], truncated: true })
   })
 })

@@ -155,7 +155,7 @@ async function check(head: string): Promise<boolean> {
   return true
 }
 
-describe(`the author that is shown is the one that a judge reads, in ${RUNS} generated mails of seed ${SEED}:`, () => {
+describe(`the author shown is the one that is authenticated, in ${RUNS} generated mails of seed ${SEED}:`, () => {
   it.each([
     ['From fields of every form', field.map((value) => `From:${value}`)],
     ['whole headers', header],
@@ -167,7 +167,7 @@ describe(`the author that is shown is the one that a judge reads, in ${RUNS} gen
       }),
       { seed: SEED, numRuns: RUNS / 2 },
     )
-    // The generator has to reach both sides.
+    // The generator must produce both outcomes.
     expect(authors).toBeGreaterThan(RUNS / 100)
     expect(authors).toBeLessThan(RUNS / 3)
   })

@@ -27,7 +27,7 @@ describe('the author of a mail', () => {
   })
 
   it.each([
-    // Two readings: an encoded word, a group, a comment, a quoted string.
+    // Ambiguous: an encoded word, a group, a comment, a quoted string.
     ['=?utf-8?q?CEO_=3Cceo=40bank.test=3E?=, attacker@evil.test', '"CEO <ceo at bank.test>, attacker at evil.test"'],
     ['=?utf-8?b?Q0VPIDxjZW9AYmFuay50ZXN0Pg==?=; a@evil.test', '"CEO <ceo at bank.test>; a at evil.test"'],
     ['=?utf-16be?b?AEMARQBP?= <ceo@bank.test>; a@evil.test', '"CEO <ceo at bank.test>; a at evil.test"'],
@@ -72,7 +72,7 @@ describe('the author of a mail', () => {
     expect(addressIn(display)).toBeUndefined()
   })
 
-  it('is absent where an address is no UTF-8, and present where a name is none', () => {
+  it('is absent where an address is not UTF-8, and present where only a name is not', () => {
     const raw = (field: string) => Buffer.from(`From: ${field}\r\n\r\n`, 'latin1')
     expect(readAuthor(raw('J\xfcrgen <a@b.co>'))).toEqual({ address: 'a@b.co', display: 'Jürgen <a@b.co>' })
     expect(readAuthor(raw('J\xfcrgen <a\xfc@b.co>')).address).toBeUndefined()
@@ -97,13 +97,10 @@ describe('the author of a mail', () => {
     expect(parse(raw).author).toBeUndefined()
   })
 
-  it.each(['\x0b', '\x0c', '\xa0', '\0', '.'])(
-    'is the one of From where another field is called From and %j',
-    (char) => {
-      const raw = Buffer.from(`From${char}: ceo@bank.test\r\nFrom: a@b.co\r\n\r\nx`, 'latin1')
-      expect(parse(raw)).toMatchObject({ author: 'a@b.co', from: 'a@b.co' })
-    },
-  )
+  it.each(['\x0b', '\x0c', '\xa0', '\0', '.'])('is read from From where another field is named From and %j', (char) => {
+    const raw = Buffer.from(`From${char}: ceo@bank.test\r\nFrom: a@b.co\r\n\r\nx`, 'latin1')
+    expect(parse(raw)).toMatchObject({ author: 'a@b.co', from: 'a@b.co' })
+  })
 
   it('is absent where a limit cuts a field or the header', () => {
     const long = `CEO <ceo@bank.test> (${'a'.repeat(8_200)})`

@@ -27,7 +27,7 @@ const composed = async (change: Partial<OutgoingMail>): Promise<string> =>
   (await compose({ ...mail, ...change })).raw.toString()
 
 describe('compose', () => {
-  it('writes a message that reads back as it was given', async () => {
+  it('composes a message that parses back to its input', async () => {
     const references = Array.from({ length: 40 }, (_, i) => `<reference-${i}@mail.customer.test>`)
     const { raw, messageId } = await compose({
       ...mail,
@@ -58,7 +58,7 @@ describe('compose', () => {
     expect(parse(raw).text?.trimEnd()).toBe('Grüße 🎉\n> \n.\nFrom here')
   })
 
-  it('reads the same to another parser', async () => {
+  it('composes a message that another parser reads the same way', async () => {
     const { raw } = await compose({ ...mail, subject: 'Grüße', text: 'Grüße\nzwei', html: '<p>Grüße</p>' })
     const theirs = await simpleParser(raw)
     expect([theirs.subject, theirs.text?.trimEnd(), theirs.html]).toEqual(['Grüße', 'Grüße\nzwei', '<p>Grüße</p>'])
@@ -72,7 +72,7 @@ describe('compose', () => {
     expect(lines.some((line) => line.includes('\n'))).toBe(false)
   })
 
-  it('puts inline files beside the html and others below', async () => {
+  it('puts inline files next to the html and other files below', async () => {
     const { raw } = await compose({
       ...mail,
       html: '<img src="cid:logo">',
@@ -104,7 +104,7 @@ describe('compose', () => {
     expect(parse(raw).subject).toBeUndefined()
   })
 
-  it('ends every line as a transport does, so that bytes and signature stay what they are', async () => {
+  it('ends every line with CRLF, so that transport changes neither bytes nor signature', async () => {
     const { raw } = await compose({
       ...mail,
       text: 'a\n\r.\rb\r\nc',
@@ -115,7 +115,7 @@ describe('compose', () => {
     expect(parse(raw).attachments).toMatchObject([{ contentType: 'message/rfc822' }])
   })
 
-  it('carries a large file as it is, in lines that every server takes', async () => {
+  it('carries a large file unchanged, in lines that every server accepts', async () => {
     const content = Buffer.from(Uint8Array.from({ length: 500_000 }, (_, index) => index % 251))
     const { raw } = await compose({ ...mail, attachments: [{ content, filename: 'large.bin' }] })
     const { attachments } = parse(raw)
@@ -128,7 +128,7 @@ describe('compose', () => {
     ).toBe(true)
   })
 
-  it('carries a file that calls itself structure as a file', async () => {
+  it('carries a file with a multipart or message type as a plain file', async () => {
     const evil = Buffer.from('--x\r\nContent-Type: text/html\r\n\r\n<b>x</b>\r\n--x--')
     const long = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(999)}\r\n`)
     const { raw } = await compose({
@@ -148,7 +148,7 @@ describe('compose', () => {
     expect(await composed({ to: [{ address: 'ada@bücher.test' }] })).toContain('To: ada@xn--bcher-kva.test')
   })
 
-  it('passes custom headers on in their spelling, without those the service owns', async () => {
+  it('passes on custom headers in their spelling, without those the service owns', async () => {
     const raw = await composed({
       headers: {
         'X-API-Key': 'Grüße',
@@ -190,7 +190,7 @@ describe('compose', () => {
     await expect(compose({ ...mail, ...change })).rejects.toMatchObject({ field })
   })
 
-  it('signs so that a verifier agrees', async () => {
+  it('signs with a DKIM signature that verifies', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -228,7 +228,7 @@ describe('custom headers', () => {
     expect(headerProblem(name, value) === undefined).toBe(fine)
   })
 
-  it('belong to the service when it writes them itself', () => {
+  it('are ignored when the service writes the field itself', () => {
     expect(
       ['from', 'BCC', 'Content-Type', 'content-x', 'DKIM-Signature', 'Mime-Version'].every(isServiceOwnedHeader),
     ).toBe(true)
@@ -236,7 +236,7 @@ describe('custom headers', () => {
   })
 })
 
-describe('made ids', () => {
+describe('generated message ids', () => {
   it('are unique, or the same for the same bytes', () => {
     expect(makeMessageId('example.test')).toMatch(/^<[0-9a-f-]{36}@example\.test>$/)
     expect(makeMessageId('example.test')).not.toBe(makeMessageId('example.test'))

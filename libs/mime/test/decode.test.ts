@@ -170,7 +170,7 @@ describe('decodeTransfer', () => {
     expect(decoded(Buffer.from(input), encoding)).toBe(output)
   })
 
-  it.each(long)('decodes %s that comes in chunks, wherever they are cut: %s', async (encoding, _, input, output) => {
+  it.each(long)('decodes %s that arrives in chunks, wherever they are cut: %s', async (encoding, _, input, output) => {
     for (const size of [61, 997, 65_537]) {
       const pieces: Buffer[] = []
       for await (const piece of decodeTransferStream(chunksOf(Buffer.from(input), size), encoding)) pieces.push(piece)
@@ -178,7 +178,7 @@ describe('decodeTransfer', () => {
     }
   })
 
-  it('joins flowed lines without their space when the sender says so', () => {
+  it('joins flowed lines without their space when DelSp says so', () => {
     expect(unflow('日本 \n語\n> a \nb', true)).toBe('日本語\n> a\nb')
   })
 })

@@ -12,7 +12,7 @@ describe('digest', () => {
     expect(direct.digest).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('is the same for a header that was folded and encoded anew', () => {
+  it('is the same for a header that was refolded and re-encoded', () => {
     const direct = parse(mail('8bit', 'hi', 'Subject: Grüße aus Köln', 'Reply-To: "Ada" <a@b.co>, c@d.co'))
     const relayed = parse(
       mail(
@@ -60,7 +60,7 @@ describe('digest', () => {
     expect(parse(one).digest).not.toBe(parse(other).digest)
   })
 
-  it('covers a body beyond the limit of what is shown', () => {
+  it('covers a body beyond the displayed limit', () => {
     const [one, other] = ['1', '2'].map((end) => parse(mail('8bit', `${'x'.repeat(200_000)}${end}`), { bodyBytes: 10 }))
     expect(one?.text).toBe(other?.text)
     expect(one?.digest).not.toBe(other?.digest)

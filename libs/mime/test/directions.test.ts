@@ -2,7 +2,7 @@ import { parse } from '../src/index.ts'
 import { mailOf } from './fixture.ts'
 
 describe('characters that change the direction of text', () => {
-  it('are in no subject, name or file name, however they were sent', () => {
+  it('are removed from subjects, names and file names, however they were encoded', () => {
     const parts = [
       'filename="a\u202egpj.exe"',
       "filename*=utf-8''a%E2%80%AEgpj.exe",

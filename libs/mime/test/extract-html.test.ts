@@ -114,7 +114,7 @@ describe('extractReplyHtml keeps', () => {
     )
   })
 
-  it('nothing of a mail that is history alone', () => {
+  it('nothing of a mail that consists of history only', () => {
     expect(extractReplyHtml('<div class="gmail_quote">Lunch?</div>')).toBe('')
   })
 })

@@ -7,7 +7,7 @@ export function fixture(name: string): Buffer {
   return readFileSync(new URL(`./fixtures/${name}.eml`, import.meta.url))
 }
 
-/** A mail from its lines. */
+/** A mail made of these lines. */
 export function mailOf(...lines: string[]): Buffer {
   return Buffer.from(lines.join('\r\n'))
 }

@@ -5,7 +5,7 @@ import { fixture } from './fixture.ts'
 
 const FIXTURES = ['plain', 'alternative', 'mixed-related', 'html-only', 'bounce', 'complaint', 'flowed'] as const
 
-/** What parsers stumble over, between random bytes. */
+/** Inputs that are hard for parsers, between random bytes. */
 const TRAPS = [
   '\0',
   '\r',
@@ -70,8 +70,8 @@ function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-describe('a mail that was damaged at random', () => {
-  it('is read without a throw, to texts that PostgreSQL and JSON can hold', () => {
+describe('a randomly damaged mail', () => {
+  it('is read without throwing, into texts that PostgreSQL and JSON can store', () => {
     fc.assert(
       fc.property(mutatedMail, (raw) => {
         const texts = [...textsIn([readMail(raw), parseHeadersOnly(raw)])]
@@ -81,7 +81,7 @@ describe('a mail that was damaged at random', () => {
     )
   })
 
-  it('is read within the limits, the same each time', () => {
+  it('is read within the limits, with the same result each time', () => {
     fc.assert(
       fc.property(mutatedMail, (raw) => {
         const mail = readMail(raw)

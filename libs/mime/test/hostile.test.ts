@@ -14,7 +14,7 @@ import { fixture, mailOf } from './fixture.ts'
 const MEGABYTE = 1024 * 1024
 const filled = (unit: string, size = MEGABYTE): string => unit.repeat(Math.ceil(size / unit.length))
 
-describe('limits', () => {
+describe('parse limits', () => {
   it('stops at the number of parts and keeps what came before', () => {
     const parts = Array.from({ length: 50 }, (_, i) => ['--b', 'Content-Type: image/gif', '', `${i}`]).flat()
     const mail = parse(mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'words', ...parts, '--b--'), {
@@ -24,7 +24,7 @@ describe('limits', () => {
     expect(mail.attachments).toHaveLength(9)
   })
 
-  it('takes what is nested too deeply as one attachment', () => {
+  it('treats parts that are nested too deeply as one attachment', () => {
     const open = Array.from({ length: 40 }, (_, i) => [
       `Content-Type: multipart/mixed; boundary=b${i}`,
       '',
@@ -35,7 +35,7 @@ describe('limits', () => {
     expect(parse(mailOf(...open, '', 'words'), { depth: 50 })).toMatchObject({ truncated: false, text: 'words' })
   })
 
-  it('reads so many header fields and bytes, and still finds the body', () => {
+  it('reads a bounded number of header fields and bytes, and still finds the body', () => {
     const raw = mailOf(
       'Subject: first',
       ...Array.from({ length: 99 }, (_, i) => `X-${i}: ${'y'.repeat(50)}`),
@@ -54,7 +54,7 @@ describe('limits', () => {
     expect(mail).toMatchObject({ references: ['<2@x>', '<3@x>'], truncated: true })
   })
 
-  it('cuts bodies and address lists', () => {
+  it('truncates bodies and address lists', () => {
     const mail = parse(mailOf('To: a@x.y, b@x.y, c@x.y', '', 'words'), { bodyBytes: 3, addresses: 2 })
     expect(mail).toMatchObject({ text: 'wor', to: ['a@x.y', 'b@x.y'], truncated: true })
   })
@@ -94,18 +94,18 @@ describe('a hostile mail', () => {
       mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/pl'),
     ],
     ['headers named like object members', mailOf('__proto__: x', 'constructor: y', 'toString: z', '', 'x')],
-  ])('of %s is read without a throw', (_, raw) => {
+  ])('of %s is read without throwing', (_, raw) => {
     const mail = readMail(raw)
     expect(parseHeadersOnly(raw).references).toEqual(mail.references)
     expect(JSON.stringify(mail)).not.toContain('\\u0000')
   })
 
-  it('cannot be cut anywhere so that reading throws', () => {
+  it('is read without throwing wherever it is cut off', () => {
     const raw = fixture('mixed-related')
     for (let end = 0; end < raw.length; end++) expect(typeof readMail(raw.subarray(0, end)).digest).toBe('string')
   })
 
-  it('leaves object members alone', () => {
+  it('does not set members of Object.prototype', () => {
     const { headers } = parse(mailOf('__proto__: x', '', ''))
     expect(Object.entries(headers)).toEqual([['__proto__', 'x']])
     expect(Object.getPrototypeOf(headers)).toBe(Object.prototype)
@@ -113,8 +113,8 @@ describe('a hostile mail', () => {
 })
 
 /**
- * Within so much time of the processor, of this thread alone: on the clock other tests would count. The least of some
- * tries, because the compiler and a collection of garbage may fall into any.
+ * Measured as CPU time of this thread: on the clock other tests would count. The minimum of several tries, because the
+ * compiler and garbage collection may fall into any of them.
  */
 function inTime(work: () => unknown, budgetMs: number): void {
   let least = Number.POSITIVE_INFINITY
@@ -154,7 +154,7 @@ describe('sixteen megabytes of', () => {
     inTime(() => readMail(raw), 2_000)
   })
 
-  it('headers of parts leave the first parts whole', () => {
+  it('headers of parts do not affect the first parts', () => {
     const named = '--b\r\nContent-Type: a/b; name=first\r\n\r\n\r\n'
     const mail = parse(mailOf(mixed, '', named + parts('X: ', 'y '), '--b--'))
     expect(mail.attachments).toHaveLength(400)
@@ -166,7 +166,8 @@ describe('sixteen megabytes of', () => {
 })
 
 describe('a megabyte of', () => {
-  // What is quadratic takes minutes to hours for a megabyte; the slowest of these takes a second or two, on a busy machine.
+  // A quadratic algorithm takes minutes to hours for a megabyte; the slowest of these takes a second or two, on a busy
+  // machine.
   const BUDGET_MS = 10_000
 
   it.each([

@@ -30,7 +30,7 @@ describe('parse', () => {
     expect(Object.keys(headers)).toContain('Message-ID')
   })
 
-  it('takes both bodies of multipart/alternative, each decoded from its own encoding and charset', () => {
+  it('reads both bodies of multipart/alternative, each decoded from its own encoding and charset', () => {
     expect(parse(fixture('alternative'))).toMatchObject({
       text: 'Grüße, a long line that was broken softly.',
       html: '<p>Grüße</p>',
@@ -50,7 +50,7 @@ describe('parse', () => {
     })
   })
 
-  it('lists every leaf that is no body as an attachment, a nested message as one', () => {
+  it('lists every leaf that is not a body as an attachment, a nested message as one', () => {
     const mail = parse(fixture('mixed-related'))
     expect(mail.text).toBe('See the logo.')
     expect(mail.html).toBe('<p>See <img src="cid:logo@x"></p>')
@@ -64,7 +64,7 @@ describe('parse', () => {
     ])
   })
 
-  it('says where the bytes of an attachment are', () => {
+  it("reports the offsets of an attachment's bytes", () => {
     const raw = fixture('mixed-related')
     const { attachments } = parse(raw)
     const contents = attachments.map((attachment) => bytesOf(raw, attachment))
@@ -73,7 +73,7 @@ describe('parse', () => {
     expect(contents[4]?.toString()).toContain('Inner words.')
   })
 
-  it('decodes a base64 body and tells bulk mail', () => {
+  it('decodes a base64 body and detects bulk mail', () => {
     expect(parse(fixture('html-only'))).toMatchObject({
       html: '<html><head><title>x</title></head><body><p>Sale &euro;1</p></body></html>',
       automation: { list: true, precedence: 'bulk' },
@@ -93,7 +93,7 @@ describe('parse', () => {
     expect(mail.attachments).toMatchObject([{ contentType: 'application/pgp-signature', filename: 'signature.asc' }])
   })
 
-  it('guesses the charset of raw 8-bit headers and of bodies that name none that exists', () => {
+  it('guesses the charset of raw 8-bit headers and of bodies that name an unknown one', () => {
     expect(parse(fixture('latin1-headers'))).toMatchObject({
       from: 'Jürgen <j@example.test>',
       subject: 'Grüße',
@@ -199,12 +199,12 @@ describe('body selection', () => {
     expect(mail.attachments).toMatchObject([{ contentType: 'application/pdf', size: 1 }])
   })
 
-  it('does not take a line for a delimiter that only begins like one', () => {
+  it('does not treat a line as a delimiter that only begins like one', () => {
     const mail = parse(mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'a', '--bc', 'd', '--b--'))
     expect(mail).toMatchObject({ text: 'a\n--bc\nd', attachments: [] })
   })
 
-  it('lists a part that is a header only', () => {
+  it('lists a part that has only a header', () => {
     const header = ['Content-Type: image/gif', 'Content-Disposition: attachment; filename=a.gif']
     const mail = parse(
       mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', ...header, '--b', '', 'x', '--b--'),
@@ -220,7 +220,7 @@ describe('body selection', () => {
 })
 
 describe('parseHeadersOnly', () => {
-  it('reads the header of mail whose body nobody can read', () => {
+  it('reads the header of mail whose body cannot be parsed', () => {
     const header = parseHeadersOnly(Buffer.concat([fixture('alternative').subarray(0, 900), Buffer.alloc(5_000, 0xff)]))
     expect(header).toMatchObject({
       subject: 'Grüße aus Köln',
@@ -230,7 +230,7 @@ describe('parseHeadersOnly', () => {
     expect(header.headers['From']).toBe('"Ray, Ada" <ada@customer.test>')
   })
 
-  it('gives empty values for bytes that are no mail', () => {
+  it('returns empty values for bytes that are not a mail', () => {
     expect(parseHeadersOnly(Buffer.from([0, 1, 2, 255]))).toMatchObject({ headers: {}, to: [], references: [] })
   })
 })

@@ -50,8 +50,8 @@ describe('replyRecipients', () => {
       { replyTo: ['s@customer.test', 't@customer.test'] },
       ['s@customer.test', 't@customer.test'],
     ],
-    ['nobody, where the sender is no mailbox', { author: undefined, from: '"CEO <ceo at bank.test>, x"' }, []],
-    ['those an own message went to', { sentByInbox: true, from: 'desk@example.test' }, source.to],
+    ['no one, where the sender is not a mailbox', { author: undefined, from: '"CEO <ceo at bank.test>, x"' }, []],
+    ["the recipients of the inbox's own message", { sentByInbox: true, from: 'desk@example.test' }, source.to],
   ])('answers %s', (_, change, to) => {
     expect(replyRecipients({ ...source, ...change })).toEqual(to)
   })
@@ -72,7 +72,7 @@ describe('replyAllRecipients', () => {
       ['bo@other.test'],
       [],
     ],
-    ['nobody, for a mail to oneself', { author: 'desk@example.test', to: ['desk@example.test'], cc: [] }, [], []],
+    ['no one, for a mail to oneself', { author: 'desk@example.test', to: ['desk@example.test'], cc: [] }, [], []],
   ])('answers %s', (_, change, to, cc) => {
     expect(replyAllRecipients({ ...source, ...change }, 'desk@Example.test')).toEqual({ to, cc })
   })
@@ -83,14 +83,14 @@ describe('threading', () => {
     expect(threadingHeaders(source)).toEqual({ inReplyTo: '<2@x>', references: ['<1@x>', '<2@x>'] })
   })
 
-  it('names the source once and last', () => {
+  it('lists the source once and last', () => {
     expect(threadingHeaders({ messageId: '<2@x>', references: ['<2@x>', '<1@x>'] }).references).toEqual([
       '<1@x>',
       '<2@x>',
     ])
   })
 
-  it('looks for In-Reply-To first, then for the newest reference', () => {
+  it('uses In-Reply-To first, then the newest reference', () => {
     expect(candidateIds('<3@x>', ['<1@x>', '<2@x>', '<3@x>'])).toEqual(['<3@x>', '<2@x>', '<1@x>'])
     expect(candidateIds(undefined, ['<1@x>', '<2@x>'])).toEqual(['<2@x>', '<1@x>'])
     expect(candidateIds(undefined, [])).toEqual([])
@@ -116,7 +116,7 @@ describe('quoting', () => {
     expect(replyText('Yes', htmlOnly)).toContain('\n\n> Where is it?')
   })
 
-  it('puts the html of the source into the container that extractors know', () => {
+  it('puts the html of the source into the container that extractors recognise', () => {
     const html = replyHtml('<p>On its way.</p>', source)
     expect(html).toMatch(
       /^<p>On its way\.<\/p><br><div class="gmail_quote">.*ada@customer\.test wrote:<br><\/div><blockquote/,
@@ -124,7 +124,7 @@ describe('quoting', () => {
     expect(html).toContain('><p>Where is it?</p></blockquote></div>')
   })
 
-  it('keeps a document a document and takes only the content of another', () => {
+  it("keeps the caller's document and inserts only the content of the other", () => {
     const html = replyHtml('<html><body>Yes</body></html>', {
       ...source,
       html: '<HTML><BODY bgcolor=red>No</BODY></HTML>',
@@ -132,7 +132,7 @@ describe('quoting', () => {
     expect(html).toMatch(/^<html><body>Yes<br><div class="gmail_quote">.*>No<\/blockquote><\/div><\/body><\/html>$/)
   })
 
-  it('escapes what comes from a text source or an address', () => {
+  it('escapes text from a text source or an address', () => {
     const html = replyHtml('', { from: '"<b>" <a&b@x.test>', text: '<script>\n', timestamp: source.timestamp })
     expect(html).toContain('a&amp;b@x.test wrote:')
     expect(html).toContain('&lt;script&gt;<br>')
@@ -144,7 +144,7 @@ describe('quoting', () => {
     expect(replyBodies({}, source)).toEqual({})
   })
 
-  it('is undone by extraction', () => {
+  it('is removed again by extraction', () => {
     expect(extractReply(replyText('On its way.\n\nBo', source))).toBe('On its way.\n\nBo')
     expect(extractReplyHtml(replyHtml('<p>On its way.</p>', source))).toBe('<p>On its way.</p>')
   })

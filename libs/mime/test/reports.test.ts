@@ -60,13 +60,13 @@ describe('readReport', () => {
     expect(readReport(raw)).not.toHaveProperty('originalMessageId')
   })
 
-  it('leaves out what says nothing about a recipient', () => {
+  it('omits groups that say nothing about a recipient', () => {
     expect(
       readReport(report('Reporting-MTA: dns; x', '', 'Action: failed', '', 'Final-Recipient: rfc822; a@b.test')),
     ).toMatchObject({ recipients: [] })
   })
 
-  it('holds no mail for a report that only looks like one', () => {
+  it('does not treat a mail as a report that only looks like one', () => {
     expect(readReport(fixture('plain'))).toBeUndefined()
     expect(readReport(mailOf('Subject: Undelivered Mail Returned to Sender', '', '550 5.1.1'))).toBeUndefined()
     expect(

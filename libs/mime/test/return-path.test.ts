@@ -4,14 +4,14 @@ const ID = '0f0c1f0e-2f43-4b66-9b6b-0242ac120002'
 const paths = new ReturnPath({ domain: 'bounces.example.com', secret: 'a secret of the installation' })
 
 describe('ReturnPath', () => {
-  it('finds the delivery of an address that it made, whatever case it comes back in', () => {
+  it('finds the delivery of an address that it made, whatever case it returns in', () => {
     const address = paths.addressFor(ID)
     expect(address).toMatch(/^b\+[0-9a-f]{52}@bounces\.example\.com$/)
     expect(paths.deliveryOf(address)).toBe(ID)
     expect(paths.deliveryOf(address.toUpperCase())).toBe(ID)
   })
 
-  it('does not know an address that was altered, made with another secret, or belongs elsewhere', () => {
+  it('rejects an address that was altered, made with another secret, or is of another domain', () => {
     const address = paths.addressFor(ID)
     const other = new ReturnPath({ domain: 'bounces.example.com', secret: 'another secret entirely' })
     expect(paths.deliveryOf(address.replace('b+0', 'b+1'))).toBeUndefined()

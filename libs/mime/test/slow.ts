@@ -1,6 +1,6 @@
 import { mailOf } from './fixture.ts'
 
-/** A mail that a thread needs two seconds for, and much memory: the most that the limits let html and text cost. */
+/** A mail that takes a thread two seconds, and much memory: the most that the limits allow html and text to cost. */
 export function slowMail(): Buffer {
   const html = '<blockquote type=cite>x</blockquote>x'.repeat(27_000)
   const lines = '--b-\r\n'.repeat(5_000_000)

@@ -11,7 +11,7 @@ import {
   readMail,
 } from '../src/index.ts'
 import { fromSent, toSent } from '../src/worker/sent-mail.ts'
-import { KeyedMutex } from '../src/worker/turns.ts'
+import { SmallestFirstQueue } from '../src/worker/smallest-first-queue.ts'
 import { fixture, mailOf } from './fixture.ts'
 import { slowMail } from './slow.ts'
 
@@ -19,7 +19,7 @@ describe('the parser pool', () => {
   let pool: ParserPool
   afterEach(() => pool.close())
 
-  it('reads in a thread what readMail reads, and leaves the bytes to the caller', async () => {
+  it('reads the same in a thread as readMail, and leaves the bytes to the caller', async () => {
     pool = createParserPool({ threads: 2 })
     const names = ['plain', 'alternative', 'mixed-related', 'html-only', 'bounce', 'complaint', 'flowed']
     const mails = await Promise.all(names.map((name) => pool.read(fixture(name))))
@@ -43,14 +43,14 @@ describe('the parser pool', () => {
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
-  it('makes a short first attempt, and reads what exceeds it in the slow lane', async () => {
+  it('makes a short first attempt, and reads mail that exceeds it in the slow lane', async () => {
     pool = createParserPool({ threads: 1, firstMs: 200, timeoutMs: 60_000 })
     await expect(pool.readFirst(slowMail())).rejects.toThrow(ParserOverdueError)
     expect(pool.threads).toBe(1)
     await expect(pool.readSlowly(slowMail())).resolves.toMatchObject({ subject: 'slow' })
   })
 
-  it('reads the mail of others while ten slow ones are in work', async () => {
+  it('reads other mail while ten slow mails are being processed', async () => {
     pool = createParserPool({ threads: 2, firstMs: 200, timeoutMs: 60_000 })
     const ended: string[] = []
     const note = (name: string) => (mail: ReadMail) => void ended.push(`${name}: ${mail.subject}`)
@@ -76,7 +76,7 @@ describe('the parser pool', () => {
     expect(await busy).toBe('closed')
   })
 
-  it('keeps one thread when there is nothing to do, and has as many as it may when there is', async () => {
+  it('keeps one thread when idle, and uses as many as allowed when busy', async () => {
     pool = createParserPool({ threads: 3, idleMs: 20 })
     expect(pool.threads).toBe(1)
     const mails = Array.from({ length: 5 }, () => pool.read(fixture('plain')))
@@ -86,7 +86,7 @@ describe('the parser pool', () => {
     await expect(pool.read(fixture('plain'))).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
-  it('rejects what is unfinished when it closes', async () => {
+  it('rejects unfinished mails when it closes', async () => {
     pool = createParserPool({ threads: 1 })
     const unfinished = [pool.read(fixture('plain')), pool.read(fixture('plain'))]
     expect(pool.waiting).toBe(2)
@@ -97,18 +97,18 @@ describe('the parser pool', () => {
     await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
   })
 
-  it('blames no mail when no thread can start', async () => {
-    // Too little even for what a thread loads before its first mail.
+  it('reports ParserUnavailableError, not a defect of the mail, when no thread can start', async () => {
+    // Too little even to load the parser.
     pool = createParserPool({ threads: 1, memoryMb: 6 })
     await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
   })
 })
 
-describe('a mail on its way between threads', () => {
+describe('a mail sent between threads', () => {
   it.each([
     ['text', 'text/plain'],
     ['html', 'text/html'],
-  ])('has its %s once, and arrives as it was read', (body, type) => {
+  ])('carries its %s once, and arrives as it was read', (body, type) => {
     const mail = readMail(mailOf(`Content-Type: ${type}`, '', ` ${'word '.repeat(20_000)}`))
     const sent = structuredClone(toSent(mail))
     expect(JSON.stringify(sent).length).toBeLessThan(1.5 * (mail[body === 'text' ? 'text' : 'html'] ?? '').length)
@@ -116,26 +116,26 @@ describe('a mail on its way between threads', () => {
   })
 })
 
-describe('turns', () => {
+describe('SmallestFirstQueue', () => {
   const waiting = (since: number, ...lengths: number[]) => lengths.map((length) => ({ raw: { length }, since }))
 
-  it('let the smallest pass, and of equals the first', () => {
-    const turns = new KeyedMutex<{ raw: { length: number }; since: number; name?: string }>(60_000)
+  it('lets the smallest mail pass, and of equal ones the first', () => {
+    const queue = new SmallestFirstQueue<{ raw: { length: number }; since: number; name?: string }>(60_000)
     const since = performance.now()
-    for (const item of [...waiting(since, 30, 10), { raw: { length: 10 }, since, name: 'later' }]) turns.add(item)
+    for (const item of [...waiting(since, 30, 10), { raw: { length: 10 }, since, name: 'later' }]) queue.add(item)
     expect(
-      [turns.next(), turns.next(), turns.next(), turns.next()].map((item) => item?.name ?? item?.raw.length),
+      [queue.next(), queue.next(), queue.next(), queue.next()].map((item) => item?.name ?? item?.raw.length),
     ).toEqual([10, 'later', 30, undefined])
   })
 
-  it('give the oldest every other turn once it has waited for too long', () => {
-    const turns = new KeyedMutex<{ raw: { length: number }; since: number }>(0)
-    for (const item of waiting(-1, 90, 80, 1, 2, 3)) turns.add(item)
-    expect(Array.from({ length: 5 }, () => turns.next()?.raw.length)).toEqual([90, 1, 80, 2, 3])
+  it('gives every other slot to the oldest once it has waited too long', () => {
+    const queue = new SmallestFirstQueue<{ raw: { length: number }; since: number }>(0)
+    for (const item of waiting(-1, 90, 80, 1, 2, 3)) queue.add(item)
+    expect(Array.from({ length: 5 }, () => queue.next()?.raw.length)).toEqual([90, 1, 80, 2, 3])
   })
 })
 
-describe('the length of html that is affordable', () => {
+describe('the affordable length of html', () => {
   it.each([
     ['short', '<p>x</p>', 8],
     ['long', 'x'.repeat(50), 20],

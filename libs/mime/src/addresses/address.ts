@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { bareAddress } from './mailboxes.ts'
 
-/** A mailbox as a caller gave it. */
+/** A mailbox as given by a caller. */
 export interface Address {
   readonly name?: string
   readonly address: string
@@ -76,7 +76,7 @@ export function parseAddresses(inputs: readonly string[]): AddressesResult {
   return errors.length === 0 ? { ok: true, addresses } : { ok: false, errors }
 }
 
-/** The form under which a bare address is compared: lower case, composed characters, the domain in ASCII (mail 2). */
+/** The form in which a bare address is compared: lower case, composed characters, the domain in ASCII (mail 2). */
 export function normalizeAddress(address: string): string {
   const text = address.trim().normalize('NFC').toLowerCase()
   const at = text.lastIndexOf('@')
@@ -93,7 +93,7 @@ function asciiDomain(domain: string): string {
   return /[^\p{ASCII}]/u.test(domain) ? domainToASCII(domain) || domain : domain
 }
 
-/** The display name that a phrase stands for; undefined when it is ambiguous. */
+/** The display name that a phrase represents; undefined when it is ambiguous. */
 function readName(phrase: string): string | undefined {
   if (!phrase.startsWith('"')) return /[,;<>"]/.test(phrase) ? undefined : phrase.replace(/\s+/g, ' ')
   const inner = /^"((?:[^"\\]|\\.)*)"$/.exec(phrase)?.[1]

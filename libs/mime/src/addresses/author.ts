@@ -7,18 +7,18 @@ import { type FromField, fromFieldsOf } from './from-fields.ts'
 import { phraseOf } from './mailbox.ts'
 import { type Token, tokensOf } from './tokens.ts'
 
-/** Who a mail says it is from. */
+/** The author of a mail. */
 export interface Author {
-  /** The address as sent, letters kept; absent where `From` does not name exactly one mailbox. */
+  /** The address as sent, its case preserved; absent where `From` does not name exactly one mailbox. */
   readonly address?: string
   /** What `from` shows (mail 2): `Name <address>`, the bare address, or text that cannot be taken for an address. */
   readonly display: string
 }
 
 const NO_SENDER = '(no sender)'
-/** Longer than any honest field (a name of 100 encoded characters has 1 KB), and too long to be taken apart cheaply. */
+/** Longer than any honest field (a name of 100 encoded characters has 1 KB), and too long to be parsed cheaply. */
 const MAX_FIELD = 8 * 1024
-/** Of the fields that are shown as text, all together: what is shown of them has 500 characters. */
+/** Limit for all fields that are shown as text together: at most 500 characters of them are shown. */
 const MAX_TEXT = 2 * 1024
 /** RFC 5321 4.5.3.1, in octets. */
 const MAX_LOCAL = 64
@@ -31,20 +31,21 @@ const LOCAL = /^[\w!#$%&'*+/=?^`{|}~\-\p{L}\p{M}\p{N}]+(?:\.[\w!#$%&'*+/=?^`{|}~
 const DOMAIN = /^[\w\-\p{L}\p{M}\p{N}]+(?:\.[\w\-\p{L}\p{M}\p{N}]+)*$/u
 
 /**
- * The author of a mail, by the one reading that the judge of the sender and the mailbox share: both have to decide on
- * the same address, or a sender could be authenticated as one and shown as another (mail 13).
+ * The author of a mail, by the one reading that sender authentication and the mailbox share: both must decide on the
+ * same address, or a sender could be authenticated as one and shown as another (mail 13).
  *
- * There is an author where the header has exactly one `From` and that names exactly one mailbox:
+ * A mail has an author when its header has exactly one `From` and that names exactly one mailbox:
  *
- *     from       = [CFWS] [phrase] "<" addr-spec ">" [CFWS]  /  [CFWS] addr-spec [CFWS]      ; RFC 5322 3.4
- *     phrase     = 1*(atom / quoted-string / "." / CFWS)                                    ; 3.2.5, obs-phrase
- *     addr-spec  = dot-atom "@" domain       ; 3.4.1, no white space or comment around "@" and "."; UTF-8: RFC 6532
+ *    from = [CFWS] [phrase] "<" addr-spec ">" [CFWS] / [CFWS] addr-spec [CFWS] ; RFC 5322 3.4
+ *    phrase = 1*(atom / quoted-string / "." / CFWS) ; 3.2.5, obs-phrase
+ *    addr-spec = dot-atom "@" domain ; 3.4.1, no white space or comment around "@" and "."; UTF-8: RFC 6532
  *
  * Not read are: several fields or mailboxes, groups, source routes, quoted local parts, domain literals, encoded words
- * in an address, escapes and parentheses in comments, control characters, fields above 8 KB, headers above a limit, and lines that other programs could take
- * for a part of the field. Readings of those differ, and no mail worth authenticating has them.
+ * in an address, escapes and parentheses in comments, control characters, fields above 8 KB, headers above a limit, and
+ * lines that other programs could take for a part of the field. Programs read those differently, and no mail worth
+ * authenticating has them.
  *
- * Takes any bytes, in time linear to the header; never throws.
+ * Accepts any bytes, in time linear to the header; never throws.
  * @param raw the mail, or its header
  */
 export function authorOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 'headerFields'>): Author {
@@ -57,7 +58,9 @@ export function authorOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 
   return { display: formatText(textsOf(fields).join(', ')) || NO_SENDER }
 }
 
-/** The fields as text. Decoding costs many times what reading does, so only as many bytes are decoded as can be shown. */
+/**
+ * The fields as text. Decoding costs many times what reading does, so only as many bytes are decoded as can be shown.
+ */
 function textsOf(fields: readonly FromField[]): string[] {
   const texts: string[] = []
   let room = MAX_TEXT
@@ -85,7 +88,7 @@ function authorIn({ value, isClear }: FromField): Author | undefined {
   return { address, display: formatAddress(phraseOf([...phrase, ...tokens.slice(close + 1)]), address) }
 }
 
-/** An address without brackets; a comment beside it is its name. */
+/** An address without brackets; a comment next to it is its name. */
 function bare(tokens: readonly Token[], isUnicode: boolean): Author | undefined {
   const address = addressOf(
     tokens.filter((token) => !isComment(token)),
@@ -96,14 +99,14 @@ function bare(tokens: readonly Token[], isUnicode: boolean): Author | undefined 
   return { address, display: formatAddress(name, address) }
 }
 
-/** The address that these tokens are, one directly after the other. */
+/** The address that these tokens form, each directly after the previous one. */
 function addressOf(tokens: readonly Token[], isUnicode: boolean): string | undefined {
   const [local, at, domain, ...more] = tokens
   if (local === undefined || at === undefined || domain === undefined || more.length > 0) return undefined
   if (local.kind !== 'atom' || at.text !== '@' || domain.kind !== 'atom') return undefined
   if (local.end !== at.start || at.end !== domain.start) return undefined
   const address = `${local.text}@${domain.text}`
-  // Bytes that are no UTF-8 were read by a guess.
+  // Bytes that are not UTF-8 were decoded by a guess.
   if (!isUnicode && /[^\p{ASCII}]/u.test(address)) return undefined
   if (Buffer.byteLength(local.text) > MAX_LOCAL || Buffer.byteLength(address) > MAX_ADDRESS) return undefined
   if (!LOCAL.test(local.text) || !isDomain(domain.text) || address.includes('=?')) return undefined
@@ -120,7 +123,7 @@ const isTangledComment = ({ kind, text, start, end }: Token): boolean =>
   kind === 'comment' && (/[()]/.test(text) || text.length !== end - start - '()'.length)
 const isWord = ({ kind }: Token): boolean => kind === 'atom' || kind === 'quoted' || kind === 'comment'
 
-/** Unfolded: a line break ahead of white space means nothing (RFC 5322 2.2.3). */
+/** Unfolded: a line break before white space has no meaning (RFC 5322 2.2.3). */
 function textOf(value: Buffer): string {
   return decodeCharset(Buffer.from(value.toString('latin1').replace(/\r?\n(?=[ \t])/g, ''), 'latin1'))
 }

@@ -1,18 +1,19 @@
 import { withoutDirections } from '../parse/directions.ts'
 
-/** The longest display string, so that nothing after this library has a reason to cut one inside its address. */
+/** The longest display string, so that no later step needs to cut one inside its address. */
 export const DISPLAY_LENGTH = 500
 
-/** Less than that is no name. */
+/** A shorter name is useless. */
 const MIN_ROOM = 10
 
-/** Characters with a meaning of their own in an address list: a name that holds one is shown in quotes (mail 2). */
+/** Characters with a special meaning in an address list: a name that contains one is shown in quotes (mail 2). */
 const SPECIALS = /[,;:<>@()[\]"\\]/
 
 /**
  * A mailbox as the API shows it: `Name <address>`, or the bare address when there is no name. The name is in quotes
- * exactly when it holds one of `,;:<>@()[]"\` (mail 2), however it was written, on one line and without characters
- * that change the direction of text. Not for the wire: there the composer quotes and encodes names (RFC 5322, RFC 2047).
+ * exactly when it contains one of `,;:<>@()[]"\` (mail 2), however it was written, on one line and without characters
+ * that change the direction of text. Not for the wire: there the composer quotes and encodes names (RFC 5322, RFC
+ * 2047).
  */
 export function formatAddress(displayName: string | undefined, address: string): string {
   const name = shownName(displayName ?? '', DISPLAY_LENGTH - address.length - ' <>'.length)
@@ -20,8 +21,8 @@ export function formatAddress(displayName: string | undefined, address: string):
 }
 
 /**
- * Text that names no mailbox, by the same rule, with `at` for each `@`: common parsers take an address even out of a
- * quoted string that stands alone (nodemailer, Python's `parseaddr`). Empty for none.
+ * Text that names no mailbox, formatted like a name, with `at` for each `@`: common parsers accept an address even from
+ * a quoted string that stands alone (nodemailer, Python's `parseaddr`). Empty for no text.
  */
 export function formatText(text: string): string {
   return shownName(text.slice(0, 2 * DISPLAY_LENGTH).replaceAll('@', ' at '), DISPLAY_LENGTH)
@@ -35,7 +36,7 @@ function shownName(text: string, room: number): string {
   if (!SPECIALS.test(name)) return cut(name, room)
   const escaped = name.replace(/["\\]/g, '\\$&')
   if (escaped.length + 2 <= room) return `"${escaped}"`
-  // Without a backslash that lost what it escapes.
+  // Without a trailing backslash whose escaped character was cut off.
   return `"${cut(escaped, room - 2).replace(/(?:^|[^\\])(?:\\\\)*\\$/, (end) => end.slice(0, -1))}"`
 }
 

@@ -4,7 +4,7 @@ import { isEmptyLine, isFolded, nextLine } from '../parse/raw-lines.ts'
 /** A `From` field: the bytes after its colon, folds included. */
 export interface FromField {
   readonly value: Buffer
-  /** Every program takes the same lines for this field. */
+  /** Every program assigns the same lines to this field. */
   readonly isClear: boolean
 }
 
@@ -14,14 +14,14 @@ export interface FromFields {
   readonly isWhole: boolean
 }
 
-/** Blanks may stand ahead of the colon (RFC 5322 4.5): spaces and tabs, and no other invisible character (2.2.2). */
+/** Blanks may precede the colon (RFC 5322 4.5): spaces and tabs, and no other invisible character (2.2.2). */
 const FIELD = /^[\x21-\x39\x3b-\x7e]+[ \t\r\n]*:/
-/** Without a colon too: some programs look for that on the line below. */
+/** Also without a colon: some programs look for it on the next line. */
 const FROM = /^from[ \t\r\n]*(?::|$)/i
 
 /**
- * All `From` fields of a header, read from its bytes: a field that the parser of structure passes over, or cuts off, may
- * still be the one that another program shows. Linear in the limit.
+ * All `From` fields of a header, read from its bytes: a field that the structure parser skips or cuts off may still be
+ * the one that another program shows. Linear in the limit.
  */
 export function fromFieldsOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 'headerFields'>): FromFields {
   const fields: FromField[] = []
@@ -37,7 +37,7 @@ export function fromFieldsOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes
       below = { from: at + name.length, index: fields.length }
       fields.push({ value: raw.subarray(below.from, end), isClear: name.endsWith(':') })
     } else if (FIELD.test(text)) below = undefined
-    // A line that is no field, directly below a `From`, belongs to it for some programs.
+    // A line that is not a field, directly below a `From`, belongs to it for some programs.
     else if (below !== undefined) fields[below.index] = { value: raw.subarray(below.from, end), isClear: false }
     at = end
   }
@@ -45,7 +45,7 @@ export function fromFieldsOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes
   return { fields, isWhole: ends && count <= limits.headerFields && !isFolded(raw, 0) }
 }
 
-/** Offset after the line at `at` and those that continue it. */
+/** Offset after the line at `at` and its continuation lines. */
 function endOfField(raw: Buffer, at: number, most: number): number {
   let end = nextLine(raw, at)
   while (end < most && isFolded(raw, end)) end = nextLine(raw, end)

@@ -2,9 +2,11 @@ import { decodeWords } from '../parse/encoded-words.ts'
 import { formatAddress, formatText } from './format.ts'
 import type { Token } from './tokens.ts'
 
-/** One entry of an address list, taken apart. */
+/** One parsed entry of an address list. */
 export interface Mailbox {
-  /** Display name or comment, encoded words decoded; empty when there is none. Of text without an address: all of it. */
+  /**
+   * Display name or comment, encoded words decoded; empty when there is none. The whole entry when it has no address.
+   */
   readonly name: string
   /** As sent, without a source route; undefined when the entry is text that names no mailbox. */
   readonly address: string | undefined
@@ -12,13 +14,13 @@ export interface Mailbox {
 
 /** RFC 5321 4.5.3.1 allows 254; some systems write longer ones. */
 const MAX_ADDRESS = 320
-/** Of a longer phrase the rest is not decoded: what is shown of it is far shorter. */
+/** The rest of a longer phrase is not decoded: far less of it is shown. */
 const MAX_PHRASE = 10_000
 
 /**
- * Takes one entry of an address list apart (RFC 5322 3.4, with the obsolete forms of 4.4). The address is what stands
- * in the one pair of angle brackets, or all there is besides comments: never something inside a quoted string, a
- * comment or an encoded word. Anything else is text.
+ * Parses one entry of an address list (RFC 5322 3.4, with the obsolete forms of 4.4). The address is the content of the
+ * one pair of angle brackets, or the whole entry except comments: never something inside a quoted string, a comment or
+ * an encoded word. Anything else is text.
  */
 export function mailboxOf(entry: readonly Token[]): Mailbox {
   const angles = entry.flatMap(({ kind, text }, index) => (kind === 'special' && /[<>]/.test(text) ? [index] : []))
@@ -50,7 +52,7 @@ export function phraseOf(tokens: readonly Token[]): string {
   return decodeWords(phrase.slice(0, MAX_PHRASE))
 }
 
-/** `user@host (Name)`, the form that mailers used before display names; or text. */
+/** `user@host (Name)`, the form used before display names existed; or text. */
 function bareMailbox(entry: readonly Token[]): Mailbox {
   const address = addressOf(entry)
   if (address === undefined) return { name: phraseOf(entry), address }
@@ -58,14 +60,14 @@ function bareMailbox(entry: readonly Token[]): Mailbox {
   return { name: phraseOf(comments.map((comment) => ({ ...comment, kind: 'quoted' }))), address }
 }
 
-/** The address that these tokens are, comments aside: local part, `@`, domain. */
+/** The address that these tokens form, ignoring comments: local part, `@`, domain. */
 function addressOf(tokens: readonly Token[]): string | undefined {
   const [local, at, domain, ...more] = tokens.filter(({ kind }) => kind !== 'comment')
   if (local === undefined || at?.text !== '@' || domain === undefined || more.length > 0) return undefined
   if (at.kind !== 'special' || !/^(?:atom|quoted)$/.test(local.kind) || !/^(?:atom|literal)$/.test(domain.kind))
     return undefined
   const address = `${local.kind === 'quoted' ? quoted(local.text) : local.text}@${domain.text}`
-  // Programs that decode before they take an address apart would find another one in an encoded word.
+  // Programs that decode before they parse the address would find a different one in an encoded word.
   return address.length > MAX_ADDRESS || /=\?|[\p{C}\p{Zl}\p{Zp}]/u.test(address) ? undefined : address
 }
 
@@ -73,7 +75,7 @@ function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Without the hosts that RFC 822 let a sender name ahead of an address: `@a,@b:c@d` is c@d (RFC 5322 4.4). */
+/** Without the hosts that RFC 822 allowed before an address: `@a,@b:c@d` is c@d (RFC 5322 4.4). */
 function withoutRoute(tokens: readonly Token[]): readonly Token[] {
   if (tokens[0]?.text !== '@' || tokens[0].kind !== 'special') return tokens
   const colon = tokens.findIndex(({ kind, text }) => kind === 'special' && text === ':')

@@ -4,15 +4,15 @@ import { type Token, tokensOf } from './tokens.ts'
 
 const MAX_DISPLAY = 10_000
 
-/** A list cut off at a limit says so. */
+/** A list of mailboxes; `truncated` when it was cut off at a limit. */
 export interface MailboxList {
   readonly displays: string[]
   readonly truncated: boolean
 }
 
 /**
- * The mailboxes of an address field as display strings (mail 2). Groups are replaced by their members. Takes whatever
- * senders write, in linear time; never throws. An entry that names no mailbox is shown as text.
+ * The mailboxes of an address field as display strings (mail 2). Groups are replaced by their members. Accepts any
+ * input, in linear time; never throws. An entry that names no mailbox is shown as text.
  */
 export function readMailboxes(value: string, max: number): MailboxList {
   const displays: string[] = []
@@ -25,23 +25,23 @@ export function readMailboxes(value: string, max: number): MailboxList {
   return { displays, truncated: false }
 }
 
-/** The one address of a display string, without its name and comments; undefined when there is none in it, or several. */
+/** The one address in a display string, without name and comments; undefined when there is none, or several. */
 export function addressIn(display: string): string | undefined {
   const [mailbox, ...others] = addressparser(display.slice(0, MAX_DISPLAY), { flatten: true })
   return others.length > 0 ? undefined : mailbox?.address.trim() || undefined
 }
 
-/** The address without its display name and comments; a text that has no address in it as it is. */
+/** The address without its display name and comments; a text without an address is returned unchanged. */
 export function bareAddress(display: string): string {
   const [mailbox] = addressparser(display.slice(0, MAX_DISPLAY), { flatten: true })
   return mailbox?.address.trim() || display.trim()
 }
 
-/** The entries between the commas and semicolons that are not inside angle brackets; names of groups are dropped. */
+/** The entries between commas and semicolons outside angle brackets; names of groups are dropped. */
 function* entriesOf(value: string): Generator<Mailbox> {
   let entry: Token[] = []
   let isAngle = false
-  // A colon ends a group's name only ahead of its first address.
+  // A colon ends a group's name only before its first address.
   let hasAddress = false
   for (const token of tokensOf(value)) {
     const special = token.kind === 'special' ? token.text : ''

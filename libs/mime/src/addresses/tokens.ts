@@ -18,7 +18,7 @@ const LITERAL = /\[[^[\]\\]*\]/y
 
 /**
  * The tokens of an address field, in time linear to its length. Encoded words are not decoded: what is an address is
- * decided on the characters as they were sent (RFC 2047 6.2), because a decoded word may hold anything.
+ * decided on the characters as they were sent (RFC 2047 6.2), because a decoded word may contain anything.
  */
 export function* tokensOf(value: string): Generator<Token> {
   let at = 0
@@ -44,7 +44,7 @@ function tokenAt(value: string, start: number, char: string): Token {
   return { kind, text, start, end: start + text.length }
 }
 
-/** A quoted string, or a comment with those inside it (RFC 5322 3.2.2). */
+/** A quoted string, or a comment with its nested comments (RFC 5322 3.2.2). */
 function delimited(value: string, start: number, opening: string): Token {
   const isComment = opening === '('
   const parts: string[] = []

@@ -37,7 +37,7 @@ export interface OutgoingMail {
   readonly attachments?: readonly OutgoingAttachment[]
   /** The caller's headers; those that the service owns are ignored (mail 8.2). */
   readonly headers?: Readonly<Record<string, string>>
-  /** The service's own extra headers, such as List-Unsubscribe; they replace the caller's of the same name. */
+  /** Additional headers of the service, such as List-Unsubscribe; they replace the caller's of the same name. */
   readonly serviceHeaders?: Readonly<Record<string, string>>
   /** With angle brackets, like the ids below. */
   readonly messageId: string
@@ -54,7 +54,7 @@ export interface ComposedMail {
   readonly messageId: string
 }
 
-/** A value that must not get into a header was given: the caller did not validate it. Names the field, not the value. */
+/** A value that must not appear in a header: the caller did not validate it. Names the field, not the value. */
 export class UnsafeMailError extends Error {
   readonly field: string
 
@@ -78,7 +78,7 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     from: toMailbox(mail.from),
     to: mail.to.map(toMailbox),
     cc: (mail.cc ?? []).map(toMailbox),
-    // An empty list would take the caller's own Reply-To header away.
+    // An empty list would remove the caller's own Reply-To header.
     replyTo: mail.replyTo?.length ? mail.replyTo.map(toMailbox) : undefined,
     subject: mail.subject,
     text: mail.text === undefined ? undefined : canonicalLines(mail.text),
@@ -90,7 +90,7 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     references: mail.references === undefined ? undefined : [...mail.references],
     date: mail.date,
     textEncoding: 'quoted-printable',
-    // Keeps the caller's spelling, which the composer has changed by now.
+    // Restores the caller's spelling, which the composer has changed by now.
     normalizeHeaderKey: (key) => written.get(key.toLowerCase()) ?? key,
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -106,8 +106,8 @@ function expectedSize({ attachments = [], text = '', html = '' }: OutgoingMail):
 }
 
 /**
- * The bytes of a stream, each copied to its place at once: a list of chunks and their concatenation would be in memory
- * beside each other.
+ * The bytes of a stream, each chunk copied into place at once: a list of chunks and their concatenation would be in
+ * memory at the same time.
  */
 async function joined(stream: Readable, expected: number): Promise<Buffer> {
   let bytes = Buffer.allocUnsafeSlow(expected)
@@ -130,14 +130,17 @@ function toMailbox({ name, address }: Address): { name: string; address: string 
 }
 
 /**
- * Every line end is CRLF (RFC 5322 2.3): a transport changes what is not, and then neither the stored bytes nor the
- * signature are those that arrive.
+ * Every line ends with CRLF (RFC 5322 2.3): a transport would change any other line end, and then the stored bytes and
+ * the signature would differ from what arrives.
  */
 function canonicalLines(text: string): string {
   return text.replace(/\r\n?|\n/g, '\r\n')
 }
 
-/** A part that only carries a file, whatever the file is called: it must not be read as structure of the mail. */
+/**
+ * The type of a part that only carries a file, whatever the file claims to be: it must not be read as structure of the
+ * mail.
+ */
 const FILE = 'application/octet-stream'
 const MESSAGE = /^message\//i
 const PIECE = 57 * 1024
@@ -145,8 +148,8 @@ const PIECE = 57 * 1024
 const LONGEST_LINE = 998
 
 /**
- * An attached mail is not encoded (RFC 2046 5.2.1), so its lines have to be fit for transport; and what calls itself
- * multipart is encoded like any file, so it cannot be one.
+ * An attached mail is not encoded (RFC 2046 5.2.1), so its lines have to be fit for transport. Content that claims to
+ * be multipart is encoded like any file, so it cannot be one.
  */
 function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer; contentType: string | undefined } {
   if (contentType === undefined || /^multipart\//i.test(contentType))
@@ -157,7 +160,10 @@ function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer
   return fits ? { content: Buffer.from(lines, 'latin1'), contentType } : { content, contentType: FILE }
 }
 
-/** The composer encodes what it is given in one, and then has it four times: it gets large files by pieces. */
+/**
+ * The composer encodes a buffer in one piece and then holds it four times, so it gets large files as a stream of
+ * pieces.
+ */
 function byPieces(content: Buffer): Buffer | Readable {
   return content.length <= PIECE ? content : Readable.from(piecesOf(content))
 }

@@ -4,11 +4,11 @@ import { type HtmlElement, walkHtml } from '../html/walk.ts'
 import { isForwardMark } from './markers.ts'
 import { replyEnd } from './text.ts'
 
-/** What an element with the markup of a known client stands for. */
+/** The role of an element with the markup of a known client. */
 type Role =
   /** Quoted history. */
   | 'quote'
-  /** Quoted history that goes on to the end of the document. */
+  /** Quoted history that extends to the end of the document. */
   | 'rest'
   /** A signature. */
   | 'signature'
@@ -24,10 +24,12 @@ const SIGNATURE_CLASSES =
 const REST_IDS = new Set(['divRplyFwdMsg', 'appendonsend', 'mail-editor-reference-message-container'])
 const SIGNATURE_IDS = new Set(['AppleMailSignature', 'ms-outlook-mobile-signature'])
 
-/** So many quoted lines count as history without being announced; a removed quote leaves them to the text rules. */
+/**
+ * This many quoted lines count as history even without an attribution; they replace a removed quote for the text rules.
+ */
 const QUOTE_STAND_IN = ['>', '>', '>']
 
-/** So much of a quote's beginning is read to see whether it is a forwarded message. */
+/** Length of a quote's beginning that is examined to see whether it is a forwarded message. */
 const LOOK_AHEAD = 200
 
 /**
@@ -45,8 +47,8 @@ export function extractReplyHtml(html: string): string {
 }
 
 /**
- * The source ranges that client markup says are not this message's own words, ascending and apart, and whether it
- * forwards a message: then nothing else is history.
+ * The source ranges that client markup declares not to be this message's own words, ascending and disjoint, and whether
+ * it forwards a message: then nothing else is history.
  */
 function markedRanges(html: string): { ranges: SkippedRange[]; forwards: boolean } {
   const ranges: SkippedRange[] = []
@@ -61,7 +63,7 @@ function markedRanges(html: string): { ranges: SkippedRange[]; forwards: boolean
       if (current !== undefined || rest >= 0 || element.empty) return
       const role = prefixed && element.name === 'blockquote' ? 'quote' : roleOf(element)
       if (role === undefined) return
-      // With nothing above it the rest is all there is: a forwarded message.
+      // With nothing above it the rest is the whole content: a forwarded message.
       if (role === 'rest' && seen) rest = element.start
       else if (role !== 'rest') current = { element, role, text: before }
       prefixed = false
@@ -109,7 +111,7 @@ function isShown(line: RenderedLine): boolean {
   return line.text.replace(/[>\s]/g, '') !== ''
 }
 
-/** The html up to an offset without the ranges, every element that is open there closed. */
+/** The html up to an offset without the ranges, with all open elements closed there. */
 function cut(html: string, ranges: readonly SkippedRange[], offset: number): string {
   let out = ''
   let from = 0

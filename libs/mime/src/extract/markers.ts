@@ -169,13 +169,13 @@ const SUBJECT = label(
 )
 
 const OPENER = /^\s*(?:on|am|le|el|em|il|op|den|på|pada|vào|w dniu|dnia|dne|la|στις|în data)\s+\S/iu
-/** `On ... wrote:` and its kin, where the verb ends the line. */
+/** `On ... wrote:` and similar, where the verb ends the line. */
 const VERB_LAST =
   /(?:wrote|writes|schrieb|écrit|escribió|escreveu|scritto|schreef|skrev|skreiv|pisze|napisał(?:\(-?a\)|a)?|пишет|написал(?:\(а\)|а)?|пише|kirjoitti|napsal(?:\(a\)|a)?|napísal(?:\(a\)|a)?|yazdı|έγραψε|a scris|đã viết|menulis|のメール|が書きました|写道|寫道|님이 작성|כתב(?:\/ה|ה)?|كتب)\s*[:：]$/iu
 /** The same where the name follows the verb. */
 const VERB_WITHIN =
   /\s(?:schrieb|schreef|skrev|skreiv|ezt írta|napsal|a écrit|escribió)\s[^:]{0,300}(?:\([^()]{0,80}\))?\s*:$/iu
-/** An address with nothing but a colon after it: an attribution when a date stands before it. */
+/** An address followed only by a colon: an attribution when a date precedes it. */
 const ADDRESS_LAST = /<[^<>\s@]{1,80}@[^<>\s@]{1,200}>\s*[:：]$/u
 /** Yahoo puts the first quoted words on the attribution's own line. */
 const VERB_AND_MORE = /@[^\s<>@]{1,200}> (?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto)\s?:/iu
@@ -213,7 +213,10 @@ const MAX_LINE = 1_000
 const MAX_SIGNATURE_LINE = 100
 const MAX_WRAPPED = 4
 
-/** How sure an attribution is: a `certain` one names a date or an address, a `likely` one counts only ahead of quoted lines. */
+/**
+ * Confidence of an attribution: a `certain` one names a date or an address, a `likely` one counts only before quoted
+ * lines.
+ */
 export type Attribution = 'certain' | 'likely'
 
 export function isQuoted(line: string): boolean {
@@ -225,12 +228,15 @@ export function isForwardMark(line: string): boolean {
   return FORWARD_DASHED.test(start) || FORWARD_APPLE.test(start)
 }
 
-/** `Sent from my phone` and its kin, when it is a whole short line. */
+/** `Sent from my phone` and similar, when it is a whole short line. */
 export function isClientSignature(line: string): boolean {
   return line.length <= MAX_SIGNATURE_LINE && CLIENT_SIGNATURE.test(line)
 }
 
-/** Whether from this line on everything is an earlier message: `-----Original Message-----`, a rule and `From:`, a header block. */
+/**
+ * Whether everything from this line on is an earlier message: `-----Original Message-----`, a rule and `From:`, a
+ * header block.
+ */
 export function isHistoryMark(lines: readonly string[], at: number): boolean {
   const line = (lines[at] ?? '').slice(0, 200)
   if (ORIGINAL.test(line)) return true
@@ -243,7 +249,7 @@ export function isHistoryMark(lines: readonly string[], at: number): boolean {
 }
 
 /**
- * An attribution that begins on this line, wrapped over at most four lines: how many it takes, and how sure it is.
+ * An attribution that begins on this line, wrapped over at most four lines: its number of lines, and its confidence.
  */
 export function attributionAt(lines: readonly string[], at: number): { length: number; kind: Attribution } | undefined {
   const line = lines[at] ?? ''
@@ -263,7 +269,9 @@ export function attributionAt(lines: readonly string[], at: number): { length: n
   return undefined
 }
 
-/** A line that goes on in the next one is the start of an attribution: it has an opening word or a date and ends no sentence. */
+/**
+ * A line that may continue in the next one as an attribution: it has an opening word or a date and ends no sentence.
+ */
 function mayWrap(line: string, opens: boolean): boolean {
   return !/[!?]$/.test(line) && (opens ? /\d/.test(line) : DATE_LIKE.test(line))
 }

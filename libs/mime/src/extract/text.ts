@@ -1,6 +1,6 @@
 import { attributionAt, isClientSignature, isForwardMark, isHistoryMark, isQuoted } from './markers.ts'
 
-/** So many quoted lines at the end are history even when nothing announces them. */
+/** This many quoted lines at the end are history even without an attribution. */
 const UNANNOUNCED_QUOTE = 3
 
 /**
@@ -17,7 +17,7 @@ export function replyEnd(lines: readonly string[]): number {
   const forward = findIndex(lines, lines.length, isForwardMark)
   const hasForward = forward < lines.length
   const history = findIndex(lines, forward, (_, at) => isHistoryMark(lines, at))
-  // A mail that begins with such a mark is all history: somebody passed it on without a word.
+  // A mail that begins with such a mark is all history: it was forwarded without a comment.
   if (history < forward && !hasWords(lines, history)) return lines.length
   const body = history < forward ? history : lines.length
   const attribution = findAttribution(lines, Math.min(history, forward), body)
@@ -25,7 +25,7 @@ export function replyEnd(lines: readonly string[]): number {
   return hasForward && end > forward ? end : signatureStart(lines, end)
 }
 
-/** The first attribution below `limit` whose history reaches to `end`, or undefined. */
+/** The first attribution before `limit` whose history extends to `end`, or undefined. */
 function findAttribution(lines: readonly string[], limit: number, end: number): number | undefined {
   const words = lastWords(lines, signatureStart(lines, end))
   const quote = lines.findLastIndex((line, at) => at < end && isQuoted(line))
@@ -34,13 +34,13 @@ function findAttribution(lines: readonly string[], limit: number, end: number): 
     if (found === undefined) continue
     const after = at + found.length
     if (words < after) return found.kind === 'certain' || quote >= after || end < lines.length ? at : undefined
-    // Clients that quote without marks: nothing but the attribution tells old words from new ones.
+    // For clients that quote without marks, only the attribution separates old words from new ones.
     if (found.kind === 'certain' && quote < after && hasWords(lines, at)) return at
   }
   return undefined
 }
 
-/** Where trailing quoted lines begin when there are enough of them, else `end`. */
+/** Where trailing quoted lines begin when there are enough of them, otherwise `end`. */
 function dropTrailingQuote(lines: readonly string[], end: number): number {
   const words = lastWords(lines, signatureStart(lines, end))
   const quoted = lines.slice(words + 1, end).filter(isQuoted)
@@ -48,7 +48,9 @@ function dropTrailingQuote(lines: readonly string[], end: number): number {
   return words >= 0 && quoted.length >= UNANNOUNCED_QUOTE && !forwarded ? words + 1 : end
 }
 
-/** Where the signature begins: a `-- ` line with nothing quoted below it, or one last line such as `Sent from my phone`. */
+/**
+ * Where the signature begins: a `-- ` line with nothing quoted below it, or one last line such as `Sent from my phone`.
+ */
 function signatureStart(lines: readonly string[], end: number): number {
   const quote = lines.findLastIndex((line, at) => at < end && isQuoted(line))
   for (let at = quote + 1; at < end; at++) {

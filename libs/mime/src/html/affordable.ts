@@ -1,7 +1,7 @@
 import type { ParseLimits } from '../parse/limits.ts'
 
 /**
- * So many characters of html, from its beginning, are laid out within the time and memory that a mail may cost. A
+ * How many characters of html, from its beginning, can be laid out within the time and memory that a mail may cost. A
  * megabyte of `x<br>` took 1.4 s and 200 MB: the number of tags decides, not their length.
  */
 export function affordableLength(

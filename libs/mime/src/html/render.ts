@@ -4,7 +4,7 @@ import { MARK, MARK_START, OBJECT, type SkippedRange, simplifyHtml } from './sim
 /** One line of rendered html. */
 export interface RenderedLine {
   readonly text: string
-  /** Source offset after the last thing of this line that a reader sees. */
+  /** Source offset after the last visible content of this line. */
   readonly end: number
 }
 
@@ -13,12 +13,12 @@ const render = compile({ wordwrap: false, limits: { maxInputLength: Number.POSIT
 /**
  * Renders html as a reader would see it without styles: one entry per line, quotations marked with `> `, a blank line
  * around paragraphs.
- * @param skipped ranges to leave out, ascending and apart
+ * @param skipped ranges to leave out, ascending and disjoint
  */
 export function renderLines(html: string, skipped: readonly SkippedRange[] = []): RenderedLine[] {
   const lines: RenderedLine[] = []
   let end = html.length
-  // From below: a line without a mark belongs to the text whose mark comes next.
+  // From the end: a line without a mark belongs to the text whose mark comes next.
   for (const marked of render(simplifyHtml(html, skipped)).split('\n').toReversed()) {
     const mark = Number.parseInt(marked.slice(marked.lastIndexOf(MARK_START) + 1), 10)
     if (marked.includes(MARK_START) && mark <= html.length) end = mark

@@ -5,18 +5,20 @@ import { type HtmlElement, walkHtml } from './walk.ts'
 export interface SkippedRange {
   readonly start: number
   readonly end: number
-  /** Lines that stand in its place, so that rules for text still see that something was there. */
+  /** Lines that replace it, so that rules for text still see that something was there. */
   readonly standIn: readonly string[]
 }
 
-/** Stands for an image without alternative text, so that a line of nothing else is not empty. */
+/** Placeholder for an image without alternative text, so that a line with only the image is not empty. */
 export const OBJECT = '\ufffc'
 
-/** Characters that no text may hold (Unicode 23.7) around the source offset of what stands before them. */
+/** Noncharacters (Unicode 23.7), which no text may contain, around the source offset of the content before them. */
 export const MARK_START = '\ufdd0'
 export const MARK = /\ufdd0(\d{1,9})\ufdd1/g
 
-/** Deeper blocks and quotations look like those around them: neither time nor a line may grow with hostile nesting. */
+/**
+ * Deeper blocks and quotations look like those around them: neither time nor line length may grow with hostile nesting.
+ */
 const MAX_BLOCKS = 50
 const MAX_QUOTES = 10
 
@@ -27,9 +29,9 @@ const BLOCK = words(
 const SPACED = words('p h1 h2 h3 h4 h5 h6 table ul ol dl')
 
 /**
- * The same page in five kinds of element (div, p, blockquote, pre, br), without attributes, all of them closed, nested no
- * deeper than 50, without what a reader does not see. A renderer takes time quadratic to the depth of its input.
- * @param skipped ranges to leave out, ascending and apart
+ * The same page in five kinds of element (div, p, blockquote, pre, br), without attributes, all of them closed, nested
+ * no deeper than 50, without invisible content. A renderer takes time quadratic to the depth of its input.
+ * @param skipped ranges to leave out, ascending and disjoint
  */
 export function simplifyHtml(html: string, skipped: readonly SkippedRange[] = []): string {
   const page = new Page()
@@ -61,7 +63,7 @@ export function simplifyHtml(html: string, skipped: readonly SkippedRange[] = []
 
 class Page {
   #out = ''
-  /** The tag that each open element was written as; empty when it was not. */
+  /** The tag that was written for each open element; empty when none was. */
   readonly #tags: string[] = []
   #blocks = 0
   #quotes = 0
@@ -93,7 +95,7 @@ class Page {
     if (/\S/.test(value)) this.#textEnd = at
   }
 
-  /** Puts the lines of a range down once, however often it is met. */
+  /** Writes the replacement lines of a range once, however often it is met. */
   standIn(range: SkippedRange): void {
     if (this.#standsFor === range) return
     this.#standsFor = range
@@ -124,9 +126,9 @@ class Page {
     if (tag === 'pre') this.#preformatted += by
   }
 
-  /** Markup, after the text before it and its mark. */
+  /** Writes markup, after the pending text and its mark. */
   #write(markup: string): void {
-    // A no-break space alone would make an empty paragraph a line.
+    // A no-break space alone would make a line of an empty paragraph.
     const text = this.#preformatted > 0 ? this.#text : this.#text.replaceAll('\u00a0', ' ')
     if (this.#textEnd === undefined) this.#out += text
     else {

@@ -1,23 +1,26 @@
 import { Tokenizer } from 'htmlparser2'
 
-/** An open tag with the attributes that anything here looks at. */
+/** An open tag with the attributes that are used here. */
 export interface HtmlElement {
   readonly name: string
   /** Offset of `<` in the source. */
   readonly start: number
-  /** Cannot hold anything: its `close` is never called. */
+  /** Cannot have content: its `close` is never called. */
   readonly empty: boolean
-  /** Not shown to a reader, by itself or by an element around it. */
+  /** Invisible to a reader, by itself or because of an element around it. */
   readonly hidden: boolean
   readonly attributes: ReadonlyMap<string, string>
 }
 
-/** Callbacks in document order; every `open` of a non-void element is followed by its `close`, whatever the source lacks. */
+/**
+ * Callbacks in document order; every `open` of a non-void element is followed by its `close`, even where the source
+ * lacks the closing tag.
+ */
 export interface HtmlVisitor {
   open?(element: HtmlElement, end: number): void
-  /** `end` is the offset after the closing tag, or where the element was closed for want of one. */
+  /** `end` is the offset after the closing tag, or where the element was closed because it had none. */
   close?(element: HtmlElement, end: number): void
-  /** Text that a reader sees, with its entities decoded. */
+  /** Visible text, with its entities decoded. */
   text?(value: string, end: number): void
 }
 
@@ -28,8 +31,8 @@ const MAX_DEPTH = 500
 const MAX_ATTRIBUTE = 2_000
 
 /**
- * Walks html once, in time linear to its length: no tree is built, and a closing tag that closes nothing costs
- * nothing. Elements nested deeper than 500 are taken as void.
+ * Walks html once, in time linear to its length: no tree is built, and a closing tag that closes nothing costs nothing.
+ * Elements nested deeper than 500 are treated as void.
  */
 export function walkHtml(html: string, visitor: HtmlVisitor): void {
   const stack: HtmlElement[] = []

@@ -1,5 +1,5 @@
 const PADDING = -2
-/** What each byte stands for (RFC 4648 4 and 5); negative when it is no code. */
+/** The value of each byte (RFC 4648 4 and 5); negative when it is not in the alphabet. */
 const VALUES = new Int8Array(256).fill(-1)
 for (const [value, char] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
   VALUES[char.charCodeAt(0)] = value
@@ -9,13 +9,13 @@ VALUES['_'.charCodeAt(0)] = 63
 VALUES['='.charCodeAt(0)] = PADDING
 
 /**
- * Decodes base64 (RFC 2045 6.8) that arrives in chunks, wherever they are cut. What is no code is passed over, and
- * padding may end a group anywhere: some clients encode a file piece by piece, or every line on its own. Byte by byte,
- * because runs between paddings as values of their own took a parser thread 46 s for 40 MB of `A=`.
+ * Decodes base64 (RFC 2045 6.8) that arrives in chunks, wherever they are cut. Bytes outside the alphabet are skipped,
+ * and padding may end a group anywhere: some clients encode a file piece by piece, or every line on its own. Byte by
+ * byte, because handling runs between paddings as separate values took a parser thread 46 s for 40 MB of `A=`.
  * @param most bytes that are decoded at once
  */
 export function base64Decoder(most: number): (bytes: Buffer, last: boolean) => Generator<Buffer> {
-  /** Of the group that is not complete. */
+  /** Bits of the incomplete group. */
   let bits = 0
   let characters = 0
 
@@ -65,7 +65,7 @@ export function base64Decoder(most: number): (bytes: Buffer, last: boolean) => G
   }
 }
 
-/** The 24 bits of the four characters at `at`; negative when one of them is no code. */
+/** The 24 bits of the four characters at `at`; negative when one of them is not in the alphabet. */
 function groupAt(code: Buffer, at: number): number {
   if (at + 4 > code.length) return -1
   const a = VALUES[code[at] ?? 0] ?? -1

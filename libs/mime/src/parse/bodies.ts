@@ -1,6 +1,6 @@
 import type { Part } from './structure.ts'
 
-/** The parts that are the mail's words; every other leaf is an attachment (mail 16). */
+/** The parts that are the mail's text; every other leaf is an attachment (mail 16). */
 export interface Bodies {
   readonly text?: Part
   readonly html?: Part

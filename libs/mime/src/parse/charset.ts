@@ -10,8 +10,8 @@ const SHIFTING = /^(?:utf-?(?:16|32)|iso-2022|hz-|ucs|unicode|csutf)/
 const WIDE = /utf-?(?:16|32)|ucs|unicode/i
 
 /**
- * Text of `bytes` in the named charset. An absent, unknown or evidently wrong charset is guessed: UTF-8 where the
- * bytes are valid UTF-8, else Windows-1252, which never fails. The result has no NUL and no lone surrogate, because
+ * Decodes `bytes` in the named charset. An absent, unknown or evidently wrong charset is guessed: UTF-8 where the bytes
+ * are valid UTF-8, otherwise Windows-1252, which never fails. The result has no NUL and no lone surrogate, because
  * PostgreSQL stores neither.
  */
 export function decodeCharset(bytes: Uint8Array, charset?: string): string {
@@ -24,20 +24,20 @@ export function decodeLines(bytes: Buffer, charset?: string): string {
   return decodeCharset(bytes, charset).replace(/\r\n?/g, '\n')
 }
 
-/** Without the characters that no database column and no JSON parser downstream has to take. */
+/** Without the characters that a database column or a JSON parser downstream may refuse. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '') : wellFormed
 }
 
-/** Whether text in a charset of that name is decoded. */
+/** Whether text in a charset of that name can be decoded. */
 export function isKnownCharset(charset: string): boolean {
   return !isRefused(charset) && (iconv.encodingExists(charset) || platformDecoder(charset) !== undefined)
 }
 
 /**
- * iconv-lite would read these, but UTF-7 takes it seconds for a few megabytes, and hides what every other program sees
- * as plain text (RFC 9110 and browsers gave it up for that); the others are no charsets.
+ * iconv-lite would decode these, but UTF-7 takes it seconds for a few megabytes, and hides content that every other
+ * program sees as plain text (browsers dropped it for that reason); the others are not charsets.
  */
 function isRefused(charset: string): boolean {
   return /^(?:unicode11)?utf7(?:imap)?$|^base64$|^hex$/.test(charset.toLowerCase().replace(/:\d{4}$|[^0-9a-z]/g, ''))
@@ -48,7 +48,7 @@ function decode(bytes: Uint8Array, charset = ''): string {
   if (isAscii(buffer) && !SHIFTING.test(charset)) return buffer.toString('latin1')
   if (charset === '' || charset === 'us-ascii' || charset === 'ascii' || isRefused(charset)) return guess(buffer)
   if (iconv.encodingExists(charset)) return iconv.decode(buffer, charset)
-  // The platform knows the shifting Japanese encodings, which iconv-lite has not.
+  // The platform supports the shifting Japanese encodings, which iconv-lite lacks.
   return platformDecoder(charset)?.decode(buffer) ?? guess(buffer)
 }
 

@@ -16,7 +16,7 @@ const RFC_5322 =
   /(\d{1,2})[ -]+([A-Za-z]{3})[A-Za-z]*\.?[ -]+(\d{2,4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([+-]\d{4}|[A-Za-z]+)?/
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** The instant of a Date header (RFC 5322 3.3, with its obsolete forms), or undefined when there is none in it. */
+/** The instant of a Date header (RFC 5322 3.3, with its obsolete forms), or undefined when it contains none. */
 export function parseDate(value: string): Date | undefined {
   const text = value.slice(0, 200).trim()
   if (RFC_3339.test(text)) return inRange(Date.parse(text.replace(' ', 'T')))

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The fingerprint of what a mail says: its subject, where answers go, and every decoded part. Copies have the same one
- * whatever transfer encoding they were given and which way they took; a mail that says anything else has another.
+ * The fingerprint of a mail's content: its subject, its reply addresses, and every decoded part. Copies have the same
+ * fingerprint whatever their transfer encoding and route; a mail with any other content has another.
  */
 export class MailDigest {
   readonly #digest = createHash('sha256')
 
   /**
-   * Adds one thing that the mail says. Each is digested by itself, so that the end of one cannot pass for the next.
+   * Adds one element of the content. Each is digested separately, so that the end of one cannot pass for the beginning
+   * of the next.
    * @param kind what it is, without NUL
    * @returns its size in bytes
    */
@@ -23,7 +24,7 @@ export class MailDigest {
     return size
   }
 
-  /** In hex. No more can be added. */
+  /** The digest in hex. Nothing more can be added. */
   end(): string {
     return this.#digest.digest('hex')
   }

@@ -1,15 +1,15 @@
 import libmime from 'libmime'
 import { cleanText, isKnownCharset } from './charset.ts'
 
-/** Decodes the encoded words of a header value (RFC 2047), those that a sender split inside a character included. */
+/** Decodes the encoded words of a header value (RFC 2047), including those that a sender split inside a character. */
 export function decodeWords(value: string): string {
   if (!value.includes('=?')) return value
   return cleanText(libmime.decodeWords(withKnownCharsets(value)))
 }
 
 /**
- * libmime reads words of an unknown charset as UTF-8 and loses what is none; nothing is lost in Windows-1252. Each name
- * is looked up once, because looking up an unknown one takes 8 µs and a field has room for hundreds of words.
+ * libmime reads words of an unknown charset as UTF-8 and loses invalid bytes; Windows-1252 loses nothing. Each name is
+ * looked up once, because looking up an unknown one takes 8 µs and a field has room for hundreds of words.
  */
 function withKnownCharsets(value: string): string {
   const known = new Map<string, boolean>()

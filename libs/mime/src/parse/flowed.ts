@@ -1,6 +1,7 @@
 /**
- * Joins the soft-broken lines of `format=flowed` text (RFC 3676): quoting depths stay apart, the signature mark stays.
- * Our own: libmime.decodeFlowed leaves the quote marks of joined lines in the middle of the text.
+ * Joins the soft-broken lines of `format=flowed` text (RFC 3676): quoting depths stay separate, the signature mark
+ * stays. Implemented here because libmime.decodeFlowed leaves the quote marks of joined lines in the middle of the
+ * text.
  */
 export function unflow(text: string, deleteSpace: boolean): string {
   const out: string[] = []

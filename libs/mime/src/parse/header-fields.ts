@@ -9,16 +9,16 @@ export interface HeaderField {
   readonly value: string
 }
 
-/** Only spaces and tabs may stand ahead of the colon (RFC 5322 4.5): `From\x0b:` is no field. */
+/** Only spaces and tabs may precede the colon (RFC 5322 4.5): `From\x0b:` is not a field. */
 const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/
 
-/** The fields of a header that was read. Lines that are no field (an mbox `From ` line, garbage) are passed over. */
+/** The fields of a parsed header. Lines that are not fields (an mbox `From ` line, garbage) are skipped. */
 export function fieldsOf(headers: Headers | false): HeaderField[] {
   if (headers === false) return []
   return headers.getList().flatMap(({ line }) => {
     const name = FIELD_NAME.exec(line)?.[1]
     if (name === undefined) return []
-    // The lines are bytes as characters: which 8-bit charset a sender used is only seen here.
+    // The lines are bytes as characters: only here the 8-bit charset that a sender used is determined.
     const value = decodeCharset(Buffer.from(libmime.decodeHeader(line).value, 'latin1'))
     return [{ name, value: oneLine(value) }]
   })

@@ -1,4 +1,4 @@
-/** How much of a hostile mail is looked at. Whatever lies beyond is left out and the result says `truncated`. */
+/** Limits for hostile mail. Content beyond a limit is left out and the result says `truncated`. */
 export interface ParseLimits {
   /** Bytes of the header block of one part. */
   readonly headerBytes: number
@@ -12,9 +12,9 @@ export interface ParseLimits {
   readonly addresses: number
   /** Message ids of `References`; the newest are kept. */
   readonly references: number
-  /** Decoded bytes of the text body and, apart from it, of the html body. */
+  /** Decoded bytes of the text body and, separately, of the html body. */
   readonly bodyBytes: number
-  /** Characters of a text body up to which its reply is extracted; nobody writes longer ones, and they cost seconds. */
+  /** Characters of a text body up to which its reply is extracted; longer ones are not honest, and cost seconds. */
   readonly extractedText: number
   /** The same of an html body. */
   readonly extractedHtml: number
@@ -22,7 +22,7 @@ export interface ParseLimits {
   readonly htmlTags: number
 }
 
-/** The state of one parse: its limits, and whether any of them was met. */
+/** The state of one parse: its limits, and whether any of them was reached. */
 export interface Budget {
   readonly limits: ParseLimits
   truncated: boolean

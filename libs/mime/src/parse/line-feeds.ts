@@ -2,8 +2,9 @@ const CR = 0x0d
 const LF = 0x0a
 
 /**
- * The bytes of a text with a line feed for every line end, for any charset in which CR and LF are the bytes that ASCII
- * has for them. On bytes, because a pattern on a text keeps every match in memory: 30 bytes for each of five million.
+ * The bytes of a text with every line end as a line feed, for any charset in which CR and LF are the bytes that ASCII
+ * has for them. Works on bytes, because a pattern on a text keeps every match in memory: 30 bytes for each of five
+ * million.
  */
 export function withLineFeeds(bytes: Buffer): Buffer {
   if (!bytes.includes(CR)) return bytes

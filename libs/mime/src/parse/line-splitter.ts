@@ -14,22 +14,22 @@ type ProcessLine = (
 ) => void
 
 /**
- * mailsplit's own step for one line. Its typings know only the stream around it, which answers on later turns of the
- * event loop, copies every body and tells no offsets.
+ * mailsplit's own step for one line. Its typings only have the stream around it, which answers in later turns of the
+ * event loop, copies every body and reports no offsets.
  */
 const processLine: ProcessLine = Reflect.get(Splitter.prototype, 'processLine')
 
-/** What a line meant for the structure of the mail. */
+/** What a line means for the structure of the mail. */
 export type LineMeaning =
   | { readonly kind: 'content' }
   /** The header of this part is complete. */
   | { readonly kind: 'header'; readonly node: MimeNode }
-  /** A delimiter after which this part is read on. */
+  /** A delimiter after which reading continues in this part. */
   | { readonly kind: 'delimiter'; readonly node: MimeNode; readonly isNew: boolean }
-  /** The library would not go on. */
+  /** The library refuses to continue. */
   | { readonly kind: 'stop' }
 
-/** mailsplit, asked line by line. */
+/** Drives mailsplit line by line. */
 export class LineSplitter {
   readonly #splitter: Splitter
 
@@ -42,7 +42,10 @@ export class LineSplitter {
     })
   }
 
-  /** @param final whether nothing follows: a header that is not complete ends here. */
+  /**
+   *
+   * @param final whether this is the last line: an incomplete header ends here.
+   */
   read(line: Buffer, final = false): LineMeaning {
     let meaning: LineMeaning = { kind: 'stop' }
     try {

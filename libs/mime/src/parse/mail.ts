@@ -13,7 +13,7 @@ import type { Budget } from './limits.ts'
 import { contentOf, leavesOf, type Part, piecesOf } from './structure.ts'
 import type { TransferEncoding } from './transfer.ts'
 
-/** What tells that no person wrote this mail, for those who answer automatically (RFC 3834). */
+/** Evidence that no person wrote this mail, for automatic repliers (RFC 3834). */
 export interface Automation {
   /** `auto-generated`, `auto-replied`, ... of Auto-Submitted; absent for `no` and when the header is missing. */
   readonly autoSubmitted?: string
@@ -27,7 +27,7 @@ export interface Automation {
 export interface MailHeader {
   /** Field name as written to decoded value; repeated fields joined with a newline (mail 5.1). */
   readonly headers: Record<string, string>
-  /** The address of the one author, letters kept; absent where `From` does not name exactly one mailbox. */
+  /** The address of the one author, its case preserved; absent where `From` does not name exactly one mailbox. */
   readonly author?: string
   /** The author as a display string, or the text of `From`, which cannot be taken for an address; never empty. */
   readonly from: string
@@ -43,11 +43,11 @@ export interface MailHeader {
   readonly references: string[]
   readonly date?: Date
   readonly automation: Automation
-  /** A limit was met: something of the mail is missing here. */
+  /** A limit was reached: part of the mail is missing here. */
   readonly truncated: boolean
 }
 
-/** One MIME leaf that is not a body. Its bytes stay in the raw mail, from where `decodeTransferStream` takes them. */
+/** One MIME leaf that is not a body. Its bytes stay in the raw mail, from where `decodeTransferStream` decodes them. */
 export interface AttachmentInfo {
   /** Offset of its first byte in the raw mail, and of the one after its last. */
   readonly start: number
@@ -66,11 +66,11 @@ export interface ParsedMail extends MailHeader {
   readonly text?: string
   readonly html?: string
   readonly attachments: AttachmentInfo[]
-  /** SHA-256 (hex) over subject, Reply-To and all decoded parts; the same for copies that took different ways here. */
+  /** SHA-256 (hex) over subject, Reply-To and all decoded parts; equal for copies that took different routes. */
   readonly digest: string
 }
 
-/** What the mail of this structure says. */
+/** The content of a mail of this structure. */
 export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedMail {
   const header = describeHeader(raw, root.fields, budget)
   const digest = new MailDigest()
@@ -95,7 +95,7 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
   }
 }
 
-/** What a mail's own header says. */
+/** The content of a mail's own header. */
 export function describeHeader(raw: Buffer, fields: readonly HeaderField[], budget: Budget): MailHeader {
   const addresses = (name: string): string[] => {
     const list = readMailboxes(allValues(fields, name).join(', '), budget.limits.addresses)
@@ -167,7 +167,7 @@ function readBody(raw: Buffer, part: Part, budget: Budget, digest: MailDigest): 
   return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
 }
 
-/** A leaf as an attachment of that many decoded bytes. */
+/** A leaf as an attachment with this many decoded bytes. */
 function describeAttachment(leaf: Part, filename: string, size: number): AttachmentInfo {
   const disposition = leaf.disposition?.value === 'inline' ? 'inline' : leaf.disposition && 'attachment'
   const contentId = messageIdsIn(firstValue(leaf.fields, 'content-id') ?? '')[0]?.slice(1, -1)
@@ -183,7 +183,7 @@ function describeAttachment(leaf: Part, filename: string, size: number): Attachm
   }
 }
 
-/** The last path segment of the given name: a sender does not choose directories. */
+/** The last path segment of the given name: a sender must not choose directories. */
 function fileName(leaf: Part): string {
   const given = leaf.disposition?.parameters.get('filename') ?? leaf.parameters.get('name') ?? ''
   return oneLine(withoutDirections(given)).split(/[/\\]/).at(-1)?.slice(0, 255).toWellFormed().trim() ?? ''

@@ -2,7 +2,7 @@ import type { MimeNode } from '@zone-eu/mailsplit'
 
 const DASH = 0x2d
 
-/** The boundaries of a part and of those around it, for one question per line that begins with two dashes. */
+/** The boundaries of a part and of those around it, queried once per line that begins with two dashes. */
 export class OpenBoundaries {
   readonly #texts = new Set<string>()
   #shortest = Number.POSITIVE_INFINITY
@@ -17,7 +17,7 @@ export class OpenBoundaries {
     }
   }
 
-  /** Whether what follows the dashes of a line is one of them, with or without the dashes that close its multipart. */
+  /** Whether the text after a line's dashes is one of them, with or without the dashes that close its multipart. */
   has(raw: Buffer, from: number, end: number): boolean {
     const length = end - from
     if (length < this.#shortest || length > this.#longest + 2) return false

@@ -8,20 +8,23 @@ export interface Parameterized {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Reads a structured value with its parameters: RFC 2231, and the RFC 2047 words that clients put there against the rules. */
+/**
+ * Reads a structured value with its parameters: RFC 2231, and the RFC 2047 words that clients use there against the
+ * rules.
+ */
 export function parseParameterized(raw: string): Parameterized {
   const { value, params } = libmime.parseHeaderValue(withoutUtf7(withPlainBackslashes(raw)))
   const parameters = Object.entries(params).map(([name, text]) => [name, cleanText(decodeWords(text))] as const)
-  // A header that begins with its parameters has no value; libmime says so with `false`.
+  // A header that begins with its parameters has no value; libmime returns `false` for it.
   return { value: (value || '').trim().toLowerCase(), parameters: new Map(parameters) }
 }
 
-/** Windows clients put the backslashes of a path into file names unescaped. */
+/** Windows clients write the backslashes of a path into file names unescaped. */
 function withPlainBackslashes(raw: string): string {
   return raw.replace(/\\(["\\]?)/g, (pair, escaped) => (escaped === '' ? '\\\\' : pair))
 }
 
-/** UTF-7 is no known charset here either (`isKnownCharset`). */
+/** UTF-7 is not supported here either (`isKnownCharset`). */
 function withoutUtf7(raw: string): string {
   return raw.replace(/(\*\s*=\s*"?)(?:unicode-1-1-)?utf-?7(?:-imap)?(?=')/gi, '$1windows-1252')
 }

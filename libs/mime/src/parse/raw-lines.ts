@@ -35,7 +35,7 @@ export function isDashed(raw: Buffer, at: number): boolean {
   return raw[at] === DASH && raw[at + 1] === DASH
 }
 
-/** Whether these bytes stand at `at`; without a native call, because hostile mail asks millions of times. */
+/** Whether these bytes are at `at`; without a native call, because hostile mail triggers millions of checks. */
 export function isAt(raw: Buffer, at: number, bytes: Buffer): boolean {
   for (let i = 0; i < bytes.length; i++) {
     if (raw[at + i] !== bytes[i]) return false

@@ -16,7 +16,7 @@ import {
 } from './raw-lines.ts'
 import { decodeTransfer, type TransferEncoding, transferEncoding } from './transfer.ts'
 
-/** One MIME entity as offsets into the raw mail: nothing is copied or decoded until someone asks. */
+/** One MIME entity as offsets into the raw mail: nothing is copied or decoded until it is needed. */
 export interface Part {
   readonly fields: readonly HeaderField[]
   /** Media type in lower case, for example `text/plain`. */
@@ -40,7 +40,9 @@ const NOTHING = Buffer.alloc(0)
 const MAX_BOUNDARY = 256
 /** A boundary with its dashes and some blanks. */
 const MAX_DELIMITER = MAX_BOUNDARY + 100
-/** Header bytes of all parts together, as a multiple of those of one: to take a field apart costs far more than to skip it. */
+/**
+ * Header bytes of all parts together, as a multiple of those of one: parsing a field costs far more than skipping it.
+ */
 const HEADS = 4
 /** Delimiters of a mail, as a multiple of its parts: a multipart is closed once. */
 const DELIMITERS = 4
@@ -67,7 +69,7 @@ export function piecesOf(raw: Buffer, part: Part): Iterable<Buffer> {
   return decodeTransfer(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding)
 }
 
-/** The decoded bytes of a leaf in one, `most` of them or a little more at most. */
+/** The decoded bytes of a leaf as one buffer, at most `most` of them or a little more. */
 export function contentOf(raw: Buffer, part: Part, most: number): Buffer {
   const pieces: Buffer[] = []
   let length = 0
@@ -80,7 +82,7 @@ export function contentOf(raw: Buffer, part: Part, most: number): Buffer {
   return others.length === 0 ? only : Buffer.concat(pieces, length)
 }
 
-/** Shows mailsplit the lines that can matter to it, and notes where in the mail its parts lie. */
+/** Feeds mailsplit the lines that can matter to it, and records where in the mail its parts are. */
 class StructureReader {
   readonly #raw: Buffer
   readonly #budget: Budget
@@ -89,11 +91,11 @@ class StructureReader {
   #root: OpenPart | undefined
   #current: MimeNode | undefined
   #nodes = 1
-  /** Where the header that is being read begins; undefined in a body. */
+  /** Where the header being read begins; undefined in a body. */
   #head: number | undefined = 0
   #headFields = 0
   #headIsFull = false
-  /** Bytes of the headers that were read before. */
+  /** Bytes of the headers read so far. */
   #headsRead = 0
   #delimiters = 0
   /** Those of the current part and the ones around it; undefined when they may have changed. */
@@ -154,7 +156,10 @@ class StructureReader {
     }
   }
 
-  /** The line as mailsplit knows delimiters: without the blanks that RFC 2046 5.1.1 lets relays add, and with an end. */
+  /**
+   * The line as mailsplit recognises delimiters: without the blanks that RFC 2046 5.1.1 lets relays add, and with a
+   * line end.
+   */
   #delimiterAt(at: number, next: number): Buffer | undefined {
     if (!isDashed(this.#raw, at)) return undefined
     this.#boundaries ??= new OpenBoundaries(this.#current)
@@ -221,7 +226,7 @@ class StructureReader {
     return false
   }
 
-  /** Ends the current part and those around it, up to the one that goes on. */
+  /** Ends the current part and those around it, up to the one that continues. */
   #leave(to: MimeNode | false | undefined, at: number): void {
     for (let node = this.#current; node && node !== to; node = node.parentNode || undefined) {
       // A delimiter within a header: the part has no body.
@@ -236,7 +241,7 @@ class StructureReader {
     this.#enter(node, at)
   }
 
-  /** A multipart in which no part can be found is shown as the text that it is (RFC 2046 5.1 has no better idea). */
+  /** A multipart in which no part can be found is shown as text, since RFC 2046 5.1 does not define the case. */
   #showAsTextIfEmpty(part: OpenPart): void {
     const isEmpty = part.type.startsWith('multipart/') && part.children.length === 0
     if (isEmpty && part.depth < this.#budget.limits.depth) part.type = 'text/plain'

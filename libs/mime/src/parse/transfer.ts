@@ -1,7 +1,7 @@
 import { base64Decoder } from './base64.ts'
 import { decodeQuotedPrintable } from './quoted-printable.ts'
 
-/** Content-Transfer-Encodings under which the bytes of a part are not what stands in the mail (RFC 2045 6). */
+/** Content-Transfer-Encodings under which the bytes of a part differ from those in the mail (RFC 2045 6). */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'none'
 
 /** Longer lines are decoded in several pieces; no standard allows them (RFC 5322 2.1.1). */
@@ -13,24 +13,24 @@ const SPACE = 0x20
 const TAB = 0x09
 const NOTHING = Buffer.alloc(0)
 
-/** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a heap that is bounded. */
+/** Bodies are decoded in pieces of this size: whole ones would take many times their size, in a bounded heap. */
 const PIECE = 64 * 1024
 
-/** Takes the next bytes of a body, and whether they are the last, and gives what can be decoded by now. */
+/** Given the next bytes of a body, and whether they are the last, yields what can be decoded so far. */
 type Decoder = (bytes: Buffer, last: boolean) => Iterable<Buffer>
 
-/** The encoding that a field names. What is unknown, or no encoding at all, leaves the bytes as they are. */
+/** The encoding that a field names. An unknown or missing encoding leaves the bytes as they are. */
 export function transferEncoding(field: string): TransferEncoding {
   const name = field.split(/[;\s]/, 1)[0]?.toLowerCase()
   return name === 'base64' || name === 'quoted-printable' ? name : 'none'
 }
 
-/** The bytes of a body without its transfer encoding, piece by piece. Never fails: what is no code stays as it is. */
+/** The bytes of a body without its transfer encoding, piece by piece. Never fails: invalid codes stay as they are. */
 export function decodeTransfer(body: Buffer, encoding: TransferEncoding): Iterable<Buffer> {
   return decoderOf(encoding)(body, true)
 }
 
-/** The same of a body that arrives in chunks, wherever they are cut. */
+/** The same for a body that arrives in chunks, wherever they are cut. */
 export async function* decodeTransferStream(
   chunks: AsyncIterable<Buffer>,
   encoding: TransferEncoding,
@@ -53,7 +53,7 @@ function decoderOf(encoding: TransferEncoding): Decoder {
 
 /** Whole lines, as many as fit, so that no code is cut; a line that is too long is decoded in several pieces. */
 function quotedPrintableDecoder(): Decoder {
-  /** A line whose end has not come. */
+  /** A line whose end has not arrived. */
   let open: Buffer = NOTHING
   return function* (bytes, last) {
     const body = open.length === 0 ? bytes : Buffer.concat([open, bytes])
@@ -71,8 +71,8 @@ function quotedPrintableDecoder(): Decoder {
 }
 
 /**
- * Offset after the line that begins at `at`, or where a too long one may be cut: not in a code, not after a blank.
- * @returns undefined when the rest of the line has not come.
+ * Offset after the line that begins at `at`, or where a too long one may be cut: not inside a code, not after a blank.
+ * @returns undefined when the rest of the line has not arrived.
  */
 function lineEnd(body: Buffer, at: number, last: boolean): number | undefined {
   const limit = Math.min(at + MAX_LINE, body.length)

@@ -11,20 +11,20 @@ const QUOTE_STYLE = 'margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1
 
 type Quoted = Pick<ReplySource, 'from' | 'timestamp' | 'text' | 'html'>
 
-/** `Re: ` before the subject, once (mail 8.3). */
+/** Adds `Re: ` before the subject, once (mail 8.3). */
 export function replySubject(subject: string | undefined): string {
   const text = subject ?? ''
   return /^re:/i.test(text) ? text : `Re: ${text}`.trim()
 }
 
-/** `Fwd: ` before the subject, unless it says `Fwd:` or `Fw:` already (mail 8.3). */
+/** Adds `Fwd: ` before the subject, unless it begins with `Fwd:` or `Fw:` already (mail 8.3). */
 export function forwardSubject(subject: string | undefined): string {
   const text = subject ?? ''
   return /^fwd?:/i.test(text) ? text : `Fwd: ${text}`.trim()
 }
 
 /**
- * The bodies of an answer: the caller's words with the source quoted below, in the form or forms the caller gave
+ * The bodies of an answer: the caller's text with the source quoted below, in the form or forms that the caller gave
  * (mail 8.3). A caller without any body gets none.
  */
 export function replyBodies(own: { text?: string; html?: string }, source: Quoted): { text?: string; html?: string } {
@@ -43,7 +43,7 @@ export function replyText(text: string, source: Quoted): string {
   return `${withoutLastBreaks(text)}\n\n${attribution(source)}\n\n${quote}`
 }
 
-/** The caller's html with the source in the quote container that every reply extractor knows. */
+/** The caller's html with the source in the quote container that every reply extractor recognises. */
 export function replyHtml(html: string, source: Quoted): string {
   const words = source.html === undefined ? textAsHtml(source.text ?? '') : bodyContent(source.html)
   const quote =
@@ -67,21 +67,21 @@ export function attribution(source: Pick<ReplySource, 'from' | 'timestamp'>): st
   return `On ${day} at ${time} UTC ${bareAddress(source.from)} wrote:`
 }
 
-/** Where the quote goes in: ahead of the closing tags of a whole document, else at the end. */
+/** Where the quote is inserted: before the closing tags of a whole document, otherwise at the end. */
 function closingTag(html: string): number {
   const tags = [...html.matchAll(/<\/(body|html)\s*>/gi)]
   const body = tags.findLast((tag) => tag[1]?.toLowerCase() === 'body')
   return (body ?? tags.at(-1))?.index ?? html.length
 }
 
-/** What stands between the body tags, because a document cannot hold another one. */
+/** The content between the body tags, because a document cannot contain another one. */
 function bodyContent(html: string): string {
   const open = html.search(/<body[\s>]/i)
   const start = open < 0 ? 0 : html.indexOf('>', open) + 1
   return html.slice(start, Math.max(start, closingTag(html)))
 }
 
-/** By hand: `/\n+$/` takes time quadratic to the longest run of empty lines, and a sender chose it. */
+/** Without a pattern: `/\n+$/` takes time quadratic to the longest run of empty lines, which a sender chooses. */
 function withoutLastBreaks(text: string): string {
   let end = text.length
   while (text[end - 1] === '\n') end--

@@ -1,12 +1,12 @@
 import { normalizeAddress } from '../addresses/address.ts'
 import { bareAddress } from '../addresses/mailboxes.ts'
 
-/** What a reply needs to know of the message it answers. Addresses are display strings. */
+/** What a reply needs of the message it answers. Addresses are display strings. */
 export interface ReplySource {
   readonly messageId: string
   /** As it is shown and quoted. */
   readonly from: string
-  /** The mailbox that an answer goes to without Reply-To; undefined where `From` names no single one. */
+  /** The mailbox that an answer goes to without Reply-To; undefined where `From` does not name exactly one. */
   readonly author: string | undefined
   readonly replyTo: readonly string[]
   readonly to: readonly string[]
@@ -17,18 +17,21 @@ export interface ReplySource {
   readonly text?: string
   readonly html?: string
   readonly timestamp: Date
-  /** Whether the replying inbox sent it: then an answer goes to those it was sent to. */
+  /** Whether the replying inbox sent it: then an answer goes to its recipients. */
   readonly sentByInbox: boolean
 }
 
-/** `to` of a reply without recipients of its own: Reply-To, else the author; for a message of one's own its `to` (mail 8.3). */
+/**
+ * `to` of a reply without recipients of its own: Reply-To, otherwise the author; for the inbox's own message its `to`
+ * (mail 8.3).
+ */
 export function replyRecipients(source: Pick<ReplySource, 'author' | 'replyTo' | 'to' | 'sentByInbox'>): string[] {
   return source.sentByInbox ? [...source.to] : answerTo(source)
 }
 
 /**
- * `to` and `cc` of a reply to all: everyone the source was sent to and who sent it, each once, never the replying
- * inbox itself (mail 8.3). Both are empty when nobody else was involved.
+ * `to` and `cc` of a reply to all: the sender and all recipients of the source, each once, never the replying inbox
+ * itself (mail 8.3). Both are empty when no one else was involved.
  */
 export function replyAllRecipients(
   source: Pick<ReplySource, 'author' | 'replyTo' | 'to' | 'cc'>,
@@ -52,7 +55,7 @@ export function threadingHeaders(source: Pick<ReplySource, 'messageId' | 'refere
   return { inReplyTo: source.messageId, references: [...earlier, source.messageId] }
 }
 
-/** Text in `From` is no address that an answer could go to, whatever it looks like (mail 13). */
+/** Text in `From` is not an address that an answer could go to, whatever it looks like (mail 13). */
 function answerTo({ author, replyTo }: Pick<ReplySource, 'author' | 'replyTo'>): string[] {
   if (replyTo.length > 0) return [...replyTo]
   return author === undefined ? [] : [author]

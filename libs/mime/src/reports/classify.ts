@@ -7,14 +7,14 @@ export type BounceSubType =
   | 'ContentRejected'
   | 'Undetermined'
 
-/** What a bounce is called in events, and whether its recipient is blocked from now on. */
+/** How a bounce is classified in events, and whether its recipient is suppressed from now on. */
 export interface BounceClass {
   readonly type: BounceType
   readonly subType: BounceSubType
   readonly suppress: boolean
 }
 
-/** What a complaint is called in events; every complaint suppresses. */
+/** How a complaint is classified in events; every complaint suppresses. */
 export interface ComplaintClass {
   readonly type: string
   readonly subType: string
@@ -31,11 +31,11 @@ export function enhancedStatusIn(text: string): string | undefined {
 }
 
 /**
- * The class of a failed delivery (events 1.3); undefined while it is no bounce, because a temporary failure is still
+ * The class of a failed delivery (events 1.3); undefined while it is not a bounce, because a temporary failure is still
  * being retried.
- * @param enhancedStatus for example `5.1.1`, when the server gave one; it goes before the code
+ * @param enhancedStatus for example `5.1.1`, when the server gave one; it takes precedence over the code
  * @param smtpCode for example 550
- * @param exhausted whether nobody will try again: the retry window is over, or a report says `failed`
+ * @param exhausted whether there will be no retry: the retry window is over, or a report says `failed`
  */
 export function classifyBounce(
   enhancedStatus: string | undefined,
@@ -55,8 +55,8 @@ export function classifyBounce(
 }
 
 /**
- * The class of an abuse report by its Feedback-Type (events 1.3, RFC 5965 7.3); undefined for reports that complain of
- * nothing: `not-spam`, and `auth-failure` (RFC 6591).
+ * The class of an abuse report by its Feedback-Type (events 1.3, RFC 5965 7.3); undefined for reports that are not
+ * complaints: `not-spam`, and `auth-failure` (RFC 6591).
  */
 export function classifyComplaint(feedbackType: string | undefined): ComplaintClass | undefined {
   const type = feedbackType?.trim().toLowerCase() || 'abuse'

@@ -4,11 +4,11 @@ import type { Budget } from '../parse/limits.ts'
 import { contentOf, type Part } from '../parse/structure.ts'
 import { enhancedStatusIn } from './classify.ts'
 
-/** What became of one recipient (RFC 3464 2.3). */
+/** Outcome for one recipient (RFC 3464 2.3). */
 export interface RecipientStatus {
   /** The address the report is about. */
   readonly recipient: string
-  /** The address as the mail was sent to it, when the report says so. */
+  /** The original recipient address of the mail, when the report names it. */
   readonly originalRecipient?: string
   readonly action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
   /** Enhanced status code, for example `5.1.1`. */
@@ -44,7 +44,7 @@ const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as con
 const MAX_RECIPIENTS = 500
 const MAX_DIAGNOSTIC = 2_000
 
-/** The report that a mail of this structure is, or undefined when it is none. */
+/** The report in a mail of this structure, or undefined when it is not a report. */
 export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | undefined {
   if (root.type !== 'multipart/report') return undefined
   const original = originalHeader(raw, root, budget)
@@ -62,7 +62,7 @@ function deliveryReport(body: Buffer, known: { originalMessageId?: string }, bud
   const originalEnvelopeId = firstValue(perMessage, 'original-envelope-id')
   return {
     kind: 'delivery',
-    // Some senders leave out the empty line after the per-message fields.
+    // Some senders omit the empty line after the per-message fields.
     recipients: [perMessage, ...groups].map(recipientStatus).filter((entry) => entry !== undefined),
     ...(reportingMta && { reportingMta }),
     ...(originalEnvelopeId && { originalEnvelopeId }),

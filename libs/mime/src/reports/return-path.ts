@@ -6,9 +6,9 @@ const LOCAL = /^b\+([0-9a-f]{32})([0-9a-f]{20})$/
 const MAC_HEX = 20
 
 /**
- * The envelope sender of outgoing mail, which names the delivery: `b+<id><mac>@<bounce domain>`, the id as the hex
- * digits of a UUID and its MAC. Reports come back to it, so that each is about exactly one delivery, and nobody can
- * make up a report about somebody else's. Mail systems may change the case of a local part: hex survives that.
+ * The envelope sender of outgoing mail, which identifies the delivery: `b+<id><mac>@<bounce domain>`, the id as the hex
+ * digits of a UUID and its MAC. Reports return to it, so that each is about exactly one delivery, and a report about
+ * another sender's mail cannot be forged. Mail systems may change the case of a local part: hex survives that.
  */
 export class ReturnPath {
   readonly #domain: string
@@ -26,7 +26,10 @@ export class ReturnPath {
     return `${PREFIX}${id}${this.#mac(id)}@${this.#domain}`
   }
 
-  /** @returns the delivery that a recipient address names, or undefined when it is none of ours or was made up. */
+  /**
+   *
+   * @returns the delivery that a recipient address identifies, or undefined when it is foreign or forged.
+   */
   deliveryOf(address: string): string | undefined {
     const text = address.toLowerCase()
     const at = text.lastIndexOf('@')

@@ -1,4 +1,4 @@
-/** The thread that parsed this mail ended: out of memory, or a failure of the parser. Another took its place. */
+/** The thread that parsed this mail ended: out of memory, or a failure of the parser. It was replaced. */
 export class ParserCrashedError extends Error {
   constructor(cause: unknown) {
     super('The parser thread died while it read a mail', { cause })
@@ -6,7 +6,7 @@ export class ParserCrashedError extends Error {
   }
 }
 
-/** The thread that parsed this mail took too long and was stopped. Another took its place. */
+/** The thread that parsed this mail took too long and was stopped. It was replaced. */
 export class ParserTimeoutError extends Error {
   constructor(timeoutMs: number) {
     super(`The parser thread was stopped after ${timeoutMs} ms on one mail`)
@@ -14,7 +14,7 @@ export class ParserTimeoutError extends Error {
   }
 }
 
-/** The first attempt at this mail took longer than honest mail takes. It can still be read, in the slow lane. */
+/** The first attempt at this mail took longer than honest mail does. It can still be read, in the slow lane. */
 export class ParserOverdueError extends Error {
   constructor(firstMs: number) {
     super(`The first attempt at a mail was stopped after ${firstMs} ms`)
@@ -22,10 +22,10 @@ export class ParserOverdueError extends Error {
   }
 }
 
-/** No thread could read this mail: none started, or the pool is closed. That says nothing about the mail. */
+/** No thread could read this mail: none started, or the pool is closed. This says nothing about the mail. */
 export class ParserUnavailableError extends Error {
   constructor(cause: unknown) {
-    super('There is no parser thread', { cause })
+    super('No parser thread is available', { cause })
     this.name = 'ParserUnavailableError'
   }
 }

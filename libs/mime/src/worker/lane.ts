@@ -4,21 +4,21 @@ import { ParserCrashedError, ParserUnavailableError } from './errors.ts'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import type { ReadMail } from './read-mail.ts'
 import { fromSent } from './sent-mail.ts'
-import { KeyedMutex } from './turns.ts'
+import { SmallestFirstQueue } from './smallest-first-queue.ts'
 
 export interface LaneOptions {
-  /** Mails that are read at once. */
+  /** Mails that are read concurrently. */
   readonly threads: number
-  /** A thread always stands ready; otherwise the first one starts with the first mail. */
+  /** One thread is always kept ready; otherwise the first one starts with the first mail. */
   readonly standing: boolean
   /** Heap of one thread; a thread that needs more dies. */
   readonly memoryMb: number
-  /** A thread that had nothing to do for this long ends, unless it is the one that stands ready. */
+  /** A thread that idles this long ends, unless it is the one kept ready. */
   readonly idleMs: number
   readonly limits: ParseLimits
-  /** What a mail of so many bytes may take, in milliseconds from when its thread begins. */
+  /** How long a mail of this many bytes may take, in milliseconds from when its thread starts on it. */
   readonly deadlineMs: (bytes: number) => number
-  /** The error for a mail that took longer. */
+  /** The error for a mail that takes longer. */
   readonly overdue: (deadlineMs: number) => Error
 }
 
@@ -33,21 +33,21 @@ interface Thread {
   readonly worker: Worker
   ready: boolean
   task: Task | undefined
-  /** Ends the thread: when its mail takes too long, or when no mail comes. */
+  /** Ends the thread: when its mail takes too long, or when no mail arrives. */
   timer: NodeJS.Timeout | undefined
 }
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
-/** A heap never shrinks by itself while its thread idles, so a thread that a mail made this large gives way to a new one. */
+/** A heap does not shrink while its thread idles, so a thread whose heap a mail made this large is replaced. */
 const LARGE_HEAP = 48 * 1024 * 1024
-/** A mail that has waited this long is no longer passed by every smaller one. */
-const PATIENCE_MS = 1_000
+/** A mail that has waited this long is no longer overtaken by every smaller one. */
+const MAX_WAIT_MS = 1_000
 
-/** Threads that share one queue of mails and one deadline. A thread that dies or exceeds it is replaced. */
+/** Threads that share one queue of mails and one deadline. A thread that dies or exceeds the deadline is replaced. */
 export class Lane {
   readonly #options: LaneOptions
   readonly #threads = new Set<Thread>()
-  readonly #queue = new KeyedMutex<Task>(PATIENCE_MS)
+  readonly #queue = new SmallestFirstQueue<Task>(MAX_WAIT_MS)
   #closed = false
 
   constructor(options: LaneOptions) {
@@ -60,17 +60,20 @@ export class Lane {
     return this.#queue.length
   }
 
-  /** Threads that there are now. */
+  /** Current number of threads. */
   get threads(): number {
     return this.#threads.size
   }
 
-  /** Whether a thread waits for a mail, or will in a moment. */
+  /** Whether a thread is waiting for a mail, or will be in a moment. */
   get isIdle(): boolean {
     return this.#queue.length === 0 && [...this.#threads].some(({ task }) => task === undefined)
   }
 
-  /** @throws ParserCrashedError, ParserUnavailableError, and what `overdue` makes */
+  /**
+   *
+   * @throws ParserCrashedError, ParserUnavailableError, and the error that `overdue` makes
+   */
   read(raw: Uint8Array): Promise<ReadMail> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
@@ -110,7 +113,7 @@ export class Lane {
     worker.on('exit', (code) => this.#replace(thread, new ParserCrashedError(new Error(`exit code ${code}`))))
   }
 
-  /** As many threads as there are mails, and never more than were asked for. */
+  /** As many threads as there are mails, up to the configured number. */
   #startMissing(): void {
     const { threads, standing } = this.#options
     const busy = [...this.#threads].filter(({ task }) => task !== undefined).length
@@ -118,7 +121,7 @@ export class Lane {
     while (this.#threads.size < wanted) this.#start()
   }
 
-  /** Lets a thread wait for its next mail. @returns what it was busy with. */
+  /** Lets a thread wait for its next mail. @returns the task it was busy with. */
   #release(thread: Thread): Task | undefined {
     const { task } = thread
     clearTimeout(thread.timer)
@@ -144,7 +147,8 @@ export class Lane {
       this.#startMissing()
       return
     }
-    // A thread that cannot even start would be started for ever: those who wait learn of it, the next mail tries again.
+    // A thread that cannot even start would be restarted forever: waiting mails are rejected, and the next mail tries
+    // again.
     for (const task of this.#queue.takeAll()) task.reject(new ParserUnavailableError(reason))
   }
 
@@ -155,7 +159,7 @@ export class Lane {
       if (task === undefined) break
       clearTimeout(thread.timer)
       thread.task = task
-      // An exact copy: cloning a view would take along whatever else its buffer holds.
+      // An exact copy: cloning a view would copy its whole underlying buffer.
       const raw = new Uint8Array(task.raw)
       const request: ParserRequest = { raw, limits: this.#options.limits }
       const deadlineMs = this.#options.deadlineMs(raw.length)
@@ -170,7 +174,9 @@ function closedPool(): ParserUnavailableError {
   return new ParserUnavailableError(new Error('The parser pool is closed'))
 }
 
-/** Neither preloads (telemetry) nor settings of the main thread concern a parser, except where compiled modules are. */
+/**
+ * Neither preloads (telemetry) nor settings of the main thread apply to a parser, except where compiled modules are.
+ */
 function threadEnvironment(): Record<string, string> {
   const compiled = process.env['NODE_COMPILE_CACHE']
   return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }

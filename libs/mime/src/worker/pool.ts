@@ -5,26 +5,27 @@ import { Lane } from './lane.ts'
 import type { ReadMail } from './read-mail.ts'
 
 export interface ParserPoolOptions {
-  /** How many first attempts are made at the same time. One thread stands ready, the others only while they are needed. */
+  /** Concurrent first attempts. One thread is kept ready, the others exist only while they are needed. */
   readonly threads: number
   /** Heap of one thread; a thread that needs more dies. Default 256. */
   readonly memoryMb?: number
   /** Time for the first attempt at a small mail; a large one gets more (`PER_MEGABYTE_MS`). Default 500. */
   readonly firstMs?: number
-  /** Time for one mail in the slow lane, counted from when its thread begins. Default 5000. */
+  /** Time for one mail in the slow lane, counted from when its thread starts on it. Default 5000. */
   readonly timeoutMs?: number
-  /** A thread that had nothing to do for this long ends, unless it is the last of the ordinary ones. Default 30,000. */
+  /** A thread that idles this long ends, unless it is the last of the ordinary ones. Default 30,000. */
   readonly idleMs?: number
   readonly limits?: Partial<ParseLimits>
 }
 
 /**
  * Parser threads that one mail may kill without harm to the process or to other mails. The bytes of a mail are copied
- * once; the caller's buffer stays its own. Small mails pass larger ones that wait.
+ * once; the caller keeps its buffer. Small mails overtake larger ones that wait.
  *
- * There are three lanes. First attempts share the ordinary threads and are short; what exceeds one is read again from
- * the start in the slow lane, whose one thread no other mail needs. A mail that has priority never waits for ordinary
- * threads: it has one of its own while they are busy. Threads of the other lanes start when they are needed.
+ * There are three lanes. First attempts share the ordinary threads and are short; a mail that exceeds its first attempt
+ * is read again from the start in the slow lane, whose one thread no other mail needs. A mail with priority never waits
+ * for ordinary threads: it has one of its own while they are busy. Threads of the other lanes start when they are
+ * needed.
  */
 export interface ParserPool {
   /**
@@ -33,7 +34,7 @@ export interface ParserPool {
    */
   read(raw: Uint8Array, options?: { readonly priority?: boolean }): Promise<ReadMail>
   /**
-   * Makes the first attempt only, for a caller that has other work before it tries a mail for longer.
+   * Makes only the first attempt, for a caller that has other work before it tries a mail for longer.
    * @throws ParserCrashedError, ParserOverdueError, ParserUnavailableError
    */
   readFirst(raw: Uint8Array): Promise<ReadMail>
@@ -44,17 +45,20 @@ export interface ParserPool {
   readSlowly(raw: Uint8Array): Promise<ReadMail>
   /** Mails that wait for a thread. */
   readonly waiting: number
-  /** Threads that there are now. */
+  /** Current number of threads. */
   readonly threads: number
   /** Ends all threads; mails still being read are rejected with ParserUnavailableError. */
   close(): Promise<void>
 }
 
 const MEGABYTE = 1024 * 1024
-/** An honest file costs a third of it, on a machine with nothing else to do. */
+/** An honest file costs a third of it, on an otherwise idle machine. */
 const PER_MEGABYTE_MS = 25
 
-/** Starts the first thread at once, so that the first mail does not wait for it. Threads hold the process until `close`. */
+/**
+ * Starts the first thread at once, so that the first mail does not wait for it. Threads keep the process alive until
+ * `close`.
+ */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const { threads, memoryMb = 256, firstMs = 500, timeoutMs = 5_000, idleMs = 30_000 } = options
   const common = { memoryMb, idleMs, limits: withDefaults(options.limits) }

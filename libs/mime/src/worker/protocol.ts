@@ -7,7 +7,7 @@ export interface ParserRequest {
   readonly limits: ParseLimits
 }
 
-/** What a thread says: first that everything is loaded and mails may come, then what is in each of them. */
+/** Messages of a thread: first that it is loaded and accepts mails, then the content of each. */
 export interface ParserAnswer {
   readonly mail?: SentMail
   /** Bytes of its heap, garbage included. */

@@ -8,7 +8,7 @@ import { readStructure } from '../parse/structure.ts'
 import { preview } from '../preview.ts'
 import { type Report, reportIn } from '../reports/report.ts'
 
-/** Everything the mailbox stores about a received mail besides its raw bytes. */
+/** Everything that the mailbox stores about a received mail in addition to its raw bytes. */
 export interface ReadMail extends ParsedMail {
   /** Present with `text`. */
   readonly extractedText?: string
@@ -16,7 +16,7 @@ export interface ReadMail extends ParsedMail {
   readonly extractedHtml?: string
   /** Present with `text`. */
   readonly preview?: string
-  /** What search finds the mail by: extracted text, else text, else the text of the html (mail 17). */
+  /** The text by which search finds the mail: extracted text, else text, else the text of the html (mail 17). */
   readonly searchText: string
   /** When the mail is a delivery or abuse report. */
   readonly report?: Report
@@ -41,7 +41,7 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   }
 }
 
-/** Extraction must never fail the message (mail 14). */
+/** Extraction must never make reading the message fail (mail 14). */
 function orWhole(extract: (body: string) => string, body: string, max: number): string {
   if (body.length > max) return body.trim()
   try {

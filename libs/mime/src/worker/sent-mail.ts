@@ -1,9 +1,9 @@
 import type { ReadMail } from './read-mail.ts'
 
-/** A string, or that it is a body without the blanks at its ends. */
+/** A string, or a reference to a body without the blanks at its ends. */
 type Cut = string | { readonly trimmed: 'text' | 'html' }
 
-/** A mail on its way between threads, which copies each string as often as it occurs: a body may have 10 MB. */
+/** A mail on its way between threads, where each occurrence of a string is copied: a body may have 10 MB. */
 export interface SentMail extends Omit<ReadMail, 'extractedText' | 'extractedHtml' | 'searchText'> {
   readonly extractedText?: Cut
   readonly extractedHtml?: Cut
@@ -27,7 +27,7 @@ export function toSent(mail: ReadMail): SentMail {
   }
 }
 
-/** The mail as it was read. What is a body without blanks shares the memory of that body. */
+/** The mail as it was read. A trimmed body shares the memory of that body. */
 export function fromSent(mail: SentMail): ReadMail {
   const whole = (cut: Cut): string => (typeof cut === 'string' ? cut : (mail[cut.trimmed] ?? '').trim())
   const { extractedText, extractedHtml, searchText, ...rest } = mail

@@ -6,7 +6,7 @@ import { toSent } from './sent-mail.ts'
 
 parentPort?.on('message', ({ raw, limits }: ParserRequest) => {
   const mail = readWithin(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), limits)
-  // Given back here and now: a thread that idles collects no garbage, and this may be 40 MB of it.
+  // Freed explicitly: an idle thread collects no garbage, and this may be 40 MB of it.
   raw.buffer.transfer(0)
   answer({ mail: toSent(mail) })
 })

@@ -1,20 +1,21 @@
 interface Sized {
   readonly raw: { readonly length: number }
-  /** When it began to wait, in milliseconds. */
+  /** When it was enqueued, in milliseconds. */
   readonly since: number
 }
 
 /**
- * What waits for a thread. The smallest mail comes first, because size bounds what a mail can cost: honest mail passes
- * the large and hostile. Once the oldest has waited for too long, every other turn is its own, so none waits for ever.
+ * Mails that wait for a thread. The smallest comes first, because size bounds what a mail can cost: honest mail
+ * overtakes large and hostile mail. Once the oldest has waited too long, every other slot is given to the oldest, so
+ * that none waits forever.
  */
-export class KeyedMutex<T extends Sized> {
+export class SmallestFirstQueue<T extends Sized> {
   readonly #waiting: T[] = []
-  readonly #patienceMs: number
+  readonly #maxWaitMs: number
   #oldestLast = false
 
-  constructor(patienceMs: number) {
-    this.#patienceMs = patienceMs
+  constructor(maxWaitMs: number) {
+    this.#maxWaitMs = maxWaitMs
   }
 
   get length(): number {
@@ -25,16 +26,16 @@ export class KeyedMutex<T extends Sized> {
     this.#waiting.push(item)
   }
 
-  /** Takes the item whose turn it is. */
+  /** Removes and returns the next item. */
   next(): T | undefined {
     const [oldest] = this.#waiting
     if (oldest === undefined) return undefined
-    this.#oldestLast = !this.#oldestLast && performance.now() - oldest.since > this.#patienceMs
+    this.#oldestLast = !this.#oldestLast && performance.now() - oldest.since > this.#maxWaitMs
     const at = this.#oldestLast ? 0 : this.#smallest()
     return this.#waiting.splice(at, 1)[0]
   }
 
-  /** Takes all of them. */
+  /** Removes and returns all items. */
   takeAll(): T[] {
     return this.#waiting.splice(0)
   }
