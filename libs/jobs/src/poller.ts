@@ -60,10 +60,7 @@ export class Poller {
     await this.#loop
   }
 
-  /**
-   *
-   * @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on.
-   */
+  /** @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on. */
   alive(): void {
     const silence = Date.now() - this.#lastTick
     if (silence > SILENCE_MS) throw new Error(`due timers were not polled for ${Math.round(silence / 1000)} s`)
@@ -88,10 +85,7 @@ export class Poller {
     })
   }
 
-  /**
-   *
-   * @returns whether a queue is full, so that more timers may be due than it could take.
-   */
+  /** @returns whether a queue is full, so that more timers may be due than it could take. */
   async #tick(): Promise<boolean> {
     try {
       await this.#keep()

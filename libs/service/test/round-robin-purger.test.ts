@@ -44,10 +44,7 @@ describe('RoundRobinPurger', () => {
     await admin.stop()
   })
 
-  /**
-   *
-   * @param refused owner whose entries cannot be purged.
-   */
+  /** @param refused owner whose entries cannot be purged. */
   function purges(refused?: string) {
     const work = async (tx: Queryable, id: string): Promise<void> => {
       const [turn] = await tx.query(HAVE_TURN, id)

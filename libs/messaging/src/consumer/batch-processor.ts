@@ -34,10 +34,7 @@ export class BatchProcessor implements Processor {
     for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
   }
 
-  /**
-   *
-   * @returns false when the batch as a whole fails for good, so that the event which causes it has to be found.
-   */
+  /** @returns false when the batch as a whole fails for good, so that the event which causes it has to be found. */
   #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {
@@ -55,10 +52,7 @@ export class BatchProcessor implements Processor {
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }
 
-  /**
-   *
-   * @returns how many of the events had not been processed before.
-   */
+  /** @returns how many of the events had not been processed before. */
   async #perform(records: readonly ConsumedRecord[]): Promise<number> {
     const events = new Map<string, RecordedEvent>()
     for (const record of records) {

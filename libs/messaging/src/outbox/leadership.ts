@@ -34,10 +34,7 @@ export class Candidate {
     connection.on('notification', onNotice)
   }
 
-  /**
-   *
-   * @param onNotice called when events were committed, and when the connection ends.
-   */
+  /** @param onNotice called when events were committed, and when the connection ends. */
   static async open(db: { direct(): Promise<Connection> }, onNotice: () => void): Promise<Candidate> {
     const connection = await db.direct()
     const candidate = new Candidate(connection, onNotice)

@@ -43,10 +43,7 @@ export class Publisher {
     return [...this.#holds].filter(([, hold]) => hold.until > now).map(([topic]) => topic)
   }
 
-  /**
-   *
-   * @throws when no broker answers; nothing is known to be published then.
-   */
+  /** @throws when no broker answers; nothing is known to be published then. */
   async publish(rows: readonly OutboxRow[]): Promise<Result> {
     try {
       await this.#send(rows)

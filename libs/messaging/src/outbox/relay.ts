@@ -147,10 +147,7 @@ export class Relay implements Component {
     )
   }
 
-  /**
-   *
-   * @returns after how many milliseconds it is due again: at once while there is more to delete.
-   */
+  /** @returns after how many milliseconds it is due again: at once while there is more to delete. */
   async #housekeeping(candidate: Candidate): Promise<number> {
     const [backlog] = await candidate.query(BACKLOG)
     outboxUnpublished.set(backlog?.waiting ?? 0)

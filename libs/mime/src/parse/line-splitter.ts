@@ -42,10 +42,7 @@ export class LineSplitter {
     })
   }
 
-  /**
-   *
-   * @param final whether this is the last line: an incomplete header ends here.
-   */
+  /** @param final whether this is the last line: an incomplete header ends here. */
   read(line: Buffer, final = false): LineMeaning {
     let meaning: LineMeaning = { kind: 'stop' }
     try {

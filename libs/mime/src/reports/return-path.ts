@@ -26,10 +26,7 @@ export class ReturnPath {
     return `${PREFIX}${id}${this.#mac(id)}@${this.#domain}`
   }
 
-  /**
-   *
-   * @returns the delivery that a recipient address identifies, or undefined when it is foreign or forged.
-   */
+  /** @returns the delivery that a recipient address identifies, or undefined when it is foreign or forged. */
   deliveryOf(address: string): string | undefined {
     const text = address.toLowerCase()
     const at = text.lastIndexOf('@')

@@ -70,10 +70,7 @@ export class Lane {
     return this.#queue.length === 0 && [...this.#threads].some(({ task }) => task === undefined)
   }
 
-  /**
-   *
-   * @throws ParserCrashedError, ParserUnavailableError, and the error that `overdue` makes
-   */
+  /** @throws ParserCrashedError, ParserUnavailableError, and the error that `overdue` makes */
   read(raw: Uint8Array): Promise<ReadMail> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {

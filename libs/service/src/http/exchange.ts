@@ -26,7 +26,6 @@ export interface Exchange {
 }
 
 /**
- *
  * @param listener provides the logger for the exchange's lines, with its request id, and the memory limiter for its
  * body.
  */

@@ -184,10 +184,7 @@ export class HttpListener implements Component {
     this.#refuseOnSocket(socket, unreadable(error))
   }
 
-  /**
-   *
-   * @param request the part of it that could be parsed, if any.
-   */
+  /** @param request the part of it that could be parsed, if any. */
   #refuseOnSocket(socket: Duplex, error: unknown, request?: IncomingMessage): void {
     socket.on('error', () => socket.destroy())
     const refusal = refusalOf(error, this.#options.docsUrl)

@@ -64,7 +64,6 @@ export class Router<T> {
   }
 
   /**
-   *
    * @param path the raw path, without query; one trailing slash is tolerated, an empty segment matches nothing.
    * @returns the match; or the methods that the path does have; or `undefined` when there is no such path.
    */

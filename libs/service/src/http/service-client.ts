@@ -52,7 +52,6 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
   }
 
   /**
-   *
    * @param timeoutMs for the whole call; default 2 s.
    * @throws UpstreamError when the service cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
    * UpstreamRejectedError on 4xx.

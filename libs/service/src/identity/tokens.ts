@@ -120,7 +120,6 @@ export async function verifyCaller(
 }
 
 /**
- *
  * @param keys the key shared with each calling service: a token must be signed with the key of the service it names.
  * @throws InvalidTokenError
  */

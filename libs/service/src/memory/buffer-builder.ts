@@ -7,7 +7,6 @@ export class BufferBuilder {
   #size = 0
 
   /**
-   *
    * @param expected how many bytes are likely to arrive. The system allocates no memory for pages that are never
    * written.
    */

@@ -41,10 +41,7 @@ export class AddressPolicy {
     return this.#networks.length > 0
   }
 
-  /**
-   *
-   * @returns why the address (without brackets) is refused, or undefined when it is allowed.
-   */
+  /** @returns why the address (without brackets) is refused, or undefined when it is allowed. */
   refusal(text: string): RefusalReason | undefined {
     if (!ipaddr.isValid(text)) return 'reserved'
     const address = effectiveAddress(ipaddr.process(text))

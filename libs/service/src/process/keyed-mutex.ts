@@ -18,10 +18,7 @@ export class KeyedMutex {
     this.#timeoutMs = timeoutMs
   }
 
-  /**
-   *
-   * @throws ApiError 503 when the wait takes too long; `work` has not begun then, and never will.
-   */
+  /** @throws ApiError 503 when the wait takes too long; `work` has not begun then, and never will. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
     const { promise: over, resolve: end } = Promise.withResolvers<void>()

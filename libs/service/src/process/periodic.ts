@@ -4,7 +4,7 @@ import { Wakeup } from './wakeup.ts'
 
 export interface PeriodicOptions {
   readonly name: string
-  /** Pause between two runs; varied between 60 and 100 % of this value, so that replicas drift apart. */
+  /** Pause between two runs; varied between 75 and 125 % of this value, so that replicas drift apart. */
   readonly everyMs: number
   readonly log: Logger
   /** One run. It should check `stopping` between batches, so that a shutdown need not wait for all of them. */

@@ -59,19 +59,13 @@ export class Service {
     }
   }
 
-  /**
-   *
-   * @returns the name of each component that makes the service unready, with the reason; empty when it is ready.
-   */
+  /** @returns the name of each component that makes the service unready, with the reason; empty when it is ready. */
   async problems(): Promise<Record<string, string>> {
     if (this.#draining) return { service: 'shutting down' }
     return this.#rejected((component) => component.ready?.())
   }
 
-  /**
-   *
-   * @returns the name of each component whose background work is stopped, with the reason.
-   */
+  /** @returns the name of each component whose background work is stopped, with the reason. */
   degradations(): Promise<Record<string, string>> {
     return this.#rejected((component) => component.working?.())
   }

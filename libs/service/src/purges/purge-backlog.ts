@@ -24,10 +24,7 @@ export interface PurgesWaiting {
 
 const EVERY_MS = 3_000
 
-/**
- *
- * @param unpurged SQL condition of those inbox tombstones whose content is not purged yet.
- */
+/** @param unpurged SQL condition of those inbox tombstones whose content is not purged yet. */
 export function inboxesWaiting(unpurged: string): Statement<PurgesWaiting, []> {
   return sql(`
 select 'inbox' as of, count(*)::int as waiting,

@@ -21,10 +21,7 @@ export class SecretBox {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', `restante ${purpose}`, 32))
   }
 
-  /**
-   *
-   * @param context bound to the text and required to open it, such as the id of the row that holds it. Not stored.
-   */
+  /** @param context bound to the text and required to open it, such as the id of the row that holds it. Not stored. */
   seal(context: string, text: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
