@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { serviceCommand } from '@restante/service'
 
 /**
- * The command of MailDev, where mail that leaves the stack ends and a person can read it.
- * @param places ports of loopback for SMTP and for its page, and the folder that keeps the mail.
+ * The command that runs MailDev, which receives the mail that leaves the stack and shows it on a page.
+ * @param places ports on loopback for SMTP and for its page, and the folder that stores the mail.
  */
 export function captureCommand(places: {
   readonly smtp: number

@@ -12,7 +12,7 @@ export function databaseUrl(server: string, service: string): string {
   return url.href
 }
 
-/** One database per service, created when missing and brought to the newest migration. */
+/** One database per service, created when missing and migrated to the newest migration. */
 export async function prepareDatabases(server: string, services: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: server, application_name: 'restante-local' })
   await client.connect()

@@ -11,12 +11,12 @@ export interface Place {
   readonly secretOf: SecretOf
 }
 
-/** The environment of one service of the local stack. This file is the one place where it is written down. */
+/** The environment of one service of the local stack. This file is the only place that defines it. */
 export function serviceEnvironment(service: string, place: Place): Record<string, string> {
   return { ...commonEnvironment(service, place), ...peerEnvironment(service, place), ...ownEnvironment(service, place) }
 }
 
-/** Domain of the inboxes here. RFC 2606 reserves `.test`, so mail to it never leaves for a real host. */
+/** Domain of the inboxes here. RFC 2606 reserves `.test`, so mail to it never reaches a real host. */
 export const defaultDomain = 'restante.test'
 
 function commonEnvironment(service: string, { settings, engines, secretOf }: Place): Record<string, string> {
@@ -36,13 +36,13 @@ function commonEnvironment(service: string, { settings, engines, secretOf }: Pla
     BLOB_STORE: `directory:${join(settings.state, 'blobs')}`,
     CURSOR_SECRET: secretOf(`cursor secret of ${service}`),
     ENCRYPTION_KEY: secretOf(`encryption key of ${service}`),
-    // Local only: webhook receivers and attachment servers of a developer are on http and loopback.
+    // Local only: a developer's webhook receivers and attachment servers are on http and loopback.
     ALLOW_HTTP_URLS: 'true',
     ALLOW_LOOPBACK_URLS: 'true',
   }
 }
 
-/** Where the others are, the key of the gateway's tokens for each, and one key per pair of services. */
+/** URLs of the other services, the key of the gateway's tokens for each, and one key per pair of services. */
 function peerEnvironment(service: string, { settings, secretOf }: Place): Record<string, string> {
   const peers = SERVICES.filter((peer) => peer !== service)
   const known =
@@ -78,7 +78,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SMTP_PORT: String(settings.port('smtp')),
         SENDER_AUTH: 'trust-loopback',
         RATE_LIMIT_SPARES_LOOPBACK: 'true',
-        // Locally every peer is loopback.
+        // Locally every client has the loopback address.
         SMTP_PEER_CONNECTIONS: '500',
         LINK_SECRET: secretOf('link secret'),
         RETURN_PATH_SECRET: secretOf('return path secret'),
@@ -90,7 +90,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         RETURN_PATH_SECRET: secretOf('return path secret'),
       }
     case 'websocket-fanout':
-      // There is no other instance whose load it would spare to close the streams slowly.
+      // No other instance would benefit from closing the streams slowly.
       return { STREAM_DRAIN: '1s' }
     default:
       return {}

@@ -8,10 +8,10 @@ import { root, type Settings } from './settings.ts'
 const made = z.object({ organization_id: z.string(), api_key: z.string() })
 export type FirstOrganization = z.output<typeof made>
 
-/** The operator's command line; it speaks to the gateway's database. */
+/** The operator's command line; it works on the gateway's database. */
 export const adminProgram = join(root, 'services/gateway/src/admin/main.ts')
 
-/** Makes an organization with a key unless there is one, and notes the key, which nobody can show again. */
+/** Creates an organization with a key unless there is one, and stores the key, which cannot be shown again. */
 export async function ensureOrganization(settings: Settings, gatewayEnvironment: NodeJS.ProcessEnv): Promise<void> {
   if (await readOrganization(settings)) return
   const [program, ...args] = serviceCommand(adminProgram)
@@ -23,7 +23,7 @@ export async function ensureOrganization(settings: Settings, gatewayEnvironment:
   await writeFile(file(settings), `${JSON.stringify(parsed.data, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** The organization of the first start; undefined when somebody else made the first one. */
+/** The organization created at the first start; undefined when the first one was created otherwise. */
 export async function readOrganization(settings: Settings): Promise<FirstOrganization | undefined> {
   const text = await readFile(file(settings), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : made.parse(JSON.parse(text))

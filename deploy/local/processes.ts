@@ -43,7 +43,9 @@ export function lastLines(text: string, count: number): string {
   return text.trimEnd().split('\n').slice(-count).join('\n')
 }
 
-/** Starts a program in a session of its own, so that Ctrl-C in this terminal does not reach it, writing to a log file. */
+/**
+ * Starts a program in a session of its own, so that Ctrl-C in this terminal does not reach it, writing to a log file.
+ */
 export async function startDetached(
   program: string,
   args: readonly string[],
@@ -62,20 +64,20 @@ export async function startDetached(
   return child
 }
 
-/** Notes a process by id and start time: an id alone may belong to somebody else after a reboot. */
+/** Records a process by id and start time: after a reboot another process may have the same id. */
 export async function rememberProcess(file: string, pid: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${pid}\n${await startTime(pid)}\n`)
 }
 
-/** The id of the process noted in the file if it is still that process. */
+/** The id of the recorded process, if it is still the same process. */
 export async function recallProcess(file: string): Promise<number | undefined> {
   const [pid, started] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
   if (!pid || !started) return undefined
   return (await startTime(Number(pid))) === started ? Number(pid) : undefined
 }
 
-/** Empty when there is no such process, or only what is left of it until its parent asks. */
+/** Empty when there is no such process, or only a zombie of it. */
 async function startTime(pid: number): Promise<string> {
   const env = { ...process.env, LC_ALL: 'C' }
   return exec('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env }).then(
@@ -84,7 +86,7 @@ async function startTime(pid: number): Promise<string> {
   )
 }
 
-/** Ends the process noted in the file: politely, then after `patience` ms for good. */
+/** Ends the recorded process: with a signal, then after `patience` ms with SIGKILL. */
 export async function endProcess(
   file: string,
   options: { signal?: NodeJS.Signals; patience?: number } = {},
@@ -102,11 +104,11 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It ended in the meantime, which is what was wanted.
+    // It has ended in the meantime, as intended.
   }
 }
 
-/** Asks every `interval` ms until the answer is yes or `patience` ms have passed; returns the last answer. */
+/** Calls `ask` every `interval` ms until it returns true or `patience` ms have passed; returns the last answer. */
 export async function until(ask: () => Promise<boolean>, patience: number, interval = 100): Promise<boolean> {
   const deadline = performance.now() + patience
   for (;;) {
@@ -150,7 +152,7 @@ export function exists(path: string): Promise<boolean> {
   return succeeds(access(path))
 }
 
-/** Whether the work ends without an error. */
+/** Whether the work resolves. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,

@@ -1,4 +1,4 @@
-/** When the command began; restante.mjs, which comes first, notes it. */
+/** When the command began, as recorded by restante.mjs, which runs first. */
 const began = Number(process.env['RESTANTE_BEGAN'] ?? Date.now())
 
 /** One line of progress with the seconds since the command began. */
@@ -7,7 +7,7 @@ export function say(text: string): void {
   process.stdout.write(`${seconds} s  ${text}\n`)
 }
 
-/** Says what begins, does it, says how long it took. */
+/** Reports the start of a step, runs it, and reports how long it took. */
 export async function step<T>(text: string, work: () => Promise<T>): Promise<T> {
   say(`${text} ...`)
   const start = performance.now()

@@ -1,6 +1,6 @@
-// The entry of `npm start`, `npm stop`, `npm run reset`, `npm test` and the others: plain JavaScript without dependencies, because
-// it runs on whatever Node (20 or newer) there is, before anything is installed. It installs the packages, among them
-// the pinned Node, and continues under that one in main.ts.
+// The entry of `npm start`, `npm stop`, `npm run reset`, `npm test` and the others: plain JavaScript without
+// dependencies, because it runs on any Node from 20 on, before anything is installed. It installs the packages, among
+// them the pinned Node, and continues under that Node in main.ts.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import nodeModule from 'node:module'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// import.meta.dirname is younger than some Node 20.
+// Some versions of Node 20 lack import.meta.dirname.
 const here = dirname(fileURLToPath(import.meta.url))
 const root = resolve(here, '../..')
 const node = join(root, 'node_modules/node/bin/node')
@@ -24,11 +24,11 @@ function fail(text) {
   process.exit(1)
 }
 
-/** Runs a program to its end; prints what it said only when it fails. */
+/** Runs a program to its end; prints its output only when it fails. */
 function run(program, args, env = {}) {
   const result = spawnSync(program, args, { cwd: root, env: { ...process.env, ...env }, encoding: 'utf8' })
   if (result.status === 0) return
-  // Ended by Ctrl-C: whoever pressed it knows why.
+  // Interrupted with Ctrl-C, which needs no explanation.
   if (result.signal === 'SIGINT' || result.signal === 'SIGTERM') process.exit(130)
   const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd().split('\n').slice(-30).join('\n')
   fail(`${program} ${args.join(' ')} failed:\n${output || result.error || `exit code ${result.status}`}`)
@@ -59,7 +59,7 @@ function install() {
     ])
   }
   say('Installing packages ...')
-  // CI: pnpm asks nothing. The level: `npm --silent` would silence pnpm's reasons, too.
+  // CI makes pnpm ask nothing. The log level is set because `npm --silent` would silence pnpm's error messages, too.
   run(process.execPath, [pnpm, 'install', '--frozen-lockfile'], { CI: 'true', npm_config_loglevel: 'info' })
   writeFileSync(stamp, lockfile)
   say('Installing packages: done')
@@ -81,13 +81,14 @@ function generate() {
 async function continueInMain() {
   const main = join(here, 'main.ts')
   if (realpathSync(process.execPath) === realpathSync(node)) {
-    // Kept where services keep theirs (libs/service/bin/service-node): most of a short command's time is compiling it.
+    // The same cache as the services' (libs/service/bin/service-node): most of a short command's time is compiling.
     nodeModule.enableCompileCache(join(root, 'node_modules/.cache/compiled'))
     await import(main)
     return
   }
   const child = spawn(node, [main, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
-  // Ctrl-C reaches the child through the terminal, and this process waits for its end. SIGTERM reaches only this one.
+  // Ctrl-C reaches the child through the terminal, and this process waits for its end. SIGTERM reaches only this
+  // process.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   process.on('SIGHUP', () => child.kill('SIGHUP'))
@@ -95,7 +96,7 @@ async function continueInMain() {
 }
 
 const [major] = process.versions.node.split('.')
-if (Number(major) < 20) fail(`Node 20 or newer is needed to begin; this is ${process.version}.`)
+if (Number(major) < 20) fail(`Node 20 or newer is required; this is ${process.version}.`)
 const [command] = process.argv.slice(2)
 if (['start', 'test', 'bench', 'engines'].includes(command)) {
   install()

@@ -2,7 +2,7 @@ import { defaultDomain } from './environment.ts'
 import { readOrganization } from './organization.ts'
 import type { Settings } from './settings.ts'
 
-/** What a person sees when everything is ready: where it is, what only a local stack does, what to try first. */
+/** The text shown when everything is ready: the addresses, what differs from production, what to try first. */
 export async function startScreen(settings: Settings): Promise<string> {
   const organization = await readOrganization(settings)
   const gateway = `http://127.0.0.1:${settings.port('gateway')}`
@@ -14,7 +14,7 @@ Restante is ready.
   Mail in       SMTP 127.0.0.1:${settings.port('smtp')}
   Captured mail http://127.0.0.1:${settings.port('captured-web')}   (everything that leaves for an address elsewhere)
   Engines       PostgreSQL 127.0.0.1:${settings.port('postgres')}, Redis 127.0.0.1:${settings.port('redis')}, Kafka 127.0.0.1:${settings.port('kafka')}
-  API key       ${organization?.api_key ?? '`npm run admin -- keys create <organization>` makes one'}
+  API key       ${organization?.api_key ?? '`npm run admin -- keys create <organization>` creates one'}
   Logs          ${settings.logs}
 
 Switched on here and nowhere else:

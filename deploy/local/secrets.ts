@@ -9,7 +9,7 @@ export type SecretOf = (name: string) => string
 
 const stored = z.record(z.string(), z.string())
 
-/** Secrets of this installation, each made when it is first asked for and kept in `.restante/secrets.json`. */
+/** Secrets of this installation, each generated on first use and stored in `.restante/secrets.json`. */
 export async function openSecrets(settings: Settings): Promise<{ of: SecretOf; save(): Promise<void> }> {
   const file = join(settings.state, 'secrets.json')
   const secrets = stored.parse(JSON.parse(await readFile(file, 'utf8').catch(() => '{}')))

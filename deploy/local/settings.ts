@@ -18,20 +18,20 @@ const fixedPorts = {
   'kafka-controller': 19093,
 }
 
-/** Everything of the local stack that listens. */
+/** Every listener of the local stack. */
 export type Listener = keyof typeof fixedPorts
 
-/** The HTTP port of a service goes by the service's name. */
+/** The HTTP port of a service is named after the service. */
 export function listenerOf(service: string): Listener {
   if (isListener(service)) return service
-  throw new Error(`services/${service} has no port: name one in deploy/local/settings.ts`)
+  throw new Error(`services/${service} has no port: add one in deploy/local/settings.ts`)
 }
 
 function isListener(name: string): name is Listener {
   return Object.hasOwn(fixedPorts, name)
 }
 
-/** Where the stack listens and keeps its state. Only the environment changes it, see README.md. */
+/** Where the stack listens and stores its state. Only the environment changes it, see README.md. */
 export interface Settings {
   readonly state: string
   readonly logs: string

@@ -22,7 +22,7 @@ export class Stack {
     this.#settings = settings
   }
 
-  /** Resolves when every service is ready. Throws an `Advice` when one is not; `stop` then clears away what runs. */
+  /** Resolves when every service is ready. Throws an `Advice` when one is not; then `stop` cleans up. */
   async start(signal: AbortSignal): Promise<void> {
     const services = await listServices()
     await this.#refuseTakenPorts(services)
@@ -49,7 +49,7 @@ export class Stack {
     await Promise.all(this.#children.map((child) => child.ready(signal)))
   }
 
-  /** Stops the services, then the engines unless somebody else uses them. */
+  /** Stops the services, then the engines unless another process uses them. */
   async stop(): Promise<void> {
     await Promise.all(this.#children.map((child) => child.stop()))
     await leaveEngines(this.#settings)
@@ -99,7 +99,7 @@ export class Stack {
   }
 }
 
-/** Ends services that a stack left behind because it was killed. */
+/** Ends services that were left running because their stack was killed. */
 export async function endLeftovers(settings: Settings): Promise<void> {
   const folder = programFolder(settings)
   const files = await readdir(folder).catch(() => [])

@@ -3,7 +3,7 @@ import { checkTopics, ensureTopics, Kafka } from '@restante/messaging'
 import { createLogger } from '@restante/service'
 import { Advice, say } from './progress.ts'
 
-/** Creates the topics that are missing, and makes sure that the others are as libs/contracts declares them. */
+/** Creates missing topics, and ensures that the others match their declaration in libs/contracts. */
 export async function prepareTopics(brokers: string): Promise<void> {
   const log = createLogger({ service: 'local', level: 'error' })
   const options = { brokers: brokers.split(','), clientId: 'restante-local', replication: 1, minInsyncReplicas: 1, log }

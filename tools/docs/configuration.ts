@@ -3,8 +3,8 @@ import path from 'node:path'
 import { z } from 'zod'
 
 /**
- * Writes docs/configuration.md from the environment that each service declares; with `--check` it only says whether the
- * document is fresh. The variables of all services come first, then each service's own.
+ * Writes docs/configuration.md from the environment that each service declares; with `--check` it only reports whether
+ * the document is up to date. The variables of all services come first, then each service's own.
  */
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -58,7 +58,7 @@ async function document(): Promise<string> {
   })
   return `${[
     '# Configuration',
-    'Services read these environment variables once, at start. A wrong or missing one ends the process with one message that names every such variable. Durations are written `250ms`, `5s`, `15m`, `72h`, `30d`; flags `true` or `false`; lists with commas. This page is made from the code by `npm run generate:docs`.',
+    'Services read these environment variables once, at start. A wrong or missing variable ends the process with one message that names all of them. Durations are written `250ms`, `5s`, `15m`, `72h`, `30d`; flags `true` or `false`; lists with commas. This page is generated from the code by `npm run generate:docs`.',
     `## Every service\n\n${table(sameEverywhere)}\n\nOpenTelemetry traces are on when the standard variable \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.`,
     ...sections,
   ].join('\n\n')}\n`

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import type { AggregatedResult, Reporter } from '@jest/reporters'
 
 /**
- * Counts a run as `N passed, N failed`. A suite that could not run at all counts as one failure. `npm test` names a file
- * for the lines of its runs and prints their sum when all is over; without one the line is printed here.
+ * Counts a run as `N passed, N failed`. A suite that could not run counts as one failure. `npm test` passes a file that
+ * collects the lines of its runs and prints their sum at the end; without one the line is printed here.
  */
 export default class Totals implements Pick<Reporter, 'onRunComplete'> {
   onRunComplete(_contexts: unknown, results: AggregatedResult): void {

@@ -1,4 +1,4 @@
-// `npm run migrations:check`: do the migrations of every package with a schema.prisma lead to that schema?
+// `npm run migrations:check`: checks that the migrations of every package with a schema.prisma result in that schema.
 import { glob } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { missingSql, prismaFolder } from './scratch.ts'
@@ -16,5 +16,5 @@ for (const folder of packages) {
     continue
   }
   process.exitCode = 1
-  process.stdout.write(`${shown}: after all migrations, schema.prisma still asks for:\n\n${sql}\n\n`)
+  process.stdout.write(`${shown}: after all migrations, schema.prisma still requires:\n\n${sql}\n\n`)
 }

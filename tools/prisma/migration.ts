@@ -1,5 +1,5 @@
-// `npm run migration -- <service> <name>`: writes the SQL that brings the last migration to what schema.prisma says now.
-// Read it and edit it before it is committed: what Prisma cannot say (partial indexes, checks) is written by hand.
+// `npm run migration -- <service> <name>`: writes the SQL that brings the last migration to the current schema.prisma.
+// Read and edit it before committing: what Prisma cannot express (partial indexes, checks) is written by hand.
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { missingSql, prismaFolder } from './scratch.ts'

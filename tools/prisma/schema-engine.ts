@@ -5,8 +5,8 @@ import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
 
 /**
- * The SQL that would bring a database to what a schema.prisma says; empty when they agree.
- * Prisma's own schema engine answers, in its WebAssembly form: the command line wants a native one, which it downloads.
+ * The SQL that would bring a database to a schema.prisma; empty when they agree. Computed by Prisma's own schema engine
+ * in its WebAssembly form: the command line would download a native one.
  */
 export async function sqlFromDatabaseToSchema(url: string, schemaFile: string): Promise<string> {
   const schema = { path: schemaFile, content: await readFile(schemaFile, 'utf8') }
@@ -42,7 +42,7 @@ function loaded(): Promise<void> {
 }
 
 async function load(): Promise<void> {
-  // Where the engine leaves its last words when it panics; without it the reason is lost.
+  // Where the engine writes its panic message; without it the reason would be lost.
   Object.assign(globalThis, {
     PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => process.stderr.write(`${text}\n`) },
   })
@@ -56,7 +56,9 @@ async function load(): Promise<void> {
 const text = 25
 const textArray = 1009
 
-/** Types of PostgreSQL's catalogue that the adapter cannot read, and those that read the same: "char", char[], name[]. */
+/**
+ * Types of PostgreSQL's catalogue that the adapter cannot read, and their readable equivalents: "char", char[], name[].
+ */
 const readAs = new Map([
   [18, text],
   [1002, textArray],
@@ -70,7 +72,7 @@ function relabelCatalogueTypes(client: pg.PoolClient): void {
   })
 }
 
-/** The engine answers a comment when there is nothing to do. */
+/** The engine answers with a comment when there is nothing to do. */
 function meaningful(sql: string): string {
   const statements = sql.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('--'))
   return statements.length === 0 ? '' : sql.trim()

@@ -15,10 +15,10 @@ export function prismaFolder(packageFolder: string): PrismaFolder {
   return { schema: join(folder, 'schema.prisma'), migrations: join(folder, 'migrations') }
 }
 
-/** The PostgreSQL where scratch databases may be made: `DATABASE_URL`, or the one of the local stack. */
+/** The PostgreSQL server for scratch databases: `DATABASE_URL`, or that of the local stack. */
 export const server = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 
-/** Checks and exclusions are not part of a Prisma schema, and the schema engine stumbles over them. */
+/** Checks and exclusions are not part of a Prisma schema, and the schema engine fails on them. */
 const dropChecks = `do $$ declare it record; begin
   for it in select conrelid::regclass as owner, conname from pg_constraint where contype in ('c', 'x') and conrelid <> 0 loop
     execute format('alter table %s drop constraint %I', it.owner, it.conname);
@@ -26,8 +26,8 @@ const dropChecks = `do $$ declare it record; begin
 end $$`
 
 /**
- * Applies the migrations to a database that exists only for this, and returns the SQL that is missing for them to agree
- * with schema.prisma: empty when they do.
+ * Applies the migrations to a temporary database, and returns the SQL that is missing for them to agree with
+ * schema.prisma: empty when they do.
  */
 export async function missingSql(folder: PrismaFolder): Promise<string> {
   const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const root = resolve(import.meta.dirname, '../..')
 const cruiser = join(root, 'node_modules/.bin/depcruise')
 
-/** A house of the given files; resolves to the names of the rules that it breaks. */
+/** A repository of the given files; resolves to the names of the rules that it breaks. */
 async function brokenRules(files: Record<string, string>): Promise<string[]> {
   const house = await mkdtemp(join(tmpdir(), 'restante-imports-'))
   try {
@@ -28,7 +28,7 @@ async function brokenRules(files: Record<string, string>): Promise<string[]> {
 const promise = 'export const promise = 1\n'
 
 describe('import rules', () => {
-  it('let a service import libs, and libs those before them', async () => {
+  it('let a service import libs, and a lib the libs before it', async () => {
     const files = {
       'libs/contracts/src/index.ts': promise,
       'libs/service/src/index.ts': `export { promise } from '../../contracts/src/index.ts'\n`,
@@ -39,7 +39,7 @@ describe('import rules', () => {
 
   it.each([
     [
-      'a service that imports another',
+      'a service that imports another service',
       'service-imports-service',
       {
         'services/mail-send/src/limits.ts': promise,
@@ -47,7 +47,7 @@ describe('import rules', () => {
       },
     ],
     [
-      'a lib that imports a type of one after it',
+      'a lib that imports a type of a lib after it',
       'lib-order-service',
       {
         'libs/messaging/src/index.ts': 'export interface Topic { name: string }\n',
@@ -55,7 +55,7 @@ describe('import rules', () => {
       },
     ],
     [
-      'contracts that import anything of ours',
+      'contracts that import another package of the repository',
       'lib-order-contracts',
       {
         'libs/mime/src/index.ts': promise,
@@ -63,7 +63,7 @@ describe('import rules', () => {
       },
     ],
     [
-      'a lib that is entered past its index',
+      'a lib that is imported past its index',
       'front-door',
       {
         'libs/mime/src/inside.ts': promise,

@@ -60,11 +60,11 @@ describe('the check of migrations against schema.prisma', () => {
     expect(await check(join(root, 'services', service))).toEqual({ agrees: true, output })
   })
 
-  it('accepts migrations that lead to the schema', async () => {
+  it('accepts migrations that result in the schema', async () => {
     expect(await withPackage(schema, migration, check)).toMatchObject({ agrees: true })
   })
 
-  it('names the SQL that is missing when the schema has more than the migrations', async () => {
+  it('names the missing SQL when the schema has more than the migrations', async () => {
     const more = schema.replace('words ', 'title String\n  words ')
     const { agrees, output } = await withPackage(more, migration, check)
     expect(agrees).toBe(false)

@@ -9,7 +9,7 @@ const tests = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: root, encodi
   .filter((file) => file !== '')
   .map((file) => `/${file}`)
 
-/** The rows of the tables that name tests: threat, what holds, shown by. */
+/** The rows of the tables that name tests: threat, defence, test. */
 const rows = page.split('\n## ').flatMap((section) => {
   const lines = section.split('\n').filter((line) => line.startsWith('| '))
   if (!lines[0]?.endsWith('| Shown by |')) return []
@@ -30,7 +30,7 @@ describe('the threat model', () => {
     expect(rows.filter(({ names }) => names.length === 0)).toEqual([])
   })
 
-  it('names only tests that there are', () => {
+  it('names only existing tests', () => {
     expect(rows.flatMap(({ names }) => names).filter((name) => !exists(name))).toEqual([])
   })
 })

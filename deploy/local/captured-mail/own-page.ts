@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 /**
- * Lets a server on loopback be used by its own page and by local programs alone. Any page that a browser shows could
- * otherwise read from it: by CORS, by a WebSocket, or under a name that its owner points to loopback (DNS rebinding).
- * To be called once the server has all its listeners.
+ * Restricts a server on loopback to its own page and to local programs. Otherwise any page shown in a browser could
+ * read from it: by CORS, by a WebSocket, or under a name whose owner points it to loopback (DNS rebinding). To be
+ * called once the server has all its listeners.
  */
 export function restrictToOwnPage(server: Server, port: number): void {
   const hosts = new Set(['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port}`))

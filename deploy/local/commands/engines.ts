@@ -2,7 +2,9 @@ import { keepEngines, stopEngines, useEngines } from '../engines/engines.ts'
 import { Advice, say } from '../progress.ts'
 import { readSettings } from '../settings.ts'
 
-/** `npm run engines` starts the engines alone and leaves them up, for work on single tests; `-- --stop` stops them. */
+/**
+ * `npm run engines` starts only the engines and leaves them running, for work on single tests; `-- --stop` stops them.
+ */
 export async function engines(args: readonly string[]): Promise<number> {
   const settings = readSettings(process.env)
   const [argument] = args
@@ -15,6 +17,6 @@ export async function engines(args: readonly string[]): Promise<number> {
   await keepEngines(settings)
   const urls = await useEngines(settings, process.env)
   for (const [name, url] of Object.entries(urls)) say(`${name}=${url}`)
-  say('They stay up until `npm run engines -- --stop` or `npm stop`.')
+  say('They keep running until `npm run engines -- --stop` or `npm stop`.')
   return 0
 }

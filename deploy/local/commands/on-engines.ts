@@ -4,9 +4,9 @@ import { ensurePeers } from '../engines/packages.ts'
 import { readSettings, root } from '../settings.ts'
 
 /**
- * Runs Node programs, one after another whatever becomes of them, that make databases and topics of their own, with the
- * engines up and named in their environment, and leaves the engines afterwards. Ctrl-C and SIGTERM end the program that
- * runs first. Resolves to the first exit code that is not 0, 130 when they were ended.
+ * Runs Node programs that create databases and topics of their own, one after another even if one fails, with the
+ * engines running and named in their environment, and stops using the engines afterwards. Ctrl-C and SIGTERM end the
+ * running program. Resolves to the first exit code that is not 0, or 130 when interrupted.
  *
  * @param programs the arguments of Node for each.
  */

@@ -6,7 +6,7 @@ import { Advice, say } from '../progress.ts'
 import { readSettings } from '../settings.ts'
 import { stopStack } from './stop.ts'
 
-/** What a stack keeps beside the data of the engines. Downloads (packages, the jars of Kafka) stay. */
+/** What a stack stores apart from the data of the engines. Downloads (packages, the jars of Kafka) stay. */
 const kept = ['blobs', 'captured-mail', 'secrets.json', 'organization.json', 'logs', 'e2e', 'run']
 
 /** `npm run reset`: stops the stack and deletes its data, after asking; `-- --yes` does not ask. */
@@ -22,7 +22,7 @@ export async function reset(args: readonly string[]): Promise<number> {
   await removeEngineData(settings)
   for (const name of kept) await rm(join(settings.state, name), { recursive: true, force: true })
   if (process.env['DATABASE_URL'] || process.env['KAFKA_BROKERS'] || process.env['REDIS_URL']) {
-    say('Engines named in the environment are not ours to empty: what they hold is still there.')
+    say('Engines named in the environment were not emptied: their data is still there.')
   }
   say('All data of the local stack is deleted. `npm start` begins anew.')
   return 0

@@ -10,8 +10,8 @@ import { openSecrets } from '../secrets.ts'
 import { listenerOf, readSettings, root } from '../settings.ts'
 
 /**
- * `run <service> <program> [arguments]`: a program with the environment that the service has in the running stack. To
- * explain itself it needs none.
+ * `run <service> <program> [arguments]`: runs a program with the environment that the service has in the running stack.
+ * Showing the program's help does not need the stack.
  */
 export async function runBeside([service = '', program = '', ...args]: readonly string[]): Promise<number> {
   const asksForHelp = args.some((word) => word === '--help' || word === '-h') || args[0] === 'help'
@@ -21,7 +21,9 @@ export async function runBeside([service = '', program = '', ...args]: readonly 
 async function environmentOf(service: string): Promise<NodeJS.ProcessEnv> {
   const settings = readSettings(process.env)
   if (!(await listens(settings.port(listenerOf(service))))) {
-    throw new Advice('The local stack does not run. `npm start` starts it, in another terminal or with `-- --detach`.')
+    throw new Advice(
+      'The local stack is not running. `npm start` starts it, in another terminal or with `-- --detach`.',
+    )
   }
   const secrets = await openSecrets(settings)
   const engines = engineUrls(settings, process.env)

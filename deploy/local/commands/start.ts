@@ -26,7 +26,7 @@ export async function start(args: readonly string[]): Promise<number> {
   return 0
 }
 
-/** Where the process of a running stack is noted. */
+/** The file that records the process of a running stack. */
 export function stackFile(settings: Settings): string {
   return join(settings.state, 'run', 'stack.pid')
 }
@@ -34,7 +34,7 @@ export function stackFile(settings: Settings): string {
 async function startInForeground(settings: Settings): Promise<number> {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort())
-  // In the background: whoever waits for the start gave up.
+  // In the background mode: the process that waited for the start has given up.
   const givenUp = () => interrupted.abort()
   process.once('disconnect', givenUp)
   const stack = new Stack(settings)
@@ -52,7 +52,7 @@ async function startInForeground(settings: Settings): Promise<number> {
     if (!interrupted.signal.aborted) throw error
     return 130
   } finally {
-    say(ready ? 'Stopping ...' : 'Clearing away what was started ...')
+    say(ready ? 'Stopping ...' : 'Stopping what was started ...')
     await stack.stop()
     await rm(stackFile(settings), { force: true })
     say('Stopped')
@@ -81,7 +81,7 @@ async function startInBackground(settings: Settings): Promise<number> {
   return outcome ?? 1
 }
 
-/** Copies what is written to the log to this terminal until `done`. */
+/** Copies new lines of the log to this terminal until `done`. */
 async function copyUntil(log: string, done: () => boolean): Promise<void> {
   const file = await open(log, 'r')
   try {

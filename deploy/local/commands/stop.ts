@@ -5,13 +5,13 @@ import { readSettings, type Settings } from '../settings.ts'
 import { endLeftovers } from '../stack.ts'
 import { stackFile } from './start.ts'
 
-/** `npm stop`: ends what `npm start` runs, in this terminal or another. Data stays. */
+/** `npm stop`: ends what `npm start` runs, in this terminal or another. Data is kept. */
 export async function stop(): Promise<number> {
   await stopStack(readSettings(process.env))
   return 0
 }
 
-/** Stops services and engines; leaves the engines to others that use them, a test run for example. */
+/** Stops services and engines; engines that others use, such as a test run, keep running. */
 export async function stopStack(settings: Settings): Promise<void> {
   const running = await recallProcess(stackFile(settings))
   if (running !== undefined) {

@@ -4,8 +4,8 @@ import { readSettings, root } from '../settings.ts'
 import { runOnEngines } from './on-engines.ts'
 
 /**
- * Tests that load the whole machine run when all others are done, one file at a time. The others wait a good part of
- * their time, so that two cores are enough for three at once.
+ * Tests that load the whole machine run when all others are done, one file at a time. The others spend much of their
+ * time waiting, so that two cores are enough for three at once.
  */
 const rounds = [
   ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
@@ -21,7 +21,7 @@ export async function test(args: readonly string[]): Promise<number> {
   const totals = join(run, `test-totals-${process.pid}`)
   const jest = join(root, 'node_modules/jest/bin/jest.js')
   const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--passWithNoTests']
-  // In this order: the options of a round take every word behind them for a pattern of theirs.
+  // In this order: the options of a round take every following word as one of their patterns.
   const programs = rounds.map((round) => [...options, ...args, ...round])
   try {
     await mkdir(run, { recursive: true })

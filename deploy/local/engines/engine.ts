@@ -5,21 +5,24 @@ import { Advice } from '../progress.ts'
 export const engineNames = ['postgres', 'redis', 'kafka'] as const
 export type EngineName = (typeof engineNames)[number]
 
-/** One native engine: how to see that it answers, start it and stop it. */
+/** One native engine: how to check that it answers, start it and stop it. */
 export interface Engine {
   readonly name: string
   readonly port: number
   readonly log: string
   answers(): Promise<boolean>
-  /** Id of the server's process while this stack's own runs; what answers may be of another one, or of the machine. */
+  /**
+   * Process id of this stack's own server while it runs; an answering server may belong to another stack, or to the
+   * machine.
+   */
   process(): Promise<number | undefined>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Starts an engine unless it answers already. Throws an `Advice` when it does not come up, with its last log lines, and
- * when somebody else's has the port: its data would be taken for ours.
+ * Starts an engine unless it answers already. Throws an `Advice` when it does not start, with its last log lines, and
+ * when another server has the port: its data would be taken for this stack's.
  */
 export async function bring(engine: Engine, patience = 60_000): Promise<'started' | 'was running'> {
   if (await engine.answers()) {

@@ -10,7 +10,7 @@ import { ensurePrograms } from './packages.ts'
 import { clusterExists, postgres, removeCluster } from './postgres.ts'
 import { redis } from './redis.ts'
 
-/** Where the engines are. The database is one that may create others. */
+/** URLs of the engines. The database user may create databases. */
 export interface EngineUrls {
   readonly DATABASE_URL: string
   readonly REDIS_URL: string
@@ -26,7 +26,7 @@ const variables: Record<EngineName, keyof EngineUrls> = {
   kafka: 'KAFKA_BROKERS',
 }
 
-/** The engines that the environment names, and for the others where this stack runs them. */
+/** URLs of the engines that the environment names, and for the others those of this stack. */
 export function engineUrls(settings: Settings, env: NodeJS.ProcessEnv): EngineUrls {
   return {
     DATABASE_URL: env['DATABASE_URL'] || `postgres://restante@127.0.0.1:${settings.port('postgres')}/postgres`,
@@ -36,8 +36,9 @@ export function engineUrls(settings: Settings, env: NodeJS.ProcessEnv): EngineUr
 }
 
 /**
- * Finds or starts the engines: those named in the environment, else Docker Compose where a Docker engine answers, else
- * native processes. What the stack runs is kept up until the last process that uses it calls `leaveEngines`.
+ * Finds or starts the engines: those named in the environment, otherwise Docker Compose where a Docker engine answers,
+ * otherwise native processes. Engines of the stack keep running until the last process that uses them calls
+ * `leaveEngines`.
  */
 export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Promise<EngineUrls> {
   const urls = engineUrls(settings, env)
@@ -53,7 +54,7 @@ export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Pr
     return urls
   }
   await ensurePrograms(wanted)
-  // All of them end before one failure is reported, so that nothing starts behind the back of who clears away.
+  // All of them end before a failure is reported, so that nothing is still starting during the clean-up.
   const outcomes = await Promise.allSettled(wanted.map((name) => startNative(name, settings)))
   const failure = outcomes.find((outcome) => outcome.status === 'rejected')
   if (failure) throw failure.reason
@@ -66,7 +67,9 @@ async function startNative(name: EngineName, settings: Settings): Promise<void> 
   say(`Engines: ${engine.name} ${outcome} on port ${engine.port}`)
 }
 
-/** Ends this process's use of the engines, and the engines when nobody else uses them and nobody asked to keep them. */
+/**
+ * Ends this process's use of the engines, and stops them when no other process uses them and they are not to be kept.
+ */
 export async function leaveEngines(settings: Settings): Promise<void> {
   await rm(join(usersFolder(settings), String(process.pid)), { force: true })
   if (await exists(keepFile(settings))) return
@@ -74,13 +77,13 @@ export async function leaveEngines(settings: Settings): Promise<void> {
   await stopEngines(settings)
 }
 
-/** Keeps the engines up when their last user leaves, for work on single tests; `stopEngines` ends that. */
+/** Keeps the engines running when their last user leaves, for work on single tests; `stopEngines` ends that. */
 export async function keepEngines(settings: Settings): Promise<void> {
   await mkdir(join(settings.state, 'run'), { recursive: true })
   await writeFile(keepFile(settings), '')
 }
 
-/** Stops every engine that runs on this state directory, whoever uses it. */
+/** Stops every engine of this state directory, even if others use it. */
 export async function stopEngines(settings: Settings): Promise<void> {
   await rm(keepFile(settings), { force: true })
   const compose = await findCompose(settings)
@@ -90,7 +93,7 @@ export async function stopEngines(settings: Settings): Promise<void> {
   await Promise.all(engines.map(async (engine) => (await engine).stop()))
 }
 
-/** Deletes what the engines hold. They must have been stopped. */
+/** Deletes the engines' data. They must have been stopped. */
 export async function removeEngineData(settings: Settings): Promise<void> {
   const compose = await findCompose(settings)
   await compose?.remove()

@@ -8,7 +8,10 @@ import type { Engine } from './engine.ts'
 
 const source = join(import.meta.dirname, '../kafka')
 
-/** The quick compiler alone: a broker of minutes never earns back what the second one costs, half of all its time. */
+/**
+ * Only the quick compiler: a broker that runs for minutes never earns back the cost of the second one, half of all its
+ * CPU time.
+ */
 const machine = [
   '-Xms256m',
   '-Xmx512m',
@@ -18,7 +21,7 @@ const machine = [
   '-XX:TieredStopAtLevel=1',
 ]
 
-/** Apache Kafka in KRaft mode, one process that is broker and controller, from the jars that Maven Central publishes. */
+/** Apache Kafka in KRaft mode, one process as broker and controller, from the jars that Maven Central publishes. */
 export function kafka(settings: Settings): Engine {
   const port = settings.port('kafka')
   const home = join(settings.state, 'kafka')
@@ -37,7 +40,7 @@ export function kafka(settings: Settings): Engine {
       await writeFile(properties, serverProperties(settings, join(home, 'data')))
       const tool = ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
       if (!(await exists(join(home, 'data', 'meta.properties')))) {
-        // One word with its option: one in 64 ids begins with a hyphen, and would be taken for an option by itself.
+        // One word with its option: one in 64 ids begins with a hyphen, and would be taken for an option.
         const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`
         await run('java', [...tool, 'kafka.tools.StorageTool', 'format', cluster, '-c', properties])
       }
@@ -47,7 +50,7 @@ export function kafka(settings: Settings): Engine {
   }
 }
 
-/** The folder of the jars that pom.xml names, fetched once per clone and content of pom.xml, whatever the state. */
+/** The folder of the jars that pom.xml names, fetched once per clone and content of pom.xml, shared by all states. */
 async function fetchJars(): Promise<string> {
   const pom = join(source, 'pom.xml')
   const version = createHash('sha256')
@@ -60,7 +63,7 @@ async function fetchJars(): Promise<string> {
     const partial = `${jars}.${process.pid}`
     const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${partial}`]
     await run('mvn', ['-q', '-B', '-f', pom, ...goal])
-    // Whoever fetched them at the same time and was first fetched the same.
+    // A concurrent process that was first has fetched the same files.
     await rename(partial, jars).catch(() => rm(partial, { recursive: true, force: true }))
     return jars
   })
@@ -79,11 +82,11 @@ function serverProperties(settings: Settings, data: string): string {
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
     'log.dirs': data,
-    // Topics are declared in libs/contracts and created by its command, never by accident.
+    // Topics are declared in libs/contracts and created by its command, never automatically.
     'auto.create.topics.enable': false,
     'message.max.bytes': 2 * 1024 * 1024,
     'replica.fetch.max.bytes': 2 * 1024 * 1024,
-    // One broker: what defaults to three copies cannot be more than one here.
+    // One broker: settings that default to three copies cannot be above one here.
     'default.replication.factor': 1,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
@@ -92,7 +95,7 @@ function serverProperties(settings: Settings, data: string): string {
     'transaction.state.log.num.partitions': 4,
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
-    // A consumer group starts at once instead of waiting 3 s for members that do not come.
+    // A consumer group starts at once instead of waiting 3 s for further members.
     'group.initial.rebalance.delay.ms': 0,
     'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
   })
@@ -100,5 +103,8 @@ function serverProperties(settings: Settings, data: string): string {
     .join('')
 }
 
-/** Size, API 18 (ApiVersions) version 0, correlation id 1, no client id: answered as soon as the broker takes requests. */
+/**
+ * Size, API 18 (ApiVersions) version 0, correlation id 1, no client id: answered as soon as the broker accepts
+ * requests.
+ */
 const apiVersionsRequest = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff])

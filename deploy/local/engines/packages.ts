@@ -8,7 +8,7 @@ import { postgresIsInstalled } from './postgres.ts'
 interface Program {
   readonly what: string
   readonly installed: () => Promise<boolean>
-  /** Debian packages, the first that the archive has is taken. */
+  /** Debian packages, of which the first available one is used. */
   readonly packages: readonly string[]
 }
 
@@ -43,7 +43,7 @@ const needs: readonly Need[] = [
   },
 ]
 
-/** Real peers that the end-to-end tests drive; where they are missing those tests are counted as skipped. */
+/** Real mail programs that the end-to-end tests drive; where they are missing those tests are counted as skipped. */
 const peers: readonly Program[] = [
   { what: 'swaks', installed: () => onPath('swaks'), packages: ['swaks'] },
   {
@@ -61,7 +61,7 @@ const peers: readonly Program[] = [
   },
 ]
 
-/** Installs the peers of the end-to-end tests on Debian as root, and says elsewhere which are missing. */
+/** Installs the programs for the end-to-end tests on Debian as root, and elsewhere reports which are missing. */
 export async function ensurePeers(): Promise<void> {
   const missing = await missingOf(peers)
   if (missing.length === 0) return
@@ -70,7 +70,7 @@ export async function ensurePeers(): Promise<void> {
   else say(`Not installed: ${names}. The tests that need them are skipped.`)
 }
 
-/** Makes sure that the programs of these native engines are there; installs them on Debian as root. */
+/** Ensures that the programs of these native engines exist; installs them on Debian as root. */
 export async function ensurePrograms(engines: readonly EngineName[]): Promise<void> {
   const missing = await missingOf(needs.filter(({ engine }) => engines.includes(engine)))
   if (missing.length === 0) return
@@ -78,7 +78,7 @@ export async function ensurePrograms(engines: readonly EngineName[]): Promise<vo
   await step(`Installing ${missing.map(({ what }) => what).join(', ')}`, () => install(missing))
 }
 
-/** Whether these native engines run here, or could after `ensurePrograms`. */
+/** Whether these native engines can run here, or could after `ensurePrograms`. */
 export async function canRun(engines: readonly EngineName[]): Promise<boolean> {
   return (await missingOf(needs.filter(({ engine }) => engines.includes(engine)))).length === 0 || canInstall()
 }
@@ -96,7 +96,7 @@ async function canInstall(): Promise<boolean> {
 
 function advice(missing: readonly Program[]): string {
   return [
-    'The engines of the local stack cannot run, because this machine lacks:',
+    'The engines of the local stack cannot run because this machine lacks:',
     ...missing.map(({ what }) => `  - ${what}`),
     '',
     'Any one of these helps:',
@@ -112,7 +112,7 @@ function advice(missing: readonly Program[]): string {
 async function install(missing: readonly Program[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run('apt-get', ['update', '-q'], { env }).catch((error) => say(`apt-get update: ${String(error)}`))
-  // Postfix asks how to set itself up; the tests bring configurations of their own.
+  // Postfix prompts for its setup when installed; the tests bring configurations of their own.
   await run(
     'sh',
     [
@@ -133,7 +133,10 @@ async function firstAvailable(packages: readonly string[]): Promise<string> {
   throw new Advice(`The package archive has none of: ${packages.join(', ')}`)
 }
 
-/** Debian starts what it installs, on the usual ports. The stack wants the programs, not a server of the machine. */
+/**
+ * Debian starts the servers that it installs, on the usual ports. The stack needs the programs, not a server of the
+ * machine.
+ */
 async function withoutServices<T>(work: () => Promise<T>): Promise<T> {
   const policy = '/usr/sbin/policy-rc.d'
   if (existsSync(policy)) return work()
@@ -153,7 +156,7 @@ async function succeeds(program: string, args: readonly string[]): Promise<boole
   )
 }
 
-/** macOS has a `java` that only says where to get Java, hence the question for its version. */
+/** macOS has a `java` that only explains where to get Java, so its version is queried. */
 async function hasJava(): Promise<boolean> {
   const version = await run('java', ['--version']).catch(() => '')
   const [, major] = /^\S+ (\d+)/.exec(version) ?? []

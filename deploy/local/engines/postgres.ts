@@ -6,7 +6,7 @@ import { Advice } from '../progress.ts'
 import type { Settings } from '../settings.ts'
 import type { Engine } from './engine.ts'
 
-/** Every process has a pool of its own (six by default), and a test run has many processes. */
+/** Every process has its own pool (six connections by default), and a test run has many processes. */
 const maxConnections = 300
 
 const isRoot = process.getuid?.() === 0
@@ -39,12 +39,12 @@ export async function postgres(settings: Settings): Promise<Engine> {
   }
 }
 
-/** Where the cluster lives. Created when missing, and owned by whoever the server runs as. */
+/** The directory of the cluster. Created when missing, and owned by the user that the server runs as. */
 async function prepareDataDirectory(settings: Settings): Promise<string> {
   await mkdir(settings.state, { recursive: true })
   const data = await dataDirectory(settings)
   await mkdir(dirname(data), { recursive: true })
-  // The server's own user has to pass through, whatever the umask.
+  // The server's own user must be able to traverse it, whatever the umask.
   if (isRoot && dirname(data) !== settings.state) await chmod(dirname(data), 0o711)
   await mkdir(data, { recursive: true, mode: 0o700 })
   if (!isRoot) return data
@@ -56,12 +56,12 @@ async function prepareDataDirectory(settings: Settings): Promise<string> {
 async function dataDirectory(settings: Settings): Promise<string> {
   const preferred = join(settings.state, 'postgres')
   if (!isRoot) return preferred
-  // The server refuses to run as root, and its own user cannot reach, say, a clone below /root.
+  // The server refuses to run as root, and its own user cannot reach, for example, a clone below /root.
   if (await succeeds(asOwner('test', ['-x', settings.state]))) return preferred
   return join('/var/lib/restante', createHash('sha256').update(settings.state).digest('hex').slice(0, 12))
 }
 
-/** Whether there is anything that could run or be deleted. */
+/** Whether there is a cluster that could run or be deleted. */
 export async function clusterExists(settings: Settings): Promise<boolean> {
   return exists(await dataDirectory(settings))
 }

@@ -7,7 +7,7 @@ const line = z.looseObject({
   err: z.looseObject({ message: z.string() }).optional(),
 })
 
-/** The last lines of a log file, JSON lines shortened to what a person wants of them. */
+/** The last lines of a log file, with JSON lines shortened for reading. */
 export async function readableLog(file: string, count: number): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '(no log)')
   return text.trimEnd().split('\n').slice(-count).map(readableLine).join('\n')

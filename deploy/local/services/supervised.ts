@@ -16,13 +16,13 @@ export interface Program {
   readonly readyUrl: string
 }
 
-/** How long a program must have lived for its death to count as the first one. */
+/** After this long a program counts as settled, so that its next death counts as the first one. */
 const SETTLED_MS = 60_000
 const READY_WITHIN_MS = 90_000
 
 /**
- * A child process that is started again, later each time, when it dies. It runs in a session of its own, so that
- * Ctrl-C reaches only this process, which then stops the children in its own way.
+ * A child process that is restarted when it dies, with growing delays. It runs in a session of its own, so that Ctrl-C
+ * reaches only this process, which then stops the children in its own order.
  */
 export class Supervised {
   readonly #program: Program
@@ -83,7 +83,7 @@ export class Supervised {
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', output, output] })
     closeSync(output)
     child.once('error', (error) => this.#died(String(error), born))
-    child.once('exit', (code, signal) => this.#died(signal ? `ended by ${signal}` : `exit code ${code}`, born))
+    child.once('exit', (code, signal) => this.#died(signal ? `killed by ${signal}` : `exit code ${code}`, born))
     if (child.pid !== undefined) await rememberProcess(pidFile, child.pid)
   }
 
@@ -92,14 +92,14 @@ export class Supervised {
     this.#deaths = performance.now() - born > SETTLED_MS ? 1 : this.#deaths + 1
     this.#lastDeath = how
     const delay = Math.min(30_000, 500 * 2 ** (this.#deaths - 1))
-    say(`${this.name}: ${how}; started again in ${delay / 1000} s (log: ${this.#program.log})`)
+    say(`${this.name}: ${how}; restarting in ${delay / 1000} s (log: ${this.#program.log})`)
     this.#restart = setTimeout(() => {
       this.#spawning = this.#spawn()
     }, delay)
   }
 }
 
-/** Empty when the program is ready, otherwise what it says is missing. */
+/** Empty when the program is ready, otherwise its own description of what is missing. */
 async function whyNotReady(url: string): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2_000) })

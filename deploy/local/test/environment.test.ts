@@ -14,17 +14,17 @@ const engines = {
 const place = { settings: readSettings({}), engines, secretOf: (name: string) => name.padEnd(32, '.') }
 
 describe('the environment of the local stack', () => {
-  it('covers every service there is', async () => {
+  it('covers every service', async () => {
     expect((await readdir(join(root, 'services'))).sort()).toEqual([...SERVICES].sort())
   })
 
-  it.each(SERVICES)('has everything that %s wants, in a form that it accepts', async (service) => {
+  it.each(SERVICES)('has every variable that %s requires, in a valid form', async (service) => {
     const { environment, configure } = await import(join(root, 'services', service, 'src/config.ts'))
     const given = serviceEnvironment(service, place)
     expect(() => configure(readEnvironment(environment, given))).not.toThrow()
   })
 
-  it('gives two services that talk to each other the same key, and no third one', () => {
+  it('gives each pair of services its own shared key', () => {
     const send = serviceEnvironment('mail-send', place)
     const ingest = serviceEnvironment('mail-ingest', place)
     expect(send['PEER_KEY_MAIL_INGEST']).toBe(ingest['PEER_KEY_MAIL_SEND'])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from '../settings.ts'
 
 describe('the container image', () => {
-  it('stands on one base, by default the exact tag of the Node that is tested, which a release can pin by digest', async () => {
+  it('has one base image, by default the exact tag of the tested Node, which a release can pin by digest', async () => {
     const dockerfile = await readFile(join(root, 'deploy/image/Dockerfile'), 'utf8')
     const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     expect(/^ARG NODE_IMAGE=(.+)$/m.exec(dockerfile)?.[1]).toBe(`node:${devDependencies.node}-slim`)

@@ -14,7 +14,7 @@ describe('settings of the local stack', () => {
     expect(settings.port('smtp')).toBe(2600)
   })
 
-  it('refuses what is not a port, naming the variable', () => {
+  it('refuses a value that is not a port, naming the variable', () => {
     expect(() => readSettings({ RESTANTE_GATEWAY_PORT: '70000' }).port('gateway')).toThrow('RESTANTE_GATEWAY_PORT')
     expect(() => readSettings({ RESTANTE_PORT_OFFSET: 'many' })).toThrow('RESTANTE_PORT_OFFSET')
   })

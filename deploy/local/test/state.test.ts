@@ -13,7 +13,7 @@ describe('the state of the local stack', () => {
 
   const modeOf = async (...names: string[]) => ((await stat(join(state, ...names))).mode & 0o777).toString(8)
 
-  it('is for its user alone: what an earlier start left open, and what this one and its children write', async () => {
+  it('is accessible to its user only: files of an earlier start, and those that this one and its children write', async () => {
     await chmod(state, 0o755)
     for (const name of ['logs', 'blobs']) {
       await mkdir(join(state, name))
