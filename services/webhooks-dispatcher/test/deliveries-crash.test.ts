@@ -69,7 +69,7 @@ const findBlocked = sql<{ pid: number }>(
 const terminate = sql<unknown, [pid: number]>('select pg_terminate_backend($1)')
 const endLeases = sql<unknown>('update timers set leased_until = now() where leased_until is not null')
 
-/** Runs while every delivery's bookkeeping has to wait: what was answered is known to one process and written nowhere. */
+/** Runs while every delivery's bookkeeping is blocked: the response is known to one process and recorded nowhere. */
 async function withoutBookkeeping(work: (blocked: () => Promise<number>) => Promise<void>): Promise<void> {
   await dispatcher.db.transaction(async (tx) => {
     await tx.query(lockPayloads)
@@ -79,7 +79,7 @@ async function withoutBookkeeping(work: (blocked: () => Promise<number>) => Prom
   })
 }
 
-/** The dispatcher as a process of its own, on the same database, topics and queue; it works when this resolves. */
+/** The dispatcher as a process of its own, on the same database, topics and queue; resolves when it works. */
 async function spawnDispatcher(): Promise<{ child: ChildProcess; output: () => string }> {
   const env = { ...dispatcher.env, PORT: String(await freePort()), PATH: process.env['PATH'] ?? '' }
   const child = spawn(PROGRAM, ARGUMENTS, { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -93,7 +93,7 @@ async function spawnDispatcher(): Promise<{ child: ChildProcess; output: () => s
   return { child, output: () => output }
 }
 
-/** An event whose first attempt has failed, so that the next attempt is whoever's. */
+/** An event whose first attempt has failed, so that any process may make the next one. */
 async function failOnce(): Promise<void> {
   receiver.script(500)
   await publish()
@@ -103,7 +103,7 @@ async function failOnce(): Promise<void> {
 const selectAttempts = sql<{ attempts: number }>('select attempts from deliveries')
 
 describe('a shutdown', () => {
-  it('lets a request that runs be answered and writes that down', async () => {
+  it('lets a running request be answered and records the outcome', async () => {
     receiver.always('silence')
     await publish()
     await requests(1)
@@ -116,8 +116,8 @@ describe('a shutdown', () => {
   }, 30_000)
 })
 
-describe('between the answer and its bookkeeping', () => {
-  it('a database that breaks off costs no second request', async () => {
+describe('a failure between the response and its bookkeeping', () => {
+  it('costs no second request when the database connection breaks', async () => {
     await failOnce()
     await withoutBookkeeping(async (blocked) => {
       await dispatcher.hurry()
@@ -129,7 +129,7 @@ describe('between the answer and its bookkeeping', () => {
     expect(receiver.requests).toHaveLength(2)
   }, 30_000)
 
-  it('a death costs a second request with the same id and bytes, and nothing else', async () => {
+  it('costs one more request with the same id and bytes when the process dies', async () => {
     await failOnce()
     await dispatcher.service.stop()
     const { child, output } = await spawnDispatcher()

@@ -50,7 +50,7 @@ function nothingRemains(): Promise<unknown> {
 }
 
 describe('a receiver that does not answer', () => {
-  it('has ten requests at most and does not hold up others', async () => {
+  it('gets at most ten concurrent requests and does not delay others', async () => {
     const caller = callerOf()
     const [slow, quick] = [await receive(), await receive()]
     slow.always('silence')
@@ -59,7 +59,7 @@ describe('a receiver that does not answer', () => {
     await publish(scopeOf(caller), 60)
     await waitFor(() => quick.requests.length === 60, { what: 'the quick receiver to have everything', timeout: 8_000 })
     await waitFor(() => slow.requests.length === LIMITS.webhook.inFlight, { what: 'ten requests at the slow one' })
-    // More events, each of which passes by those that wait.
+    // More events, which overtake the waiting ones.
     await publish(scopeOf(caller), 5)
     await waitFor(() => quick.requests.length === 65, { what: 'the later events', timeout: 3_000 })
     expect(slow.requests).toHaveLength(LIMITS.webhook.inFlight)
@@ -81,7 +81,7 @@ describe('a burst of more events than a webhook may have requests', () => {
 })
 
 describe('a webhook that is deleted during a request', () => {
-  it('gets nothing more, and nothing is left of it', async () => {
+  it('gets nothing more, and leaves no rows', async () => {
     const caller = callerOf()
     const receiver = await receive()
     receiver.always('silence')
@@ -90,13 +90,13 @@ describe('a webhook that is deleted during a request', () => {
     await waitFor(() => receiver.requests.length === 1, { what: 'the request' })
     const { status } = await dispatcher.request('webhooks.delete', caller, 'DELETE', `/webhooks/${webhook}`)
     expect(status).toBe(204)
-    // The receiver breaks the connection: a failure, which finds nobody to count it.
+    // The receiver breaks the connection: a failure for a webhook that no longer exists.
     await receiver.stop()
     await nothingRemains()
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('leaves no document behind when many are deleted while events come in', async () => {
+  it('leaves no document when many are deleted while events arrive', async () => {
     const callers = Array.from({ length: 6 }, () => callerOf())
     const receiver = await receive()
     const webhooks = await Promise.all(callers.map((caller) => subscribe(caller, receiver)))

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => dispatcher.stop(), 60_000)
 
-describe('a webhook that leads to an address of our own network', () => {
+describe('a webhook with the address of an internal network', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.0.0.1', '2130706433'])(
     'is not contacted at %s, which counts as a failed attempt',
     async (host) => {

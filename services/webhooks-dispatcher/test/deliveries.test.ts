@@ -32,7 +32,7 @@ interface Subscribed {
   readonly webhook: Webhook
 }
 
-/** A fresh organization with a webhook that leads to the receiver, and one of its inboxes. */
+/** A new organization with a webhook that leads to the receiver, and one of its inboxes. */
 async function subscribe(more: Record<string, unknown> = {}): Promise<Subscribed> {
   const caller = callerOf()
   const webhook = await dispatcher.webhook(caller, { url: receiver.url, event_types: ['message.received'], ...more })
@@ -78,14 +78,14 @@ async function stateOf({ webhook }: Subscribed) {
   return row
 }
 
-/** Nothing is left of deliveries that have ended: content least of all. */
+/** No rows remain of deliveries that have ended, least of all content. */
 function nothingRemains(): Promise<unknown> {
   return waitFor(
     async () => {
       expect(await dispatcher.remains()).toEqual({ deliveries: 0, payloads: 0, timers: 0 })
       return true
     },
-    { what: 'deliveries to leave nothing behind' },
+    { what: 'deliveries to leave no rows' },
   )
 }
 
@@ -115,7 +115,7 @@ describe('a delivery', () => {
     await nothingRemains()
   })
 
-  it('comes once although both filters match, and only for the types that were asked', async () => {
+  it('is made once although both filters match, and only for the subscribed types', async () => {
     const caller = callerOf()
     const scope = inboxScope({ organizationId: caller.organization_id })
     const pod = { ...caller, pod_id: scope.podId, credential: { ...caller.credential, tier: 'pod' as const } }
@@ -146,8 +146,8 @@ describe('a delivery', () => {
   })
 })
 
-describe('a failed attempt', () => {
-  it('is repeated with the same id and bytes, another timestamp and a valid signature (500, 500, 200)', async () => {
+describe('a failed webhook attempt', () => {
+  it('is retried with the same id and bytes, a new timestamp and a valid signature (500, 500, 200)', async () => {
     const subscribed = await subscribe()
     receiver.script(500, 500)
     await publish(receivedEvent(subscribed.scope))
@@ -167,7 +167,7 @@ describe('a failed attempt', () => {
     expect(receiver.requests).toHaveLength(3)
   }, 30_000)
 
-  it('is what a redirect is, whose target is not contacted', async () => {
+  it('is counted for a redirect, whose target is not contacted', async () => {
     const target = await new WebhookReceiver().start()
     const subscribed = await subscribe()
     receiver.always({ status: 302, headers: { location: target.url } })
@@ -181,14 +181,14 @@ describe('a failed attempt', () => {
     ['a broken connection', 'hang-up' as const],
     ['410', 410],
     ['404', 404],
-  ])('is what %s is', async (_what, answer) => {
+  ])('is counted for %s', async (_what, answer) => {
     const subscribed = await subscribe()
     receiver.always(answer)
     await publish(receivedEvent(subscribed.scope))
     await attempted(subscribed, 1)
   })
 
-  it('is the last one after the eighth: the delivery is given up and its document goes', async () => {
+  it('is the last one when it is the eighth: the delivery is given up and its document deleted', async () => {
     const subscribed = await subscribe()
     receiver.always(503)
     await publish(receivedEvent(subscribed.scope))
@@ -201,7 +201,7 @@ describe('a failed attempt', () => {
 })
 
 describe('the failure clock', () => {
-  it('disables a webhook after five days of failures, drops what is pending, and takes nothing more', async () => {
+  it('disables a webhook after five days of failures, drops its pending deliveries, and adds none', async () => {
     const subscribed = await subscribe()
     receiver.always(500)
     await publish(receivedEvent(subscribed.scope))
@@ -234,7 +234,7 @@ describe('the failure clock', () => {
 })
 
 describe('a webhook that is disabled', () => {
-  it('gets no retry of what was pending, and nothing of that is kept', async () => {
+  it('gets no retry of pending deliveries, and none of them is kept', async () => {
     const subscribed = await subscribe()
     receiver.always(500)
     await publish(receivedEvent(subscribed.scope))
@@ -245,7 +245,7 @@ describe('a webhook that is disabled', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('never gets what happened meanwhile; after it is enabled it gets what is new', async () => {
+  it('never gets events from while it was disabled; once enabled it gets new ones', async () => {
     const subscribed = await subscribe()
     await dispatcher.db.query(setEnabled, subscribed.webhook.webhook_id, false)
     const watcher = await dispatcher.webhook(subscribed.caller, {

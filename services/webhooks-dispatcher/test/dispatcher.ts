@@ -16,19 +16,21 @@ import {
 import { configure, environment } from '../src/config.ts'
 import { create } from '../src/main.ts'
 
-/** An answer read to its end; `body` is the JSON document, or `{}` where there is none. */
+/** A response read to its end; `body` is the JSON document, or `{}` where there is none. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, unknown>
 }
 
-/** The dispatcher on engines of its own, beside a real gateway. */
+/** The dispatcher on engines of its own, with a real gateway. */
 export interface TestDispatcher {
   readonly gateway: GatewayProcess
-  /** What runs now; a test may stop it and start another one. */
+  /** The running service; a test may stop it and start another one. */
   readonly service: Service
-  /** Starts another one. Does not wait for its consumers, which join late when a member of their group was killed. */
+  /**
+   * Starts another instance. Does not wait for its consumers, which join late when a member of their group was killed.
+   */
   start(): Promise<void>
   readonly db: Database
   readonly events: EventPublisher
@@ -36,13 +38,13 @@ export interface TestDispatcher {
   /** One request as the gateway forwards it for a caller. */
   request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown): Promise<Answer>
   create(caller: Caller, body: unknown): Promise<Answer>
-  /** Creates a webhook that must come to be. */
+  /** Creates a webhook, and fails unless it was created. */
   webhook(caller: Caller, body: Record<string, unknown>): Promise<Webhook>
-  /** Forgets every webhook and what is still to be delivered. */
+  /** Deletes every webhook and its pending deliveries. */
   clear(): Promise<void>
-  /** Lets the time of every pending attempt come now. */
+  /** Makes every pending attempt due now. */
   hurry(): Promise<void>
-  /** How many rows of each kind a delivery may leave behind. */
+  /** Numbers of remaining rows of deliveries, by kind. */
   remains(): Promise<{ deliveries: number; payloads: number; timers: number }>
   stop(): Promise<void>
 }
@@ -120,7 +122,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
       return made
     },
     async clear() {
-      // Attempts that still run lock the same rows: a deadlock with them is tried again.
+      // Running attempts lock the same rows: after a deadlock with them it is retried.
       await db.transaction((tx) => tx.query(deleteAll))
     },
     async hurry() {

@@ -18,20 +18,20 @@ describe('the failure clock', () => {
   it.each([
     ['one failure', [0]],
     ['many within an hour', [0, 0.1, 0.5, 1]],
-    ['two that lie more than a day apart', [0, 25]],
+    ['two failures more than a day apart', [0, 25]],
   ])('does not start after %s', (_what, hours) => {
     expect(failAt(...hours).clock.clockStartedAt).toBeNull()
   })
 
-  it('starts when failures within a day lie twelve hours apart', () => {
+  it('starts when failures within a day are twelve hours apart', () => {
     expect(failAt(0, 6, 12).clock.clockStartedAt).toEqual(new Date(start + 12 * HOUR))
   })
 
-  it('watches anew from a failure that comes more than a day after the first', () => {
+  it('starts a new window at a failure more than a day after the first', () => {
     expect(failAt(0, 25).clock.failingSince).toEqual(new Date(start + 25 * HOUR))
   })
 
-  it('disables after five days of nothing but failures, and not before', () => {
+  it('disables after five days of failures only, and not before', () => {
     const everyTwelveHours = Array.from({ length: 20 }, (_, index) => index * 12)
     expect(failAt(...everyTwelveHours).disabledAt).toBe(12 + 5 * 24)
   })

@@ -2,7 +2,7 @@ import { InFlight } from '../src/delivery/in-flight.ts'
 
 const now = 1_000_000
 
-/** Ten requests under way at one receiver. */
+/** Ten requests in flight to one receiver. */
 function full(): InFlight {
   const inFlight = new InFlight(10)
   for (let request = 0; request < 10; request++) inFlight.enter('slow')
@@ -10,11 +10,11 @@ function full(): InFlight {
 }
 
 function waits(inFlight: InFlight, count: number): number[] {
-  return Array.from({ length: count }, () => inFlight.nextTurn('slow', now).getTime() - now)
+  return Array.from({ length: count }, () => inFlight.retryAt('slow', now).getTime() - now)
 }
 
 describe('InFlight', () => {
-  it('admits a number per key and no more, and again when one leaves', () => {
+  it('admits its maximum per key and no more, and again when one leaves', () => {
     const inFlight = full()
     expect(inFlight.enter('slow')).toBe(false)
     expect(inFlight.enter('other')).toBe(true)
@@ -23,14 +23,14 @@ describe('InFlight', () => {
     expect(inFlight.enter('slow')).toBe(false)
   })
 
-  it('gives turns at the pace at which the receiver answers', () => {
+  it('assigns retry times at the rate at which the receiver answers', () => {
     const inFlight = full()
     inFlight.leave('slow', 500)
     inFlight.enter('slow')
     expect(waits(inFlight, 4)).toEqual([100, 150, 200, 250])
   })
 
-  it('lets nobody wait longer than half a minute, and not all come back at once', () => {
+  it('assigns no wait longer than half a minute, and spreads the retries', () => {
     const inFlight = full()
     inFlight.leave('slow', 15_000)
     inFlight.enter('slow')
@@ -40,7 +40,7 @@ describe('InFlight', () => {
     expect(new Set(late.map((wait) => Math.floor(wait / 1_000))).size).toBeGreaterThan(10)
   })
 
-  it('forgets a receiver with nothing under way', () => {
+  it('forgets a receiver with nothing in flight', () => {
     const inFlight = full()
     for (let request = 0; request < 10; request++) inFlight.leave('slow', 15_000)
     expect(waits(inFlight, 2)).toEqual([100, 100])

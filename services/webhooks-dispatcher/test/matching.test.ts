@@ -64,7 +64,7 @@ describe('matches', () => {
     expect(matches({ ...everything, visible_labels: ['spam', 'blocked'] }, event)).toBe(true)
   })
 
-  it('leaves out what happened before it was active', () => {
+  it('excludes events from before the webhook was active', () => {
     expect(matches({ ...everything, active_since: new Date(now.getTime() + 60_000) }, received)).toBe(false)
   })
 })

@@ -22,7 +22,7 @@ describe('nextAttempt', () => {
     expect(nextAttempt(8, now, 0)).toBeUndefined()
   })
 
-  it('adds at most a tenth of the wait, and nothing to the first', () => {
+  it('adds a jitter of at most a tenth of the wait, and none to the first', () => {
     expect(nextAttempt(1, now, 0.999)).toEqual(new Date(now.getTime() + 5 * SECOND))
     const late = nextAttempt(2, now, 0.999)?.getTime() ?? 0
     expect(late - now.getTime()).toBeGreaterThan(5 * MINUTE)

@@ -4,7 +4,7 @@ import { signRequest } from '../src/delivery/request.ts'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 describe('signRequest', () => {
-  it('signs as the published test vector says', () => {
+  it('produces the signature of the published test vector', () => {
     const delivery = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' }
     const { headers } = signRequest(delivery, secret, {}, new Date(1_614_265_330_000))
     expect(headers['svix-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')

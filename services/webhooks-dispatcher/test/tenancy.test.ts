@@ -54,7 +54,7 @@ interface Given {
   readonly home?: 'organization' | 'pod' | 'inbox'
   readonly inboxes?: readonly InboxScope[]
   readonly pods?: readonly string[]
-  /** How often the organization had been taken over when it was made. */
+  /** Number of take-overs of the organization when it was created. */
   readonly takeOvers?: number
 }
 
@@ -128,8 +128,8 @@ function neighbours() {
   return { inbox, other: inboxScope({ organizationId, podId }), otherPod: randomUUID() }
 }
 
-describe('a deleted inbox, told twice', () => {
-  it('takes its own webhooks with it, with what was still to be delivered', async () => {
+describe('a deleted inbox whose event arrives twice', () => {
+  it('removes its own webhooks, with their pending deliveries', async () => {
     const { inbox, other } = neighbours()
     const own = await insert(inbox, { home: 'inbox', inboxes: [inbox] })
     const others = await insert(other, { home: 'inbox', inboxes: [other] })
@@ -140,7 +140,7 @@ describe('a deleted inbox, told twice', () => {
     expect(await db.query(countOf, others)).toEqual([{ deliveries: 1, payloads: 1 }])
   })
 
-  it('takes them with it in batches, however many wait', async () => {
+  it('removes pending deliveries in batches, however many there are', async () => {
     const { inbox } = neighbours()
     const own = await insert(inbox, { home: 'inbox', inboxes: [inbox] })
     const before = await db.query(countOf, own)
@@ -151,7 +151,7 @@ describe('a deleted inbox, told twice', () => {
     expect(await db.query(countOf, own)).toEqual(before)
   })
 
-  it('leaves the filters of wider webhooks, ids and addresses alike', async () => {
+  it('is removed from the filters of wider webhooks, id and address alike', async () => {
     const { inbox, other } = neighbours()
     const webhook = await insert(inbox, { inboxes: [inbox, other] })
     await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
@@ -163,7 +163,7 @@ describe('a deleted inbox, told twice', () => {
     })
   })
 
-  it('disables a webhook that loses its last id, and drops what is pending, instead of widening it', async () => {
+  it('disables a webhook that loses its last id, and drops its pending deliveries, instead of widening it', async () => {
     const { inbox, other } = neighbours()
     const webhook = await insert(inbox, { inboxes: [inbox] })
     const ofPod = await insert(inbox, { home: 'pod', inboxes: [inbox] })
@@ -176,7 +176,7 @@ describe('a deleted inbox, told twice', () => {
     }
   })
 
-  it('says nothing to webhooks of another organization that name the same id', async () => {
+  it('does not affect webhooks of another organization that name the same id', async () => {
     const { inbox } = neighbours()
     const stranger = await insert(inboxScope(), { inboxes: [inbox] })
     await deliverTwiceAndSwapped(tenancy, inboxDeletedEvent(inbox))
@@ -184,8 +184,8 @@ describe('a deleted inbox, told twice', () => {
   })
 })
 
-describe('a deleted pod, told often and in any order with its inboxes', () => {
-  it.each(SEEDS)('takes its webhooks with it, and leaves the filters of others (seed %i)', async (seed) => {
+describe('a deleted pod whose events arrive repeatedly and in any order with those of its inboxes', () => {
+  it.each(SEEDS)('removes its webhooks, and is removed from the filters of others (seed %i)', async (seed) => {
     const { inbox, other, otherPod } = neighbours()
     const gone = [
       await insert(inbox, { home: 'pod', pods: [inbox.podId] }),
@@ -208,7 +208,7 @@ describe('a deleted pod, told often and in any order with its inboxes', () => {
 })
 
 describe('a deleted organization', () => {
-  it("takes all its webhooks with it and nobody else's", async () => {
+  it('removes all its webhooks and no others', async () => {
     const { inbox } = neighbours()
     const own = [await insert(inbox), await insert(inbox, { home: 'inbox', inboxes: [inbox] })]
     const stranger = await insert(inboxScope())
@@ -218,9 +218,9 @@ describe('a deleted organization', () => {
   })
 })
 
-describe('an organization that is taken over, told often and in any order', () => {
+describe('a take-over whose events arrive repeatedly and in any order', () => {
   it.each(SEEDS)(
-    'loses the webhooks of earlier keys with what is pending, and no later one (seed %i)',
+    'removes the webhooks of earlier keys with their pending deliveries, and no later one (seed %i)',
     async (seed) => {
       const { inbox } = neighbours()
       const earlier = [
@@ -246,8 +246,8 @@ describe('an organization that is taken over, told often and in any order', () =
   )
 })
 
-describe('events, told often and in any order', () => {
-  it.each(SEEDS)('make one delivery for each webhook that matches (seed %i)', async (seed) => {
+describe('public events that arrive repeatedly and in any order', () => {
+  it.each(SEEDS)('make one delivery for each matching webhook (seed %i)', async (seed) => {
     const { inbox, other } = neighbours()
     const both = await insert(inbox, { pods: [inbox.podId], inboxes: [inbox] })
     const all = await insert(inbox)
@@ -259,7 +259,7 @@ describe('events, told often and in any order', () => {
     expect(await payloadsOf(events)).toBe(3)
   })
 
-  it('makes none for a webhook that is disabled', async () => {
+  it('make no delivery for a disabled webhook', async () => {
     const { inbox } = neighbours()
     const webhook = await insert(inbox)
     await db.query(disable, webhook)
@@ -267,7 +267,7 @@ describe('events, told often and in any order', () => {
     expect((await db.query(countOf, webhook))[0]?.deliveries).toBe(0)
   })
 
-  it('leaves nothing behind when webhooks are deleted while it is recorded', async () => {
+  it('leave no rows when webhooks are deleted while deliveries are recorded', async () => {
     const { inbox } = neighbours()
     const ids = await Promise.all(Array.from({ length: 10 }, () => insert(inbox)))
     const event = receivedEvent(inbox)

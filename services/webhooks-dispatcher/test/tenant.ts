@@ -2,14 +2,14 @@ import type { Caller, CallerInbox } from '@restante/contracts'
 import { callerOf } from '@restante/testkit'
 import type { TestDispatcher } from './dispatcher.ts'
 
-/** An organization that the gateway knows, with an inbox in its default pod, and callers of each tier. */
+/** An organization in the gateway, with an inbox in its default pod, and callers of each tier. */
 export interface Tenant {
   readonly id: string
   readonly key: string
   readonly inbox: CallerInbox
   /** The caller of `key`, which the gateway confirms: for requests that may take long. */
   readonly owner: Caller
-  /** A key of the organization that nobody has seen before. */
+  /** A key of the organization that was not used before. */
   organization(permissions?: string[]): Caller
   /** A key of the default pod, or of another one. */
   pod(podId?: string): Caller

@@ -21,8 +21,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => dispatcher.stop(), 60_000)
 
-describe('200', () => {
-  it('gives a webhook with its id, its secret and what was asked', async () => {
+describe('webhooks.create: 200', () => {
+  it('returns a webhook with its id, its secret and the requested members', async () => {
     const { status, headers, body } = await dispatcher.create(tenant.organization(), {
       url: URL,
       event_types: ['message.sent', 'message.received', 'message.sent'],
@@ -44,7 +44,7 @@ describe('200', () => {
     })
   })
 
-  it('stores for a pod the pod itself, or only the inboxes that were named', async () => {
+  it('stores for a pod the pod itself, or only the named inboxes', async () => {
     const whole = await dispatcher.webhook(tenant.pod(), { url: URL, event_types: TYPES })
     expect(whole).toMatchObject({ pod_id: tenant.id, pod_ids: [tenant.id] })
     expect(whole).not.toHaveProperty('inbox_ids')
@@ -69,13 +69,13 @@ describe('200', () => {
     }
   })
 
-  it('takes inbox ids in any case, and each once', async () => {
+  it('accepts inbox ids in any case, and stores each once', async () => {
     const ids = [tenant.inbox.address.toUpperCase(), tenant.inbox.address]
     const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, inbox_ids: ids })
     expect(webhook.inbox_ids).toEqual([tenant.inbox.address])
   })
 
-  it('keeps the secret and the headers sealed, and shows no header', async () => {
+  it('stores the secret and the headers sealed, and shows no header', async () => {
     const headers = { 'X-Token': 'a very secret value' }
     const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, headers })
     expect(JSON.stringify(webhook)).not.toContain('secret value')
@@ -84,21 +84,21 @@ describe('200', () => {
     expect(Buffer.from(row?.secret ?? '').toString('latin1')).not.toContain(webhook.secret.slice(6))
   })
 
-  it('takes null for an optional member as if it were left out', async () => {
+  it('treats null for an optional member as absent', async () => {
     const unset = { client_id: null, inbox_ids: null, pod_ids: null, headers: null }
     const webhook = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, ...unset })
     for (const name of Object.keys(unset)) expect(webhook).not.toHaveProperty(name)
   })
 
-  it('takes the same url twice', async () => {
+  it('accepts the same url twice', async () => {
     const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
     const second = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES })
     expect(second.webhook_id).not.toBe(first.webhook_id)
   })
 })
 
-describe('200 to a known client_id', () => {
-  it('gives the existing webhook unchanged and ignores the rest', async () => {
+describe('webhooks.create: 200 to a known client_id', () => {
+  it('returns the existing webhook unchanged and ignores the rest', async () => {
     const client_id = randomUUID()
     const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
     const again = await dispatcher.webhook(tenant.organization(['webhook_create', 'webhook_read']), {
@@ -110,7 +110,7 @@ describe('200 to a known client_id', () => {
     expect(again).toEqual(first)
   })
 
-  it('leaves the secret out for a key that could not read it, except for the one that made the webhook', async () => {
+  it('omits the secret for a key that could not read it, except for the key that created the webhook', async () => {
     const body = { url: URL, event_types: TYPES, client_id: randomUUID() }
     const maker = tenant.organization(['webhook_create'])
     const { secret, ...others } = await dispatcher.webhook(maker, body)
@@ -119,7 +119,7 @@ describe('200 to a known client_id', () => {
     expect(await dispatcher.webhook(maker, body)).toEqual({ ...others, secret })
   })
 
-  it('makes one webhook of fifty parallel creates, and all answer with it', async () => {
+  it('creates one webhook for fifty parallel requests, and all answer with it', async () => {
     const client_id = randomUUID()
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => dispatcher.create(tenant.owner, { url: URL, event_types: TYPES, client_id })),
@@ -128,7 +128,7 @@ describe('200 to a known client_id', () => {
     expect(new Set(answers.map(({ body }) => body['webhook_id'])).size).toBe(1)
   })
 
-  it('makes a new one after the deletion', async () => {
+  it('creates a new one after the deletion', async () => {
     const client_id = randomUUID()
     const first = await dispatcher.webhook(tenant.organization(), { url: URL, event_types: TYPES, client_id })
     await dispatcher.request('webhooks.delete', tenant.organization(), 'DELETE', `/webhooks/${client_id}`)
@@ -139,7 +139,7 @@ describe('200 to a known client_id', () => {
   it.each([
     ['inbox', () => ({ ...tenant.inInbox(), inbox: { ...tenant.inbox, uid: randomUUID() } })],
     ['pod', () => tenant.pod(randomUUID())],
-  ])('makes a new one when the %s of the first is gone, before that is told of here', async (_what, home) => {
+  ])('creates a new one when the %s of the first is deleted, before that event arrives', async (_what, home) => {
     const client_id = randomUUID()
     const body = { url: URL, event_types: TYPES, client_id }
     for (const caller of [tenant.organization(), tenant.pod(), tenant.inInbox()]) {
@@ -159,7 +159,7 @@ describe('200 to a known client_id', () => {
   })
 })
 
-describe('400', () => {
+describe('webhooks.create: 400', () => {
   const good = { url: URL, event_types: TYPES }
   const longHeader = { 'x-long': 'a'.repeat(4096) }
   const manyHeaders = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, '']))
@@ -204,12 +204,12 @@ describe('400', () => {
     expect(document['errors']).toContainEqual({ path, message: expect.any(String) })
   })
 
-  it('names the event type that does not exist', async () => {
+  it('names the unknown event type', async () => {
     const { body } = await dispatcher.create(tenant.organization(), { url: URL, event_types: ['message.moved'] })
     expect(body['message']).toContain('message.moved')
   })
 
-  it('at a filter that the scope fixes', async () => {
+  it('to a filter that the scope fixes', async () => {
     const inInbox = await dispatcher.create(tenant.inInbox(), { ...good, inbox_ids: [tenant.inbox.address] })
     expect([inInbox.status, inInbox.body['errors']]).toEqual([
       400,
@@ -222,7 +222,7 @@ describe('400', () => {
   })
 })
 
-describe('403', () => {
+describe('webhooks.create: 403', () => {
   it.each([
     ['label_spam_read', ['label_blocked_read'], ['message.received.blocked', 'message.received.spam']],
     ['label_blocked_read', [], ['message.received.unauthenticated', 'message.received.blocked']],
@@ -239,7 +239,7 @@ describe('403', () => {
     })
   })
 
-  it('does not ask for message_read', async () => {
+  it('does not require message_read', async () => {
     const { status } = await dispatcher.create(tenant.organization(['webhook_create']), {
       url: URL,
       event_types: TYPES,
@@ -277,17 +277,17 @@ describe('403', () => {
   }, 60_000)
 })
 
-describe('404', () => {
+describe('webhooks.create: 404', () => {
   it.each([
     ['an unknown inbox', { inbox_ids: ['nobody@restante.test'] }, 'Inbox not found'],
     ['an unknown pod', { pod_ids: [randomUUID()] }, 'Pod not found'],
-    ['a pod id that is none', { pod_ids: ['x'] }, 'Pod not found'],
+    ['a malformed pod id', { pod_ids: ['x'] }, 'Pod not found'],
   ])('to %s', async (_what, filter, message) => {
     const { status, body } = await dispatcher.create(tenant.organization(), { url: URL, event_types: TYPES, ...filter })
     expect([status, body['code'], body['message']]).toEqual([404, 'not_found', message])
   })
 
-  it('to an inbox of another pod, and of another organization', async () => {
+  it('for an inbox of another pod, and of another organization', async () => {
     for (const caller of [tenant.pod(otherPod), callerOf()]) {
       const { status, body } = await dispatcher.create(caller, {
         url: URL,
@@ -299,8 +299,8 @@ describe('404', () => {
   })
 })
 
-describe('404 for what was deleted a moment ago', () => {
-  it('although the request was admitted before', async () => {
+describe('webhooks.create: 404 for a scope deleted a moment ago', () => {
+  it('although the request was admitted before the deletion', async () => {
     const { uid, address, pod_id } = await tenant.addInbox()
     const scope = { organizationId: tenant.id, podId: pod_id, inboxUid: uid, address }
     await dispatcher.events.publish(topics.tenancy, inboxDeletedEvent(scope))
@@ -314,7 +314,7 @@ describe('404 for what was deleted a moment ago', () => {
   })
 })
 
-describe('409', () => {
+describe('webhooks.create: 409', () => {
   it('conflict when the client_id is held outside the scope, and nothing of that webhook is shown', async () => {
     const client_id = randomUUID()
     await dispatcher.webhook(tenant.organization(), { url: 'https://secret.example/', event_types: TYPES, client_id })
@@ -326,8 +326,8 @@ describe('409', () => {
   })
 })
 
-describe('a create whose body takes long', () => {
-  it('401 when the key was deleted meanwhile, and makes nothing', async () => {
+describe('webhooks.create with a slow body', () => {
+  it('answers 401 when the key was deleted in the meantime, and creates nothing', async () => {
     const { key, organization } = await makeTenant(dispatcher)
     const { gateway } = dispatcher
     const made = await gateway.request(key, 'POST', '/v0/api-keys', { permissions: { webhook_create: true } })
@@ -339,7 +339,7 @@ describe('a create whose body takes long', () => {
     expect(body).toMatchObject({ count: 0 })
   })
 
-  it('200 when the key still holds', async () => {
+  it('answers 200 when the key is still valid', async () => {
     const { key } = await makeTenant(dispatcher)
     const headers = { authorization: `Bearer ${key}` }
     const url = `${dispatcher.gateway.url}/v0/webhooks`
@@ -348,7 +348,7 @@ describe('a create whose body takes long', () => {
   })
 })
 
-describe('an organization that is taken over', () => {
+describe('webhooks of an organization that is taken over', () => {
   const end = (organization_id: string, take_overs: number) => {
     const gateway = new ServiceClient({
       from: 'gateway',
@@ -362,7 +362,7 @@ describe('an organization that is taken over', () => {
   }
   const wanted = { url: URL, event_types: TYPES }
 
-  it('has none of the webhooks of earlier keys once the gateway has ended them, and keeps those made since', async () => {
+  it('those of earlier keys are gone once the gateway has ended them, and later ones stay', async () => {
     const { id, organization } = await makeTenant(dispatcher)
     const heir = { ...organization(), take_overs: 1 }
     const earlier = await dispatcher.webhook(organization(), wanted)
@@ -376,7 +376,7 @@ describe('an organization that is taken over', () => {
     expect(own.webhook_id).not.toBe(earlier.webhook_id)
   })
 
-  it('401 for an earlier key that names the alias of a webhook of the heir, whose secret it does not get', async () => {
+  it("401 for an earlier key that names the alias of a successor's webhook, whose secret it does not get", async () => {
     const { id, organization } = await makeTenant(dispatcher)
     await end(id, 1)
     const client_id = 'agent-hook'
@@ -385,7 +385,7 @@ describe('an organization that is taken over', () => {
     expect([status, body['code'], body['secret']]).toEqual([401, 'unknown_api_key', undefined])
   })
 
-  it('401 for a request of an earlier key that was admitted before and arrives after', async () => {
+  it('401 for a request of an earlier key that was admitted before the take-over and arrives after it', async () => {
     const { id, organization } = await makeTenant(dispatcher)
     await end(id, 2)
     for (const caller of [organization(), { ...organization(), take_overs: 1 }]) {

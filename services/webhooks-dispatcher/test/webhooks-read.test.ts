@@ -20,7 +20,7 @@ function inInbox(organization: Caller, podId: string): Caller {
   return { ...organization, pod_id: podId, inbox, credential: { ...organization.credential, tier: 'inbox' } }
 }
 
-/** One webhook in each place of an organization with two pods, and the callers of these places. */
+/** One webhook in each scope of an organization with two pods, and callers of these scopes. */
 async function family() {
   const organization = callerOf()
   const [firstPod, secondPod] = [inPod(organization, randomUUID()), inPod(organization, randomUUID())]
@@ -59,7 +59,7 @@ async function walk(caller: Caller, query: string): Promise<string[][]> {
 }
 
 describe('webhooks.list', () => {
-  it('shows what belongs to the scope or below it, newest first, with secrets', async () => {
+  it('shows webhooks of the scope and below it, newest first, with secrets', async () => {
     const { callers, webhooks } = await family()
     const all = [webhooks.inbox, webhooks.secondPod, webhooks.firstPod, webhooks.organization]
     expect(await list(callers.organization)).toEqual({ count: 4, webhooks: all })
@@ -71,26 +71,29 @@ describe('webhooks.list', () => {
     expect((await list(callers.stranger)).webhooks).toEqual([])
   })
 
-  it.each(['', '&ascending=true'])('walks every page once%s, also while webhooks come and go', async (order) => {
-    const caller = callerOf()
-    const made: string[] = []
-    for (let index = 0; index < 7; index++) made.push((await dispatcher.webhook(caller, BODY)).webhook_id)
-    const expected = order === '' ? made.toReversed() : made
-    expect(await walk(caller, `?limit=3${order}`)).toEqual([
-      expected.slice(0, 3),
-      expected.slice(3, 6),
-      expected.slice(6),
-    ])
-    const first = await list(caller, `?limit=3${order}`)
-    expect(first).toMatchObject({ count: 3, limit: 3 })
-    await dispatcher.request('webhooks.delete', caller, 'DELETE', `/webhooks/${expected[2]}`)
-    const late = await dispatcher.webhook(caller, BODY)
-    const rest = await list(caller, `?limit=10${order}&page_token=${first.next_page_token}`)
-    const shown = rest.webhooks.map(({ webhook_id }) => webhook_id)
-    expect(shown).toEqual([...expected.slice(3), ...(order === '' ? [] : [late.webhook_id])])
-  })
+  it.each(['', '&ascending=true'])(
+    'walks every page once%s, also while webhooks are created and deleted',
+    async (order) => {
+      const caller = callerOf()
+      const made: string[] = []
+      for (let index = 0; index < 7; index++) made.push((await dispatcher.webhook(caller, BODY)).webhook_id)
+      const expected = order === '' ? made.toReversed() : made
+      expect(await walk(caller, `?limit=3${order}`)).toEqual([
+        expected.slice(0, 3),
+        expected.slice(3, 6),
+        expected.slice(6),
+      ])
+      const first = await list(caller, `?limit=3${order}`)
+      expect(first).toMatchObject({ count: 3, limit: 3 })
+      await dispatcher.request('webhooks.delete', caller, 'DELETE', `/webhooks/${expected[2]}`)
+      const late = await dispatcher.webhook(caller, BODY)
+      const rest = await list(caller, `?limit=10${order}&page_token=${first.next_page_token}`)
+      const shown = rest.webhooks.map(({ webhook_id }) => webhook_id)
+      expect(shown).toEqual([...expected.slice(3), ...(order === '' ? [] : [late.webhook_id])])
+    },
+  )
 
-  it('serves a larger limit with the cap', async () => {
+  it('caps a limit above the maximum', async () => {
     expect(await list(callerOf(), '?limit=1000')).toMatchObject({ limit: 100 })
   })
 
@@ -129,7 +132,7 @@ describe('webhooks.get', () => {
     }
   })
 
-  it('takes a name for an id first, then for a client_id', async () => {
+  it('looks for an id first, then for a client_id', async () => {
     const caller = callerOf()
     const { webhook_id } = await dispatcher.webhook(caller, BODY)
     await dispatcher.webhook(caller, { ...BODY, client_id: webhook_id })
@@ -138,7 +141,7 @@ describe('webhooks.get', () => {
     expect(body).not.toHaveProperty('client_id')
   })
 
-  it('answers 404 outside the scope, and to what is none', async () => {
+  it('answers 404 outside the scope, and to an unknown id', async () => {
     const { callers, webhooks } = await family()
     const outside: [Caller, string][] = [
       [callers.firstPod, webhooks.organization.webhook_id],

@@ -37,12 +37,12 @@ export interface DelivererDeps {
   readonly log: Logger
 }
 
-/** What came of one request; `error` is the kind of failure, never an answer's content. */
+/** Outcome of one request; `error` is the kind of failure, never a response's content. */
 type Outcome =
   | { readonly delivered: true; readonly status: number }
   | { readonly delivered: false; readonly status?: number; readonly error: string }
 
-/** What was decided about the delivery after a failure. */
+/** The decision about the delivery after an attempt. */
 type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
 
 const attemptsTotal = new Counter({
@@ -52,11 +52,11 @@ const attemptsTotal = new Counter({
 })
 const attemptSeconds = new Histogram({
   name: 'webhook_attempt_duration_seconds',
-  help: 'Time of one webhook request',
+  help: 'Duration of one webhook request',
   buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
 })
 
-/** Makes the attempts of deliveries: at least once each, the same id and bytes every time. */
+/** Makes the attempts of deliveries: at least once each, with the same id and bytes every time. */
 export class Deliverer {
   readonly #deps: DelivererDeps
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
@@ -66,9 +66,9 @@ export class Deliverer {
   }
 
   /**
-   * One attempt. A crash between the answer and the commit means that the receiver gets the same event again under the
-   * same id, which is what at least once means. A database that is away for a moment means nothing: as long as the
-   * attempt has time, what was answered is written down as soon as that can be done.
+   * Makes one attempt. After a crash between the response and the commit the receiver gets the same event again under
+   * the same id: delivery is at least once. During a short outage of the database the outcome is recorded as soon as
+   * that is possible, as long as the attempt has time.
    */
   readonly attempt = async (attempt: Attempt): Promise<void> => {
     const delivery = await findPending(this.#deps.db, attempt.timer.key)
@@ -78,7 +78,7 @@ export class Deliverer {
       return
     }
     if (!this.#inFlight.enter(delivery.webhook_id)) {
-      await attempt.run((tx) => attempt.postpone(tx, this.#inFlight.nextTurn(delivery.webhook_id, Date.now())))
+      await attempt.run((tx) => attempt.postpone(tx, this.#inFlight.retryAt(delivery.webhook_id, Date.now())))
       return
     }
     const begun = performance.now()
@@ -151,16 +151,16 @@ export class Deliverer {
       decision,
       ms: Math.round(seconds * 1000),
     }
-    if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled: nothing but failures for days')
+    if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled after days of failures only')
     else this.#deps.log.info(facts, 'webhook attempt')
   }
 }
 
-/** The kind of a failed request. Anything that is not the receiver's doing is thrown on: it is no failed attempt. */
+/** The kind of a failed request. Any error that the receiver has not caused is rethrown: it is not a failed attempt. */
 function failureOf(error: unknown): string {
   if (error instanceof OutboundRefusedError) return `refused: ${error.reason}`
   if (error instanceof OutboundTimeoutError) return 'timeout'
-  if (error instanceof OutboundTooLargeError) return 'answer too large'
+  if (error instanceof OutboundTooLargeError) return 'response too large'
   if (error instanceof OutboundNetworkError) return `network: ${error.networkCode}`
   throw error
 }

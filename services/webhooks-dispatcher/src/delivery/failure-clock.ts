@@ -1,8 +1,8 @@
 import { LIMITS } from '@restante/contracts'
 
-/** What is known of a webhook's failures; both absent after any success. */
+/** Failure state of a webhook; both absent after any success. */
 export interface FailureClock {
-  /** First failure of the window that is being watched. */
+  /** First failure of the current window. */
   readonly failingSince: Date | null
   /** When the clock started; it runs until a success, or until the webhook is disabled. */
   readonly clockStartedAt: Date | null
@@ -11,8 +11,8 @@ export interface FailureClock {
 export const STOPPED: FailureClock = { failingSince: null, clockStartedAt: null }
 
 /**
- * The clock after one more failed attempt (events 8.4). It starts once failures within 24 hours lie at least 12 hours
- * apart, and says `disable` when it has run for five days of nothing but failures.
+ * The clock after one more failed attempt (events 8.4). It starts once two failures within 24 hours are at least 12
+ * hours apart, and returns `disable` when it has run for five days of failures only.
  */
 export function afterFailure(clock: FailureClock, at: Date): FailureClock & { readonly disable: boolean } {
   const { failureSpan, failureWindow, disableAfter } = LIMITS.webhook

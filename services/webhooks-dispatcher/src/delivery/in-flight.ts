@@ -1,57 +1,58 @@
-/** How soon who found no place may come back, and how late at most, in milliseconds. */
+/** Minimum and maximum delay, in milliseconds, before a delivery that found no free slot is retried. */
 const SHORTEST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 30_000
-/** How long a request takes as long as none has ended. */
+/** Assumed duration of a request until the first one has ended. */
 const UNKNOWN_DURATION_MS = 1_000
 
-interface Lane {
+interface Receiver {
   count: number
-  /** Of the last request that ended. */
+  /** Of the request that ended last. */
   durationMs: number
-  /** The last turn that was given out. */
-  turn: number
+  /** The latest retry time that was assigned. */
+  retryAtMs: number
 }
 
 /**
- * Admits at most a number of requests per key, so that a slow receiver leaves room for others. Who finds no place is
- * given a turn, at the pace at which the receiver answers: a thousand that wait must not all ask again and again.
+ * Limits the concurrent requests per key, so that a slow receiver leaves capacity for others. A delivery that finds no
+ * free slot is assigned a retry time, at the rate at which the receiver answers: a thousand waiting deliveries must not
+ * all retry continuously.
  */
 export class InFlight {
-  readonly #most: number
-  readonly #lanes = new Map<string, Lane>()
+  readonly #maxPerKey: number
+  readonly #receivers = new Map<string, Receiver>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxPerKey: number) {
+    this.#maxPerKey = maxPerKey
   }
 
-  /** @returns whether there was a place; who got one must `leave`. */
+  /** @returns whether a slot was free; if so, `leave` must be called. */
   enter(key: string): boolean {
-    const lane = this.#lanes.get(key)
-    if (!lane) {
-      this.#lanes.set(key, { count: 1, durationMs: UNKNOWN_DURATION_MS, turn: 0 })
+    const receiver = this.#receivers.get(key)
+    if (!receiver) {
+      this.#receivers.set(key, { count: 1, durationMs: UNKNOWN_DURATION_MS, retryAtMs: 0 })
       return true
     }
-    if (lane.count >= this.#most) return false
-    lane.count++
+    if (receiver.count >= this.#maxPerKey) return false
+    receiver.count++
     return true
   }
 
-  /** @param durationMs how long the place was held. */
+  /** @param durationMs how long the slot was held. */
   leave(key: string, durationMs: number): void {
-    const lane = this.#lanes.get(key)
-    if (!lane) return
-    lane.count--
-    lane.durationMs = durationMs
-    if (lane.count === 0) this.#lanes.delete(key)
+    const receiver = this.#receivers.get(key)
+    if (!receiver) return
+    receiver.count--
+    receiver.durationMs = durationMs
+    if (receiver.count === 0) this.#receivers.delete(key)
   }
 
-  /** When who found no place may come back. */
-  nextTurn(key: string, now: number): Date {
-    const lane = this.#lanes.get(key)
-    if (!lane) return new Date(now + SHORTEST_WAIT_MS)
-    const turn = Math.max(lane.turn + lane.durationMs / this.#most, now + SHORTEST_WAIT_MS)
-    lane.turn = Math.min(turn, now + LONGEST_WAIT_MS)
-    // Those beyond the longest wait do not come back all at once.
-    return new Date(turn > lane.turn ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : turn)
+  /** When a delivery that found no slot may be retried. */
+  retryAt(key: string, now: number): Date {
+    const receiver = this.#receivers.get(key)
+    if (!receiver) return new Date(now + SHORTEST_WAIT_MS)
+    const retryAtMs = Math.max(receiver.retryAtMs + receiver.durationMs / this.#maxPerKey, now + SHORTEST_WAIT_MS)
+    receiver.retryAtMs = Math.min(retryAtMs, now + LONGEST_WAIT_MS)
+    // Deliveries beyond the longest wait are spread, so that they are not all retried at once.
+    return new Date(retryAtMs > receiver.retryAtMs ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : retryAtMs)
   }
 }

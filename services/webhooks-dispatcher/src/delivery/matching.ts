@@ -1,6 +1,6 @@
 import { type EventRouting, subscribedEventTypes } from '@restante/contracts'
 
-/** What of a webhook decides whether it gets an event. */
+/** The properties of a webhook that decide whether it gets an event. */
 export interface Subscriber {
   readonly organization_id: string
   readonly pod_id: string | null
@@ -18,10 +18,10 @@ export interface RoutedEvent {
   readonly routing: EventRouting
 }
 
-/** Clocks of two machines may differ by this much; an event just before activation is then still delivered. */
+/** Clocks of two machines may differ by this much; an event just before activation is still delivered. */
 const CLOCK_TOLERANCE_MS = 1_000
 
-/** Whether a webhook gets an event: type, filters, labels and time all say yes (events 5, 1.2 rule 2, 7.4). */
+/** Whether a webhook gets an event: type, filters, labels and time must all match (events 5, 1.2 rule 2, 7.4). */
 export function matches(webhook: Subscriber, event: RoutedEvent): boolean {
   return (
     webhook.organization_id === event.routing.organizationId &&
@@ -32,7 +32,10 @@ export function matches(webhook: Subscriber, event: RoutedEvent): boolean {
   )
 }
 
-/** Filters are a union; without any, the whole organization counts: narrower webhooks always carry a filter. */
+/**
+ * The filters form a union; without any, the whole organization matches: webhooks of a narrower scope always have a
+ * filter.
+ */
 function withinFilters(webhook: Subscriber, routing: EventRouting): boolean {
   if (webhook.pod_ids.length === 0 && webhook.inbox_uids.length === 0)
     return webhook.pod_id === null && webhook.inbox_uid === null

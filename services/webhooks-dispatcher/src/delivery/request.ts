@@ -8,8 +8,8 @@ export interface SignedRequest {
 
 /**
  * Signs one attempt (events 8.1, 8.2; Standard Webhooks). The id is the same on every attempt of a delivery, the
- * timestamp that of this one. Both header families carry the same three values.
- * @param custom the webhook's own headers; they can name none of ours.
+ * timestamp is this attempt's. Both header families carry the same three values.
+ * @param custom the webhook's own headers; they cannot replace those set here.
  */
 export function signRequest(
   delivery: { id: string; body: string },
@@ -34,7 +34,7 @@ export function signRequest(
   }
 }
 
-/** The key is what the base64 behind `whsec_` stands for. */
+/** The key is the base64 after `whsec_`, decoded. */
 function sign(content: string, secret: string): string {
   const key = Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64')
   return createHmac('sha256', key).update(content).digest('base64')

@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 
 /**
- * When a delivery is tried again after its `failures`-th failed attempt; `undefined` when it is given up (events 8.3).
+ * When a delivery is retried after its `failures`-th failed attempt; `undefined` when it is given up (events 8.3).
  * @param random in [0, 1): the jitter, up to a tenth of the wait and none on the first.
  */
 export function nextAttempt(failures: number, now: Date, random: number): Date | undefined {

@@ -21,9 +21,9 @@ const lockEnabled = sql<{ id: string }, [ids: readonly string[]]>(
 )
 
 /**
- * Holds webhooks as they are until the transaction ends, so that none is deleted or disabled between the look at it and
- * the deliveries made for it: what is dropped then would miss these.
- * @returns those that are still there and enabled.
+ * Locks webhooks until the transaction ends, so that none is deleted or disabled between this check and the insertion
+ * of deliveries for it: dropping its deliveries would miss these.
+ * @returns those that still exist and are enabled.
  */
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const held = await tx.query(lockEnabled, ids)
@@ -48,7 +48,7 @@ const insertDeliveries = sql<
    select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[])`,
 )
 
-/** Records deliveries with the documents they carry, each document once. */
+/** Stores deliveries with the documents they carry, each document once. */
 export async function addDeliveries(
   tx: Tx,
   payloads: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ export async function addDeliveries(
   )
 }
 
-/** A delivery with all that an attempt needs. */
+/** A delivery with everything that an attempt needs. */
 export interface PendingDelivery {
   readonly id: string
   readonly attempts: number
@@ -84,13 +84,13 @@ const selectPending = sql<PendingDelivery, [id: string]>(
    from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = $1`,
 )
 
-/** `undefined` when it has ended, or its webhook is gone. */
+/** `undefined` when it has ended, or its webhook has been deleted. */
 export async function findPending(on: Queryable, id: string): Promise<PendingDelivery | undefined> {
   const [row] = await on.query(selectPending, id)
   return row
 }
 
-// The lock keeps the last two deliveries of one event from each seeing the other and leaving the document behind.
+// Without the lock the last two deliveries of one event could each see the other and both leave the document.
 const lockPayload = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
 const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
   `with gone as (delete from deliveries where id = $1)
@@ -98,7 +98,10 @@ const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
    where event_id = $2 and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> $1)`,
 )
 
-/** Ends a delivery; the document goes with its last one. Webhooks are locked before documents, here and everywhere. */
+/**
+ * Ends a delivery; the document is deleted with its last one. Webhooks are locked before documents, here and
+ * everywhere.
+ */
 export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
   await tx.query(lockPayload, delivery.event_id)
   await tx.query(deleteDelivery, delivery.id, delivery.event_id)
@@ -130,7 +133,7 @@ const updateClock = sql<unknown, [webhookId: string, failingSince: Date | null, 
   'update webhooks set failing_since = $2, clock_started_at = $3 where id = $1',
 )
 
-/** Reads the clock under a lock. `undefined` when the webhook is gone or disabled. */
+/** Reads the clock under a lock. `undefined` when the webhook is deleted or disabled. */
 export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
   const [row] = await tx.query(selectClock, webhookId)
   return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at }
@@ -156,14 +159,14 @@ const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
 )
 
-/** Deliveries per statement, so that none runs for long, however many wait. */
+/** Deliveries per statement, so that none runs for long, however many are waiting. */
 const DROPPED_AT_ONCE = 10_000
 
 /**
- * Drops what is still to be delivered to a webhook whose row the transaction holds, documents included. Timers are left
- * to themselves: one that finds no delivery ends. To cancel them all here would wait for attempts that wait for the
+ * Drops the pending deliveries of a webhook whose row the transaction has locked, documents included. Timers are not
+ * cancelled: a timer that finds no delivery ends. Cancelling them all here would wait for attempts that wait for the
  * webhook.
- * @param told gets the ids of the deliveries, in batches.
+ * @param told called with the ids of the deliveries, in batches.
  */
 export async function dropDeliveries(
   tx: Tx,
@@ -180,7 +183,9 @@ export async function dropDeliveries(
   }
 }
 
-/** Disables a webhook and drops its pending retries (events 8.4). @param told gets the ids of their deliveries. */
+/**
+ * Disables a webhook and drops its pending retries (events 8.4). @param told called with the ids of their deliveries.
+ */
 export async function disableWebhook(
   tx: Tx,
   webhookId: string,

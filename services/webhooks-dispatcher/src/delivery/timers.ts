@@ -1,4 +1,4 @@
-/** Kinds of timers of this service and what each carries; the key of a delivery's timer is the delivery's id. */
+/** Kinds of timers of this service and their payloads; the key of a delivery's timer is the delivery's id. */
 export interface TimerKinds {
   readonly 'webhook-delivery': Record<string, never>
 }

@@ -15,9 +15,9 @@ import {
 type DeliveryTimers = Timers<TimerKinds>
 
 /**
- * What a deleted inbox, pod or organization takes with it: webhooks that belong to it, and its id in the filters of
- * others. A webhook that loses its last id is disabled instead of widening to everything (events 5). Right in any order
- * and however often: a request that comes later finds the mark, one that was before is undone.
+ * Removes what belongs to a deleted inbox, pod or organization: its webhooks, and its id in the filters of others. A
+ * webhook that loses its last id is disabled instead of widening to everything (events 5). Correct in any order and on
+ * any repetition: a later request finds the tombstone, an earlier one is undone.
  */
 export async function purgeScope(tx: Tx, timers: DeliveryTimers, goneId: string, scope: ScopeFilter): Promise<void> {
   await lockWebhooksOf(tx, scope.organizationId)
@@ -30,7 +30,7 @@ export async function purgeScope(tx: Tx, timers: DeliveryTimers, goneId: string,
   for (const id of await removeFromFilters(tx, scope.organizationId, goneId)) await disableWebhook(tx, id, forgetTimers)
 }
 
-/** An inbox is purged in the transaction that learns of its deletion. */
+/** An inbox is purged in the transaction that consumes its deletion. */
 export function purgeInbox(
   tx: Tx,
   timers: DeliveryTimers,

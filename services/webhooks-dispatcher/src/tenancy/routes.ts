@@ -4,7 +4,10 @@ import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox } from './purge.ts'
 import { endEarlierWebhooks } from './take-over.ts'
 
-/** What the gateway asks about deleted inboxes, and orders for organizations that are taken over. */
+/**
+ * Internal operations of the gateway: status of deleted inboxes, and ending the webhooks of organizations that are
+ * taken over.
+ */
 export function tenancyRoutes(deps: {
   db: Database
   timers: Timers<TimerKinds>

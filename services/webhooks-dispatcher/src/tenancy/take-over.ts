@@ -4,16 +4,16 @@ import { dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { deleteWebhook, lockEarlier, lockWebhooksOf, rememberTakeOver } from '../webhooks/store.ts'
 
-/** Which take-over of which organization, as the gateway names it. */
+/** Identifies one take-over of one organization, as the gateway numbers it. */
 export interface TakeOver {
   readonly organization_id: string
   readonly take_overs: number
 }
 
 /**
- * Ends the webhooks that keys from before a take-over made, and what is still to be delivered to them. Webhooks carry the
- * number of take-overs at their making, so this is right in any order and however often: those of the successor have
- * this number or a higher one. A create that was admitted earlier and comes later finds the mark.
+ * Ends the webhooks that keys from before a take-over created, with their pending deliveries. Webhooks record the
+ * number of take-overs at their creation, so this is correct in any order and on any repetition: those of the successor
+ * have this number or a higher one. A create that was admitted earlier and arrives later finds the recorded take-over.
  */
 export async function endEarlierWebhooks(
   tx: Tx,

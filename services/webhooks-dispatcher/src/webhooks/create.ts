@@ -33,7 +33,7 @@ export interface CreateDeps {
   readonly turns: KeyedMutex
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
-  /** Whether this installation admits webhook URLs without TLS. */
+  /** Whether this installation accepts webhook URLs without TLS. */
   readonly allowHttp: boolean
 }
 
@@ -52,7 +52,7 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
     deps.db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
       await demandCurrent(tx, caller)
-      // A parallel create with the same client_id may have been first: both answer with its webhook.
+      // A concurrent create with the same client_id may have been first: both answer with its webhook.
       const winner = await replay(tx, caller, body.client_id)
       if (winner) return winner
       await demandLiving(tx, caller, home, filters)
@@ -63,9 +63,9 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
 }
 
 /**
- * Takes an alias from a webhook whose inbox or pod is gone. It goes with them when that is told of here, but its alias is
- * free as soon as their deletion is answered (identity 10.2): whoever got it as the webhook of a repeated create would
- * lose it a moment later.
+ * Removes the alias from a webhook whose inbox or pod is deleted. The webhook is deleted when that event is consumed
+ * here, but its alias is free as soon as the deletion was answered (identity 10.2): a repeated create that was answered
+ * with this webhook would lose it a moment later.
  */
 async function freeAlias({ db, gateway }: CreateDeps, caller: Caller, clientId: string | undefined): Promise<void> {
   const known = clientId === undefined ? undefined : await findByClientId(db, caller.organization_id, clientId)
@@ -96,7 +96,7 @@ async function replay(on: Queryable, caller: Caller, clientId: string | undefine
   throw new ApiError('conflict', { message: 'client_id is used by another webhook', fix: 'Use another client_id.' })
 }
 
-/** Asks the owner about the ids of the request: a projection may not say no. */
+/** Asks the owner about the ids of the request: a projection must not answer "no". */
 async function resolveFilters({ gateway }: CreateDeps, caller: Caller, home: Home, body: Body): Promise<Filters> {
   if (home.inbox) return { podIds: [], inboxes: [home.inbox] }
   const inboxIds = body.inbox_ids ?? []
@@ -153,14 +153,14 @@ function insert(
 }
 
 /**
- * Keys that an organization was taken over from since the gateway admitted the request make nothing, and get nothing
- * that the heir made (identity 5.1).
+ * Keys from before a take-over that happened since the gateway admitted the request create nothing, and get nothing
+ * that the successor created (identity 5.1).
  */
 async function demandCurrent(on: Queryable, caller: Caller): Promise<void> {
   if (await isSuperseded(on, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
 }
 
-/** The gateway admitted the request a moment ago. What was deleted since then must not come back as a filter. */
+/** The gateway admitted the request a moment ago. A scope deleted since then must not return as a filter. */
 async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
   const inboxes = filters.inboxes.map(({ uid }) => uid)

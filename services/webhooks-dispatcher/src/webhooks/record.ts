@@ -10,7 +10,7 @@ import type { SecretBox } from '@restante/service'
 import { openSecret } from './secrets.ts'
 import type { WebhookRow } from './store.ts'
 
-/** A row as the wire shows it: optional members are left out when unset (events 7.2). */
+/** A row as the API shows it: optional members are omitted when unset (events 7.2). */
 export function webhookRecord(row: WebhookRow, box: SecretBox): Webhook {
   const eventTypes: EventType[] = row.event_types.filter(isEventType)
   return {
@@ -31,8 +31,9 @@ export function webhookRecord(row: WebhookRow, box: SecretBox): Webhook {
 }
 
 /**
- * The answer to a create. One that found the webhook by its `client_id` shows the secret to the credential that made the
- * webhook, whose first answer may have been lost, and to credentials that could read it with a GET; to no other.
+ * The response to a create. If it found an existing webhook by its `client_id`, the secret is shown to the credential
+ * that created the webhook, whose first response may have been lost, and to credentials that could read it with a GET;
+ * to no other.
  */
 export function createdRecord(row: WebhookRow, box: SecretBox, { credential }: Caller): CreatedWebhook {
   const { secret, ...others } = webhookRecord(row, box)

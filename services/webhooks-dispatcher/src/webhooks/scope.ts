@@ -3,7 +3,7 @@ import { ApiError, invalid } from '@restante/service'
 
 type CreateBody = RequestOf<'webhooks.create'>['body']
 
-/** What a webhook belongs to, by the effective scope of the request that makes it (events 7.2). */
+/** The scope that a webhook belongs to: the effective scope of the request that creates it (events 7.2). */
 export interface Home {
   readonly podId: string | undefined
   readonly inbox: { readonly uid: string; readonly address: string } | undefined
@@ -22,11 +22,11 @@ export function homeOf(caller: Caller): Home {
  */
 export function demandFreeFilters(caller: Caller, body: Pick<CreateBody, 'inbox_ids' | 'pod_ids'>): void {
   if (body.pod_ids && caller.credential.tier === 'inbox') {
-    throw new ApiError('forbidden', { fix: 'A key of an inbox can make webhooks for its own inbox only.' })
+    throw new ApiError('forbidden', { fix: 'A key of an inbox can create webhooks for its own inbox only.' })
   }
   if (body.inbox_ids && caller.inbox)
-    throw invalid(['inbox_ids'], 'A webhook of an inbox is always about that inbox; leave inbox_ids out')
+    throw invalid(['inbox_ids'], 'A webhook of an inbox is always about that inbox; omit inbox_ids')
   if (body.pod_ids && (caller.inbox || caller.pod_id !== undefined)) {
-    throw invalid(['pod_ids'], 'This route fixes the pod; leave pod_ids out')
+    throw invalid(['pod_ids'], 'This route fixes the pod; omit pod_ids')
   }
 }

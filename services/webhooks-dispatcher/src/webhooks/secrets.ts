@@ -9,7 +9,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`
 }
 
-/** The webhook's id is part of the seal, so that what belongs to one row cannot be opened from another. */
+/** The webhook's id is part of the seal, so that a secret of one row cannot be opened with another. */
 export function sealSecret(box: SecretBox, webhookId: string, secret: string): Buffer {
   return box.seal(`secret of ${webhookId}`, secret)
 }

@@ -75,7 +75,7 @@ export function listWebhooks(
   return on.query(statement, ...scopeValues(scope), page.after?.createdAt ?? null, page.after?.id ?? null, page.limit)
 }
 
-// An id wins over the same text as somebody's client_id.
+// A matching id takes precedence over an equal client_id.
 const selectOne = sql<WebhookRow, [...Scope, idOrAlias: string]>(
   `select ${COLUMNS} from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1`,
 )
@@ -145,7 +145,7 @@ const lockOne = sql<{ id: string }, [...Scope, idOrAlias: string]>(
   `select id from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1 for update`,
 )
 
-/** Holds a webhook against everyone who would deliver to it or change it. @returns its id, if it is there. */
+/** Locks a webhook against deliveries and changes. @returns its id, if it exists. */
 export async function lockWebhook(tx: Tx, scope: ScopeFilter, idOrAlias: string): Promise<string | undefined> {
   const [row] = await tx.query(lockOne, ...scopeValues(scope), idOrAlias)
   return row?.id
@@ -167,7 +167,7 @@ export async function findByClientId(
 
 const forgetAlias = sql<unknown, [id: string]>('update webhooks set client_id = null where id = $1')
 
-/** Frees the alias of a webhook that is about to go. */
+/** Frees the alias of a webhook that is about to be deleted. */
 export async function dropAlias(on: Queryable, id: string): Promise<void> {
   await on.query(forgetAlias, id)
 }
@@ -176,7 +176,7 @@ const lockOrganization = sql<unknown, [organizationId: string]>(
   `select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1, 0))`,
 )
 
-/** Makes changes to the webhooks of one organization happen one after another: its limit is counted, not guessed. */
+/** Serializes changes to the webhooks of one organization, so that its limit is counted exactly. */
 export async function lockWebhooksOf(tx: Tx, organizationId: string): Promise<void> {
   await tx.query(lockOrganization, organizationId)
 }
@@ -199,10 +199,10 @@ export async function goneAmong(tx: Tx, ids: readonly string[]): Promise<string[
 }
 
 const markGone = sql<unknown, [id: string]>('insert into gone_scopes (id) values ($1) on conflict do nothing')
-// No request that was admitted before a deletion is still on its way a day later.
+// A request admitted before a deletion cannot arrive a day later.
 const forgetGone = sql<unknown>(`delete from gone_scopes where gone_at < now() - interval '1 day'`)
 
-/** Remembers a deletion for as long as a request could still name what is gone. */
+/** Records a deletion for as long as a request could still name the deleted scope. */
 export async function rememberGone(tx: Tx, id: string): Promise<void> {
   await tx.query(markGone, id)
   await tx.query(forgetGone)
@@ -215,7 +215,7 @@ const markTakeOver = sql<unknown, [organizationId: string, takeOvers: number]>(
 )
 const forgetTakeOvers = sql<unknown>(`delete from take_overs where heard_at < now() - interval '1 day'`)
 
-/** Remembers a take-over for as long as a request that was admitted before it could still arrive. */
+/** Records a take-over for as long as a request that was admitted before it could still arrive. */
 export async function rememberTakeOver(tx: Tx, organizationId: string, takeOvers: number): Promise<void> {
   if (takeOvers > 0) await tx.query(markTakeOver, organizationId, takeOvers)
   await tx.query(forgetTakeOvers)
@@ -225,7 +225,7 @@ const selectTakeOver = sql<{ take_overs: number }, [organizationId: string]>(
   'select take_overs from take_overs where organization_id = $1',
 )
 
-/** Whether an organization was taken over since a request of it was admitted. @param takeOvers at its admission. */
+/** Whether an organization was taken over since a request was admitted. @param takeOvers number at its admission. */
 export async function isSuperseded(on: Queryable, organizationId: string, takeOvers: number): Promise<boolean> {
   const [heard] = await on.query(selectTakeOver, organizationId)
   return heard !== undefined && heard.take_overs > takeOvers
@@ -235,7 +235,7 @@ const lockEarlierOnes = sql<{ id: string }, [organizationId: string, takeOvers: 
   'select id from webhooks where organization_id = $1 and take_overs < $2 order by id for update',
 )
 
-/** Holds the webhooks from before a take-over. @returns their ids. */
+/** Locks the webhooks from before a take-over. @returns their ids. */
 export async function lockEarlier(tx: Tx, organizationId: string, takeOvers: number): Promise<string[]> {
   return (await tx.query(lockEarlierOnes, organizationId, takeOvers)).map(({ id }) => id)
 }
@@ -247,12 +247,12 @@ export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
 
 const lockScope = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE} order by id for update`)
 
-/** Holds the webhooks that belong to a scope or below it. @returns their ids. */
+/** Locks the webhooks that belong to a scope or below it. @returns their ids. */
 export async function lockScopeOf(tx: Tx, scope: ScopeFilter): Promise<string[]> {
   return (await tx.query(lockScope, ...scopeValues(scope))).map(({ id }) => id)
 }
 
-// The arrays of inboxes run in parallel, so both lose the element at the same place.
+// The arrays of inboxes are parallel, so both lose the element at the same index.
 const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
   `with named as (
      select id from webhooks where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
@@ -266,7 +266,7 @@ const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: str
    returning webhooks.id, cardinality(pod_ids) = 0 and cardinality(inbox_uids) = 0 as empty`,
 )
 
-/** Takes a deleted inbox or pod out of every filter. @returns webhooks that have no id left and must not widen. */
+/** Removes a deleted inbox or pod from every filter. @returns webhooks that have no id left and must not widen. */
 export async function removeFromFilters(tx: Tx, organizationId: string, goneId: string): Promise<string[]> {
   const changed = await tx.query(dropFromFilters, organizationId, goneId)
   return changed.filter(({ empty }) => empty).map(({ id }) => id)
