@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const stream of open.splice(0)) await stream.close()
 })
 
-/** A stream with a key that holds these permissions, after these subscriptions. */
+/** A stream with a key that has these permissions, after these subscriptions. */
 async function subscribed(frames: object[], options: Parameters<TestFanout['key']>[1] = {}): Promise<StreamClient> {
   const stream = await fanout.connect((await fanout.key(tenant, options)).secret)
   open.push(stream)
@@ -36,13 +36,13 @@ async function subscribed(frames: object[], options: Parameters<TestFanout['key'
   return stream
 }
 
-/** What each stream has got of these events, in the order in which they were published. */
+/** The events that each stream has received of these, in the order in which they were published. */
 async function gotBy(streams: StreamClient[], ...events: Parameters<TestFanout['publish']>): Promise<unknown[][]> {
   const known = new Map(events.map(({ id, type }) => [id, type]))
   const witness = await subscribed([{ event_types: [...EVENT_TYPES] }])
   for (const event of events) await fanout.publish(event)
   for (const { id } of events) await witness.next((event) => event['event_id'] === id, { what: 'the events' })
-  // What was sent on a stream before its answer has come when the answer has; streams are not read in one order.
+  // Frames sent before the answer have arrived when the answer has; streams are not read in any mutual order.
   for (const stream of streams) await stream.ask({ type: 'unsubscribe', pod_ids: [randomUUID()] })
   const order = [...known.keys()]
   return streams.map(({ events: got }) =>
@@ -62,7 +62,7 @@ describe('a stream', () => {
     expect(await gotBy([stream], receivedEvent(tenant.inbox))).toEqual([[]])
   })
 
-  it('gets the document as a webhook gets it, once however many subscriptions match', async () => {
+  it('gets the same document as a webhook, once however many subscriptions match', async () => {
     const stream = await subscribed([{}, { pod_ids: [tenant.id] }, { inbox_ids: [tenant.inbox.address] }])
     const event = receivedEvent(tenant.inbox, { text: 'Grüße ✓' })
     expect(await gotBy([stream], event)).toEqual([['message.received']])
@@ -84,7 +84,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('obeys the second of two frames for one inbox', async () => {
+  it('applies the later of two frames for one inbox', async () => {
     const inbox_ids = [tenant.inbox.address]
     const stream = await subscribed([
       { inbox_ids, event_types: ['message.received'] },
@@ -94,7 +94,7 @@ describe('a stream', () => {
     expect(await gotBy([stream], ...events)).toEqual([['message.delivered']])
   })
 
-  it('never reaches beyond its key', async () => {
+  it('never gets events beyond the scope of its key', async () => {
     const pod = await subscribed([{}], { prefix: `/pods/${tenant.id}` })
     const inbox = await subscribed([{}], { prefix: `/inboxes/${tenant.inbox.address}` })
     const sibling = await fanout.gateway.addInbox(tenant)
@@ -115,7 +115,7 @@ describe('a stream', () => {
 })
 
 describe('permissions', () => {
-  it('bring a bare subscription no restricted mail, whatever its key holds; one that names the type gets it', async () => {
+  it('give a subscription without types no restricted mail, whatever its key allows; one that names the type gets it', async () => {
     const restricted = [['spam'], ['blocked'], ['unauthenticated']].map((labels) =>
       receivedEvent(tenant.inbox, { labels }),
     )
@@ -143,12 +143,12 @@ describe('permissions', () => {
     ])
   })
 
-  it('without message_read a bare subscription is accepted and gets no mail', async () => {
+  it('without message_read allow a subscription without types, which gets no mail', async () => {
     const stream = await subscribed([{}], { permissions: ['inbox_read'] })
     expect(await gotBy([stream], receivedEvent(tenant.inbox), deliveredEvent(tenant.inbox))).toEqual([[]])
   })
 
-  it('are those of the moment when the stream was opened', async () => {
+  it('are those at the time when the stream was opened', async () => {
     const key = await fanout.key(tenant)
     const stream = await fanout.connect(key.secret)
     open.push(stream)

@@ -21,13 +21,13 @@ import {
 import { configure, environment } from '../src/config.ts'
 import { create } from '../src/main.ts'
 
-/** A key as the gateway gave it out. */
+/** A key as issued by the gateway. */
 export interface Key {
   readonly id: string
   readonly secret: string
 }
 
-/** An organization that the gateway knows, with an inbox in its default pod. */
+/** An organization in the gateway, with an inbox in its default pod. */
 export interface Tenant {
   readonly id: string
   readonly key: string
@@ -49,11 +49,11 @@ export interface TestFanout {
   key(tenant: Tenant, options?: { prefix?: string; permissions?: string[]; expires_at?: string }): Promise<Key>
   /** A stream through the gateway. */
   connect(secret: string): Promise<StreamClient>
-  /** A stream past the gateway, for a caller that the gateway would have named. */
+  /** A stream that bypasses the gateway, for a caller that the gateway would have named. */
   connectAs(caller: Caller, port?: number, headers?: Readonly<Record<string, string>>): Promise<StreamClient>
   /** Writes events to the topic of messages, as mail-ingest does. */
   publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
-  /** Events of organizations, pods, inboxes and keys, in the place of the gateway's. */
+  /** Publishes events of organizations, pods, inboxes and keys, as the gateway does. */
   tell(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** A second instance of the same installation. @param ready whether to wait for its consumers. @returns its port. */
   another(overrides?: Record<string, string>, ready?: boolean): Promise<{ service: Service; port: number }>

@@ -2,7 +2,7 @@ import { FrameCounter } from '../src/connections/frame-counter.ts'
 
 const MASK = Buffer.alloc(4)
 
-/** One masked frame with a payload of so many bytes, which look like heads themselves. */
+/** One masked frame with a payload of this many bytes, which look like headers themselves. */
 function frame(first: number, length: number): Buffer {
   const payload = Buffer.alloc(length, 0x81)
   if (length < 126) return Buffer.concat([Buffer.from([first, 0x80 | length]), MASK, payload])
@@ -23,7 +23,7 @@ describe('FrameCounter', () => {
     }
   })
 
-  it('counts the same however the bytes are cut', () => {
+  it('counts the same however the bytes are split', () => {
     const bytes = Buffer.concat(
       [0, 125, 126, 70_000, 5].flatMap((length) => Object.values(KINDS).map((first) => frame(first, length))),
     )

@@ -31,8 +31,8 @@ async function withKey(options: Parameters<TestFanout['key']>[1]): Promise<Strea
   return connect((await fanout.key(tenant, options)).secret)
 }
 
-describe('subscribed', () => {
-  it('echoes what was given as it was given, with the organization', async () => {
+describe('the answer `subscribed`', () => {
+  it('echoes the given lists unchanged, with the organization', async () => {
     const stream = await connect()
     const lists = {
       event_types: ['message.received', 'message.received'],
@@ -67,7 +67,7 @@ describe('subscribed', () => {
     ])
   })
 
-  it('lets a key of each tier name what it reaches', async () => {
+  it('is given to a key of each tier for scopes within its own', async () => {
     const organization = await connect()
     expect(
       await organization.ask({ type: 'subscribe', inbox_ids: [inSecondPod.address], pod_ids: [secondPod] }),
@@ -83,8 +83,8 @@ describe('subscribed', () => {
   })
 })
 
-describe('error', () => {
-  /** Whatever was refused, the stream is as usable as before. */
+describe('the answer `error`', () => {
+  /** After a refusal the stream is as usable as before. */
   async function refused(stream: StreamClient, frame: unknown) {
     const answer = await stream.ask(frame)
     expect(await stream.ask({ type: 'subscribe' })).toMatchObject({ type: 'subscribed' })
@@ -108,7 +108,7 @@ describe('error', () => {
     })
   })
 
-  it('not_found to what does not exist or lies outside the key, and nothing of the frame applies', async () => {
+  it("not_found for scopes that do not exist or are outside the key's scope, and nothing of the frame is applied", async () => {
     const pod = await withKey({ prefix: `/pods/${tenant.id}` })
     const inbox = await withKey({ prefix: `/inboxes/${tenant.inbox.address}` })
     const all = await connect()
@@ -128,7 +128,7 @@ describe('error', () => {
     }
   })
 
-  it('forbidden to pods named by a key of an inbox', async () => {
+  it('forbidden for pods named by a key of an inbox', async () => {
     const stream = await withKey({ prefix: `/inboxes/${tenant.inbox.address}` })
     expect(await refused(stream, { type: 'subscribe', pod_ids: [tenant.id] })).toMatchObject({
       name: 'ForbiddenError',
@@ -178,7 +178,7 @@ describe('error', () => {
   }, 60_000)
 })
 
-describe('a frame of another kind', () => {
+describe('a frame of an unknown kind', () => {
   it.each(['hello', '[]', 'null', '{}', '{"type":"publish"}', '{"type":7}'])(
     '%s is answered Forbidden',
     async (text) => {
@@ -193,7 +193,7 @@ describe('a frame of another kind', () => {
 })
 
 describe('unsubscribe', () => {
-  it('ignores what was not subscribed, what is unknown, and what lies outside', async () => {
+  it("ignores scopes that were not subscribed, are unknown, or are outside the key's scope", async () => {
     const stream = await connect()
     const inbox_ids = ['nobody@restante.test', stranger.inbox.address, tenant.inbox.address]
     expect(await stream.ask({ type: 'unsubscribe', inbox_ids })).toMatchObject({ type: 'unsubscribed', inbox_ids })

@@ -9,7 +9,7 @@ describe('readFrame', () => {
   )
 
   it.each([{}, { event_types: null, inbox_ids: null, pod_ids: null }, { event_types: [], inbox_ids: [], pod_ids: [] }])(
-    'takes %j as the default set of the whole scope',
+    'treats %j as the default types of the whole scope',
     (members) => {
       expect(readFrame(JSON.stringify({ type: 'subscribe', ...members }))).toEqual({
         type: 'subscribe',
@@ -21,7 +21,7 @@ describe('readFrame', () => {
     },
   )
 
-  it('keeps lists as they were given for the answer, and nothing else', () => {
+  it('keeps the given lists for the answer, and nothing else', () => {
     const lists = { event_types: ['message.sent', 'message.sent'], inbox_ids: ['Bot@X.example'] }
     const frame = { type: 'subscribe', ...lists, pod_ids: null, other: ['x'] }
     expect(readFrame(JSON.stringify(frame))).toEqual({
@@ -44,7 +44,7 @@ describe('readFrame', () => {
     ['a string for a list', { inbox_ids: 'a@x.example' }, ['inbox_ids']],
     ['a number among ids', { pod_ids: ['x', 7] }, ['pod_ids', 1]],
     ['eleven ids', { inbox_ids: Array.from({ length: 11 }, (_, index) => `i${index}@x.example`) }, ['inbox_ids']],
-  ])('refuses %s and says where', (_what, members, path) => {
+  ])('refuses %s and names the path', (_what, members, path) => {
     expect(() => readFrame(JSON.stringify({ type: 'subscribe', ...members }))).toThrow(
       expect.objectContaining({
         code: 'validation_error',

@@ -28,7 +28,7 @@ describe('a handshake', () => {
       'the header, whatever the query says',
       () => atGateway('?api_key=am_x', { authorization: `Bearer ${tenant.key}` }),
     ],
-    ['an origin that nobody asks about', () => atGateway(`?api_key=${tenant.key}`, { origin: 'https://evil.example' })],
+    ['any Origin header', () => atGateway(`?api_key=${tenant.key}`, { origin: 'https://evil.example' })],
   ])('is accepted with the key in %s', async (_where, open) => {
     const stream = await open()
     expect(await stream.ask({ type: 'subscribe' })).toEqual({ type: 'subscribed', organization_id: tenant.id })
@@ -55,7 +55,7 @@ describe('a handshake', () => {
     await expect(open()).rejects.toMatchObject(FORBIDDEN)
   })
 
-  it('is refused with 403 past the gateway: without a token, for another operation, and for a provisional key', async () => {
+  it('is refused with 403 when it bypasses the gateway: without a token, for another operation, and for a provisional key', async () => {
     const at = `ws://127.0.0.1:${fanout.port}/`
     await expect(StreamClient.open(at)).rejects.toMatchObject(FORBIDDEN)
     const token = await new TokenMint('websocket-fanout', GATEWAY_KEYS.caller).caller('webhooks.list', callerOf())
@@ -64,13 +64,13 @@ describe('a handshake', () => {
     await expect(fanout.connectAs(provisional)).rejects.toMatchObject(FORBIDDEN)
   })
 
-  it('is answered 426 when it is none', async () => {
+  it('is answered 426 when it is not a WebSocket handshake', async () => {
     const response = await fetch(`${fanout.gateway.url}/v0`, { headers: { authorization: `Bearer ${tenant.key}` } })
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket'])
   })
 })
 
-/** The answer to a handshake that is refused. */
+/** The response to a refused handshake. */
 function handshakeOf(secret: string): Promise<IncomingMessage> {
   const headers = {
     authorization: `Bearer ${secret}`,
@@ -87,7 +87,7 @@ function handshakeOf(secret: string): Promise<IncomingMessage> {
 describe('the connections of an organization', () => {
   const placesOf = (organization: string) => fanout.redis.client.zcard(`${fanout.redis.prefix}:streams:${organization}`)
 
-  it('are at most 1000 over all instances; the next is refused with 429 and Retry-After', async () => {
+  it('are limited to 1000 over all instances; the next is refused with 429 and Retry-After', async () => {
     const other = await fanout.tenant()
     const key = `${fanout.redis.prefix}:streams:${other.id}`
     const until = Date.now() + 60_000
@@ -95,7 +95,7 @@ describe('the connections of an organization', () => {
     await fanout.redis.client.zadd(key, ...taken.flat())
     const refused = await handshakeOf(other.key)
     expect([refused.statusCode, Number(refused.headers['retry-after'])]).toEqual([429, 5])
-    // Leases of an instance that died run out, and their places are free again.
+    // Leases of a dead instance expire, and their slots become free.
     await fanout.redis.client.zadd(key, ...taken.flatMap(([, id]) => [Date.now() - 1, id ?? '']))
     const stream = await fanout.connect(other.key)
     expect(await placesOf(other.id)).toBe(1)
@@ -103,7 +103,7 @@ describe('the connections of an organization', () => {
     await waitFor(async () => (await placesOf(other.id)) === 0, { what: 'the place to be given back' })
   })
 
-  it('can be opened while Redis is away', async () => {
+  it('can be opened while Redis is down', async () => {
     const { port } = await fanout.another({ REDIS_URL: 'redis://127.0.0.1:9' })
     const stream = await fanout.connectAs(callerWith(tenant, await fanout.key(tenant)), port)
     await stream.ask({ type: 'subscribe' })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fanout.stop(), 60_000)
 
-/** The code with which the server ends a stream, and after how long. */
+/** The code with which the server closes a stream, and after how long. */
 async function closeOf(stream: StreamClient, timeout = 5_000): Promise<{ code: number; reason: string; ms: number }> {
   const begun = performance.now()
   const closed = await waitFor(() => stream.closed, { what: 'the stream to close', timeout, interval: 5 })
@@ -39,8 +39,8 @@ async function subscribed(secret = tenant.key): Promise<StreamClient> {
   return stream
 }
 
-describe('what a client may send', () => {
-  it('a frame of 64 KB is read, a larger one closes with 1009', async () => {
+describe('limits for frames of a client', () => {
+  it('accept a frame of 64 KB, and close with 1009 for a larger one', async () => {
     const stream = await subscribed()
     const frame = (filler: string) => JSON.stringify({ type: 'subscribe', filler })
     const filler = (bytes: number) => frame('x'.repeat(bytes - frame('').length))
@@ -49,7 +49,7 @@ describe('what a client may send', () => {
     expect((await closeOf(stream)).code).toBe(1009)
   })
 
-  it('fifty frames at once are answered, more close with 1008 and are not', async () => {
+  it('answer fifty frames at once, and close with 1008 for more, which are not answered', async () => {
     const stream = await subscribed()
     await waitFor(async () => (await stream.ask({ type: 'subscribe' })) !== undefined, { what: 'an answer' })
     for (let frame = 0; frame < 45; frame++) stream.send('{}')
@@ -61,7 +61,7 @@ describe('what a client may send', () => {
     expect(stream.frames.length).toBeLessThan(150)
   })
 
-  it('pings count too, so that nobody fills our memory with answers', async () => {
+  it('count pings too, so that a client cannot fill the memory with answers', async () => {
     const headers = callerHeaders(
       'websocket-fanout',
       GATEWAY_KEYS.caller,
@@ -93,7 +93,7 @@ describe('a reader that is too slow', () => {
     return socket
   }
 
-  it('is closed with 1013 once 4 MB wait, and holds up nobody else', async () => {
+  it('is closed with 1013 once 4 MB are waiting, and delays no one else', async () => {
     const slow = await slowReader()
     const quick = await subscribed()
     // Kernel buffers on both sides take several megabytes before anything waits.
@@ -121,7 +121,7 @@ describe('a key that ends', () => {
     await other.close()
   })
 
-  it('closes them also while no event comes through', async () => {
+  it('closes them also while no events arrive', async () => {
     const database = await createDatabase(path.resolve(import.meta.dirname, '..'))
     const cutOff = await fanout.another({ DATABASE_URL: database.url, KAFKA_BROKERS: '127.0.0.1:9' }, false)
     const key = await fanout.key(tenant)
@@ -134,7 +134,7 @@ describe('a key that ends', () => {
     await database.drop()
   }, 60_000)
 
-  it('closes at once a stream that was admitted before the end and opened after it', async () => {
+  it("closes at once a stream that was admitted before the key's end and opened after it", async () => {
     const key = await fanout.key(tenant)
     await fanout.gateway.request(tenant.key, 'DELETE', `/v0/api-keys/${key.id}`)
     const stream = await fanout.connectAs(callerWith(tenant, key))
@@ -150,7 +150,7 @@ describe('a key that ends', () => {
     expect(Date.now()).toBeLessThan(expires.getTime() + LIMITS.stream.revocation)
   })
 
-  it('goes with its pod; subscriptions of others to that pod end silently', async () => {
+  it('ends with its pod; subscriptions of others to that pod end silently', async () => {
     const podId = await fanout.gateway.addPod(tenant)
     const inbox = await fanout.gateway.addInbox(tenant, podId)
     const own = await fanout.connect((await fanout.key(tenant, { prefix: `/pods/${podId}` })).secret)
@@ -166,7 +166,7 @@ describe('a key that ends', () => {
     await other.close()
   })
 
-  it('goes with its inbox; subscriptions of others to that inbox end silently', async () => {
+  it('ends with its inbox; subscriptions of others to that inbox end silently', async () => {
     const inbox = await fanout.gateway.addInbox(tenant)
     const own = await subscribed((await fanout.key(tenant, { prefix: `/inboxes/${inbox.address}` })).secret)
     const wider = await fanout.connect(tenant.key)
@@ -180,7 +180,7 @@ describe('a key that ends', () => {
 })
 
 describe('a shutdown', () => {
-  it('closes every stream with 1012, also those that come during the drain, and never with 1000', async () => {
+  it('closes every stream with 1012, also those opened during the drain, and never with 1000', async () => {
     const { service, port } = await fanout.another()
     const key = await fanout.key(tenant)
     const streams = await Promise.all(Array.from({ length: 5 }, () => fanout.connectAs(callerWith(tenant, key), port)))
@@ -191,7 +191,7 @@ describe('a shutdown', () => {
     for (const stream of streams) expect((await closeOf(stream)).code).toBe(1012)
   }, 30_000)
 
-  it('of an edge moves the streams that it pipes, and no others', async () => {
+  it('of an edge closes the streams that it proxies, and no others', async () => {
     const edge = await GatewayProcess.start({ ...fanout, databaseUrl: fanout.gateway.databaseUrl })
     const piped = await StreamClient.open(`${edge.url.replace('http', 'ws')}/v0?api_key=${tenant.key}`)
     const other = await subscribed()
@@ -201,7 +201,7 @@ describe('a shutdown', () => {
     await other.close()
   }, 30_000)
 
-  it('of an edge moves them whichever instance holds them, and whichever is told', async () => {
+  it('of an edge closes its streams on every instance, whichever instance is called', async () => {
     const { port: elsewhere } = await fanout.another()
     const caller = callerWith(tenant, await fanout.key(tenant))
     const open = (requestId: string) => fanout.connectAs(caller, elsewhere, { 'x-request-id': requestId })
@@ -215,7 +215,7 @@ describe('a shutdown', () => {
     await edge.stop()
   }, 30_000)
 
-  it('as a process ends with 0, streams with 1012, and has written no key', async () => {
+  it('exits with 0, closes streams with 1012, and logs no key', async () => {
     const { port, service } = await fanout.another()
     await service.stop()
     const env = { ...fanout.env, PORT: String(port), LOG_LEVEL: 'trace', PATH: process.env['PATH'] ?? '' }

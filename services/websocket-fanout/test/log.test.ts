@@ -37,7 +37,7 @@ beforeAll(async () => {
     minInsyncReplicas: 1,
     log,
   })
-  // What they write is announced by another instance than the one that follows it below.
+  // What they write is notified by another instance than the one that follows the log below.
   const { notify } = new LogTail({ db, log, deliver: () => {} })
   messages = messageConsumer({ kafka, db, notify })
   tenancy = tenancyConsumer({ kafka, db, notify })
@@ -60,8 +60,8 @@ const age = sql<unknown, [eventId: string, hours: number]>(
 
 const SEEDS = [1, 2, 3, 4, 5, 6]
 
-describe('events told often and in any order', () => {
-  it.each(SEEDS)('are in the log once each, with what routes them, byte for byte (seed %i)', async (seed) => {
+describe('events that arrive repeatedly and in any order', () => {
+  it.each(SEEDS)('are in the log once each, with their routing, byte for byte (seed %i)', async (seed) => {
     const scope = inboxScope()
     const [received, delivered] = [receivedEvent(scope, { labels: ['spam'] }), deliveredEvent(scope)]
     await deliverShuffled(messages, seed, received, delivered)
@@ -102,8 +102,8 @@ describe('events told often and in any order', () => {
   })
 })
 
-describe('the log', () => {
-  it('is read in bounded pieces, at least one entry each', async () => {
+describe('the stream log', () => {
+  it('is read in bounded batches of at least one entry each', async () => {
     const events = Array.from({ length: 6 }, () => receivedEvent(inboxScope(), { text: 'x'.repeat(300_000) }))
     for (const event of events) await deliverTwiceAndSwapped(messages, event)
     expect(await entriesAfter(db, '0', 100, 10 * MEGABYTE)).toHaveLength(6)
@@ -112,7 +112,7 @@ describe('the log', () => {
     expect(await entriesAfter(db, '0', 100, 1)).toHaveLength(1)
   })
 
-  it('forgets what is older than a day, a bounded number at a time', async () => {
+  it('deletes entries older than a day, a bounded number at a time', async () => {
     const events = Array.from({ length: 5 }, () => receivedEvent(inboxScope()))
     for (const event of events) await deliverTwiceAndSwapped(messages, event)
     for (const { id } of events.slice(0, 3)) await db.query(age, id, 25)
@@ -122,7 +122,7 @@ describe('the log', () => {
     expect((await db.query(selectAll)).map(({ event_id }) => event_id)).toEqual(events.slice(3).map(({ id }) => id))
   })
 
-  it('is followed in order and without a gap, however many write at once and whatever breaks', async () => {
+  it('is followed in order and without a gap, despite concurrent writers and broken connections', async () => {
     const seen: string[] = []
     const tail = new LogTail({ db, log, deliver: ({ payload }) => seen.push(JSON.parse(payload).event_id) })
     await tail.start()

@@ -15,7 +15,7 @@ class Socket extends EventEmitter {
 }
 
 describe('a frame that names many inboxes and pods', () => {
-  it.each(['subscribe', 'unsubscribe'])('asks the gateway once: %s', async (type) => {
+  it.each(['subscribe', 'unsubscribe'])('leads to one request to the gateway: %s', async (type) => {
     const socket = new Socket()
     const asked: object[] = []
     new Connection({

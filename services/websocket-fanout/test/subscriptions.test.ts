@@ -76,7 +76,7 @@ describe('Subscriptions', () => {
     expect(subscriptions.matches(spam)).toBe(expected)
   })
 
-  it('needs every restricted label of a message, not just the one of the type', () => {
+  it('requires the permissions for every restricted label of a message, not just for its type', () => {
     const subscriptions = new Subscriptions({
       permissions: ['message_read', 'label_blocked_read'],
       app_connect: false,
@@ -87,7 +87,7 @@ describe('Subscriptions', () => {
     expect(subscriptions.matches({ ...both, restricted: ['blocked'] })).toBe(true)
   })
 
-  it('brings calendar events only when they are named', () => {
+  it('delivers calendar events only when they are named', () => {
     const subscriptions = new Subscriptions(unrestricted)
     subscriptions.add([{ kind: 'all' }], undefined)
     expect(subscriptions.matches(starting)).toBe(false)
@@ -95,7 +95,7 @@ describe('Subscriptions', () => {
     expect(subscriptions.matches(starting)).toBe(true)
   })
 
-  it('takes 100 subscriptions, refuses the next, and lets a known one be replaced', () => {
+  it('accepts 100 subscriptions, refuses the next, and lets an existing one be replaced', () => {
     const subscriptions = new Subscriptions(unrestricted)
     const inboxes = Array.from({ length: 100 }, (_, index) => ({ kind: 'inbox' as const, inboxUid: String(index) }))
     subscriptions.add(inboxes, undefined)

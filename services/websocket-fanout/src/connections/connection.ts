@@ -5,7 +5,7 @@ import { readFrame } from '../subscriptions/frames.ts'
 import type { Resolved } from '../subscriptions/resolve.ts'
 import { type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
 
-/** Why the server closes a stream. Never 1000: clients take it as final and do not come back (events 6.4). */
+/** Close codes of the server. Never 1000: clients take it as final and do not reconnect (events 6.4). */
 export const CLOSE = {
   goingAway: 1001,
   policy: 1008,
@@ -16,7 +16,7 @@ export const CLOSE = {
 
 const FLOOD_GRACE_MS = 2_000
 
-/** Resolves the ids of a frame within what the caller may see, with one question for all of them. */
+/** Resolves the ids of a frame within what the caller may see, with one request for all of them. */
 export type ResolveScopes = (
   caller: Caller,
   ids: { inboxIds: readonly string[]; podIds: readonly string[] },
@@ -25,25 +25,25 @@ export type ResolveScopes = (
 export interface ConnectionOptions {
   readonly socket: WebSocket
   readonly caller: Caller
-  /** `X-Request-Id` of the handshake: how the edge names the stream. */
+  /** `X-Request-Id` of the handshake, by which the edge identifies the stream. */
   readonly requestId: string
   readonly log: Logger
   readonly docsUrl: string
   readonly resolve: ResolveScopes
 }
 
-/** One open stream: its subscriptions, its limits, and what it still has to be sent. */
+/** One open stream: its subscriptions, its limits, and its outgoing queue. */
 export class Connection {
   readonly caller: Caller
   readonly requestId: string
   readonly #socket: WebSocket
   readonly #options: ConnectionOptions
   readonly #subscriptions: Subscriptions
-  /** Frames are answered in the order in which they came. */
+  /** Frames are answered in the order of their arrival. */
   #answering: Promise<void> = Promise.resolve()
   #waitingFrames = 0
   #waitingEvents = 0
-  /** Frames that may come now, and since when; they are refilled at the allowed rate. */
+  /** Frames that may arrive now, and the time of that count; it is refilled at the allowed rate. */
   #allowance: { frames: number; at: number } = { frames: LIMITS.stream.framesPerSecond, at: Date.now() }
   #unansweredPings = 0
   #closing = false
@@ -66,7 +66,7 @@ export class Connection {
     return !this.#closing && this.#subscriptions.matches(event)
   }
 
-  /** Sends an event. `document` holds the bytes that every subscriber gets, and shares. @returns whether it was sent. */
+  /** Sends an event. `document` holds the bytes, which all subscribers share. @returns whether it was sent. */
   deliver(document: Buffer): boolean {
     if (this.#closing || this.#overloaded()) return false
     this.#waitingEvents++
@@ -76,12 +76,12 @@ export class Connection {
     return true
   }
 
-  /** An inbox or pod is gone, and its subscription with it. */
+  /** An inbox or pod was deleted, and its subscription with it. */
   forget(scope: Scope): void {
     this.#subscriptions.remove([scope])
   }
 
-  /** Asks for a sign of life, and ends a connection that has given none for two rounds. */
+  /** Sends a ping, and ends a connection that has not answered for two rounds. */
   ping(): void {
     if (this.#unansweredPings >= LIMITS.stream.unansweredPings) {
       this.#socket.terminate()
@@ -91,7 +91,7 @@ export class Connection {
     this.#socket.ping()
   }
 
-  /** Closes with a code and reason; a peer that does not answer is cut off by the library after 30 s. */
+  /** Closes with a code and reason; the library disconnects a client that does not answer within 30 s. */
   close(code: number, reason: string): void {
     this.#closing = true
     this.#socket.close(code, reason)
@@ -111,8 +111,8 @@ export class Connection {
   }
 
   /**
-   * Counts frames that have arrived, of whatever kind: control frames and the parts of a message cost work like others.
-   * More than the allowed rate end the stream (events 6.4), and what has arrived by then is not answered.
+   * Counts received frames of any kind: control frames and fragments of a message cost work like others. Exceeding the
+   * allowed rate ends the stream (events 6.4), and frames received by then are not answered.
    */
   count(frames: number): void {
     if (this.#closing) return
@@ -137,7 +137,7 @@ export class Connection {
       })
   }
 
-  /** Closes, and reads what the flood still brings for as long as its peer may take to see the close, and no longer. */
+  /** Closes, and discards further frames for as long as the client may take to see the close, and no longer. */
   #endFlood(): void {
     this.close(CLOSE.policy, 'Too many frames')
     const cut = setTimeout(() => this.#socket.terminate(), FLOOD_GRACE_MS)
@@ -179,7 +179,7 @@ export class Connection {
     return scopes
   }
 
-  /** What `unsubscribe` names; scopes that do not exist (any more) are ignored one by one. */
+  /** The scopes that `unsubscribe` names; scopes that do not exist (any more) are ignored one by one. */
   async #known(
     inboxIds: readonly string[] | undefined,
     podIds: readonly string[] | undefined,
@@ -188,7 +188,7 @@ export class Connection {
     return (await this.#resolve(inboxIds, podIds)).scopes
   }
 
-  /** One question at a time, since frames are answered in turn: the rate of frames bounds that of the questions. */
+  /** One request at a time, since frames are answered in order: the rate limit of frames also bounds these requests. */
   #resolve(inboxIds: readonly string[] = [], podIds: readonly string[] = []): Promise<Resolved> {
     return this.#options.resolve(this.caller, { inboxIds, podIds })
   }

@@ -1,20 +1,21 @@
-/** Length of a frame's head without its mask (RFC 6455 5.2): the second byte says how long the payload's length is. */
+/** Length of a frame's header without its mask (RFC 6455 5.2): the second byte gives the size of the length field. */
 const SHORT_HEAD = 2
 const LONGEST_HEAD = 10
 const MASK_BYTES = 4
 
 /**
- * Counts the frames that a client sends, on the bytes of its socket. The WebSocket library reports whole messages, pings
- * and pongs, but not the continuation frames of a message, of which a client can send any number without ever ending it.
+ * Counts the frames that a client sends, on the bytes of its socket. The WebSocket library reports whole messages,
+ * pings and pongs, but not the continuation frames of a message, of which a client can send any number without ever
+ * ending it.
  */
 export class FrameCounter {
-  /** The head of the frame that has begun. */
+  /** The header of the frame that has begun. */
   readonly #head = Buffer.alloc(LONGEST_HEAD)
   #headBytes = 0
-  /** Bytes of the mask and payload of the current frame that are still to come. */
+  /** Bytes of the current frame's mask and payload that are still to arrive. */
   #rest = 0
 
-  /** @returns how many frames begin in these bytes, which follow those of the call before. */
+  /** @returns how many frames begin in these bytes, which follow those of the previous call. */
   begunIn(chunk: Buffer): number {
     let begun = 0
     for (let at = 0; at < chunk.length; ) {

@@ -8,7 +8,7 @@ import { CLOSE, type Connection } from './connection.ts'
 const openStreams = new Gauge({ name: 'stream_connections', help: 'Open streams of this instance' })
 const framesTotal = new Counter({ name: 'stream_events_sent_total', help: 'Event frames handed to sockets' })
 
-/** How long peers may take to answer the last close frame. */
+/** How long clients may take to answer the last close frame. */
 const CLOSING_MS = 2_000
 
 interface Member {
@@ -16,7 +16,10 @@ interface Member {
   readonly timers: readonly NodeJS.Timeout[]
 }
 
-/** Every open stream of this instance, by organization; delivers what the log says and ends what must end. */
+/**
+ * Every open stream of this instance, by organization; delivers the entries of the log and closes streams that must
+ * end.
+ */
 export class Hub implements Component {
   readonly name = 'streams'
   readonly #log: Logger
@@ -36,11 +39,15 @@ export class Hub implements Component {
     }, LIMITS.stream.ping)
   }
 
-  /** Tells every stream to move, spread over the drain window so that their successors are not stormed. */
+  /**
+   * Asks every stream to reconnect elsewhere, spread over the drain window so that the other instances are not
+   * overloaded.
+   */
   async stop(): Promise<void> {
     clearInterval(this.#pinging)
     await this.#closeSpread([...this.#all()], this.#drainMs)
-    // Streams that came meanwhile, and any that still come, move on at once: to refuse them would end their clients.
+    // Streams opened in the meantime, and later ones, are closed at once with the same code: a refusal would end their
+    // clients.
     this.#over = true
     for (const connection of this.#all()) connection.close(CLOSE.restart, 'Restarting')
     const deadline = Date.now() + CLOSING_MS
@@ -49,7 +56,7 @@ export class Hub implements Component {
     for (const connection of [...this.#all()]) connection.terminate()
   }
 
-  /** By the clock, not by steps: the lateness of thousands of timers would add up to more than the window. */
+  /** Paced by the clock, not by steps: the delays of thousands of timers would add up to more than the window. */
   async #closeSpread(connections: readonly Connection[], overMs: number): Promise<void> {
     const began = performance.now()
     for (const [index, connection] of connections.entries()) {
@@ -59,7 +66,7 @@ export class Hub implements Component {
     }
   }
 
-  /** Adds a stream until `remove`; it ends by itself at its highest age or when its key expires. */
+  /** Adds a stream until `remove`; it is closed at its maximum age or when its key expires. */
   add(connection: Connection): void {
     const { organization_id, credential } = connection.caller
     const members = this.#byOrganization.get(organization_id) ?? new Map<Connection, Member>()
@@ -67,7 +74,7 @@ export class Hub implements Component {
     const timers = [setTimeout(() => connection.close(CLOSE.goingAway, 'Maximum age reached'), LIMITS.stream.age)]
     if (credential.expires_at !== undefined) {
       const left = Date.parse(credential.expires_at) - Date.now()
-      // A key that outlives the stream's highest age needs no timer, and setTimeout could not hold it.
+      // A key that outlives the stream's maximum age needs no timer, and setTimeout could not hold one that long.
       if (left < LIMITS.stream.age)
         timers.push(setTimeout(() => connection.close(CLOSE.policy, 'API key expired'), left))
     }
@@ -86,19 +93,19 @@ export class Hub implements Component {
     openStreams.dec()
   }
 
-  /** Closes the streams that an edge pipes and gives up. */
+  /** Closes the streams that are proxied by an edge which is shutting down. */
   async #move({ request_ids, over_ms }: EdgeLeaves): Promise<void> {
     const named = new Set(request_ids)
     const leaving = [...this.#all()].filter((connection) => named.has(connection.requestId))
     await this.#closeSpread(leaving, over_ms)
   }
 
-  /** Each credential that a stream here was opened with, once. */
+  /** Ids of the credentials of all streams here, each once. */
   credentialIds(): string[] {
     return [...new Set(Array.from(this.#all(), ({ caller }) => caller.credential.id))]
   }
 
-  /** Closes the streams of keys that authenticate no more. */
+  /** Closes the streams of keys that no longer authenticate. */
   endCredentials(ended: ReadonlySet<string>): void {
     this.#end(this.#all(), ({ caller }) => ended.has(caller.credential.id))
   }
@@ -108,7 +115,7 @@ export class Hub implements Component {
     return this.#byOrganization.get(organizationId)?.size ?? 0
   }
 
-  /** Does for the streams of this instance what one entry of the log says. */
+  /** Applies one entry of the log to the streams of this instance. */
   readonly deliver = (entry: LogEntry): void => {
     if (entry.kind === 'edge_leaves') {
       void this.#move(readEdgeLeaves(entry))
@@ -158,7 +165,7 @@ export class Hub implements Component {
   #end(connections: Iterable<Connection>, ended: (connection: Connection) => boolean): void {
     for (const connection of connections) {
       if (!ended(connection)) continue
-      this.#log.info({ credential_id: connection.caller.credential.id }, 'stream closed: its key has ended')
+      this.#log.info({ credential_id: connection.caller.credential.id }, 'stream closed, its key was revoked')
       connection.close(CLOSE.policy, 'API key revoked')
     }
   }
@@ -168,7 +175,7 @@ export class Hub implements Component {
   }
 }
 
-/** A subscription never reaches further than the key that opened the stream. */
+/** A subscription never reaches beyond the scope of the key that opened the stream. */
 function withinScope(
   { caller }: Connection,
   event: { podId: string | undefined; inboxUid: string | undefined },

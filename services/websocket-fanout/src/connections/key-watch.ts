@@ -1,14 +1,17 @@
 import { type Component, type Logger, Periodic, type ServiceClient } from '@restante/service'
 import type { Hub } from './hub.ts'
 
-/** A pause is at most five quarters of this: with the question it stays below the second that a dead key may have. */
+/**
+ * A pause is at most 125 % of this: together with the request it stays below the second for which a dead key may still be
+ * used.
+ */
 const EVERY_MS = 600
 const BATCH = 1_000
 
 /**
- * Ends the streams of keys that are deleted or have expired, by asking their owner about every open stream, over and
- * over. Events tell the same sooner; this holds also while they do not flow, and for a stream that was admitted on a
- * look-up of a moment ago and opened after its key's end had been told.
+ * Ends the streams of keys that are deleted or expired, by continuously asking the gateway about the keys of all open
+ * streams. Events report the same sooner; this also works while no events arrive, and for a stream that was admitted by
+ * a look-up a moment before its key's end and opened after the event.
  */
 export class KeyWatch implements Component {
   readonly name = 'key watch'
@@ -34,7 +37,7 @@ export class KeyWatch implements Component {
     return this.#rounds.stop()
   }
 
-  /** Asks about one key at once: that of a stream which has just been opened. */
+  /** Checks one key at once: that of a stream which has just been opened. */
   check(credentialId: string): Promise<void> {
     return this.#ask([credentialId])
   }
@@ -44,7 +47,7 @@ export class KeyWatch implements Component {
     for (let from = 0; from < ids.length; from += BATCH) await this.#ask(ids.slice(from, from + BATCH))
   }
 
-  /** An owner that does not answer ends nothing: a key is dead only when its owner says so. */
+  /** A gateway that does not answer ends nothing: a key is dead only when the gateway says so. */
   async #ask(ids: string[]): Promise<void> {
     try {
       const { live } = await this.#gateway.call('gateway.verifyCredentials', { credential_ids: ids })
@@ -52,7 +55,7 @@ export class KeyWatch implements Component {
       this.#hub.endCredentials(new Set(ids.filter((id) => !alive.has(id))))
       this.#failing = false
     } catch (error) {
-      if (!this.#failing) this.#log.warn({ err: error }, 'the owner of keys does not answer; streams stay open')
+      if (!this.#failing) this.#log.warn({ err: error }, 'key check failed: gateway unreachable, streams stay open')
       this.#failing = true
     }
   }

@@ -2,11 +2,11 @@ import { LIMITS } from '@restante/contracts'
 import { type Component, type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
 import { Redis } from 'ioredis'
 
-/** A lease that nobody renews belonged to an instance that died. */
+/** A lease that is not renewed belonged to an instance that died. */
 const LEASE_MS = 90_000
 const RENEW_MS = 30_000
 
-/** Takes a place unless all are taken; leases that ran out are places that are free again. */
+/** Takes a slot unless all are taken; expired leases count as free slots. */
 const ACQUIRE = `
 redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[1])
 if redis.call('zcard', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
@@ -39,7 +39,7 @@ export class StreamQuota implements Component {
     this.#redis.on('error', (error) => this.#log.debug({ reason: error.message }, 'redis'))
   }
 
-  /** Does not wait for Redis: until that answers, streams are counted locally. */
+  /** Does not wait for Redis: until it answers, streams are counted locally. */
   async start(): Promise<void> {
     this.#redis.connect().catch(() => {})
     this.#renewing = setInterval(() => void this.#renew(), RENEW_MS)
@@ -51,7 +51,7 @@ export class StreamQuota implements Component {
     this.#redis.disconnect()
   }
 
-  /** @param localCount what this instance holds for the organization, for when Redis does not answer. */
+  /** @param localCount number of the organization's streams on this instance, used when Redis does not answer. */
   async acquire(organizationId: string, connectionId: string, localCount: number): Promise<boolean> {
     const limit = LIMITS.stream.connectionsPerOrganization
     const now = Date.now()
@@ -68,7 +68,7 @@ export class StreamQuota implements Component {
       )
       if (taken !== 1) return false
     } catch (error) {
-      this.#log.warn({ err: error }, 'streams are counted locally')
+      this.#log.warn({ err: error }, 'stream quota: redis unavailable, counting streams locally')
       if (localCount >= limit) return false
     }
     this.#held.set(connectionId, organizationId)
@@ -79,7 +79,7 @@ export class StreamQuota implements Component {
     const organizationId = this.#held.get(connectionId)
     if (organizationId === undefined) return
     this.#held.delete(connectionId)
-    // What cannot be given back now runs out by itself.
+    // A lease that cannot be released now expires.
     await this.#redis.zrem(this.#key(organizationId), connectionId).catch(() => {})
   }
 
@@ -89,9 +89,7 @@ export class StreamQuota implements Component {
     for (const [connectionId, organizationId] of this.#held) {
       pipeline.zadd(this.#key(organizationId), until, connectionId).pexpire(this.#key(organizationId), LEASE_MS)
     }
-    await pipeline
-      .exec()
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'leases of streams were not renewed'))
+    await pipeline.exec().catch((error: unknown) => this.#log.warn({ err: error }, 'stream lease renewal failed'))
   }
 
   #key(organizationId: string): string {

@@ -31,11 +31,11 @@ export function streamUpgrade(
     maxPayload: LIMITS.stream.frame,
     perMessageDeflate: false,
   })
-  // A handshake that is not one of a WebSocket.
+  // A handshake that is not a WebSocket handshake.
   server.on('wsClientError', (_error, socket) => refuse(socket, 400))
   return (request, socket, head) => {
     open(server, options, request, socket, head).catch((error: unknown) => {
-      options.log.error({ err: error }, 'stream was not opened')
+      options.log.error({ err: error }, 'stream could not be opened')
       refuse(socket, 500)
     })
   }
@@ -49,7 +49,7 @@ async function open(
   head: Buffer,
 ): Promise<void> {
   const { hub, quota, log } = options
-  // A socket that fails before the handshake is done has nobody else to listen to it.
+  // Until the handshake is done, no other listener handles errors of the socket.
   socket.on('error', (error) => log.debug({ reason: error.message }, 'stream socket failed'))
   const caller = await admit(request, options.callerKey)
   if (!caller || caller.credential.provisional) return refuse(socket, 403)
@@ -71,7 +71,7 @@ async function open(
       docsUrl: options.docsUrl,
       resolve: options.resolve,
     })
-    // Ahead of the WebSocket's own listener, so that no frame is answered that comes beyond the rate.
+    // Registered before the WebSocket's own listener, so that frames beyond the rate are not answered.
     const frames = new FrameCounter()
     socket.prependListener('data', (chunk: Buffer) => connection.count(frames.begunIn(chunk)))
     hub.add(connection)
@@ -98,7 +98,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Refuses a handshake in the form that clients know (events 6.1). */
+/** Refuses a handshake in the form that clients expect (events 6.1). */
 function refuse(socket: Duplex, status: number, headers: Record<string, string> = {}): void {
   answerOnSocket(socket, { status, body: { message: STATUS_CODES[status] ?? 'Refused' }, headers })
 }

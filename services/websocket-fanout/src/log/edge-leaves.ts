@@ -3,10 +3,12 @@ import { type InternalRequestOf, internalOperations } from '@restante/contracts'
 import type { Database } from '@restante/service'
 import { append, type LogEntry } from './store.ts'
 
-/** What an edge that goes away says of the streams that it pipes. */
+/** The request of an edge that shuts down, about the streams that it proxies. */
 export type EdgeLeaves = InternalRequestOf<'websocket-fanout.drainConnections'>
 
-/** The edge cannot know which instance holds which of its streams, so the log tells all of them. */
+/**
+ * The edge cannot know which instance holds which of its streams, so it is announced to all of them through the log.
+ */
 export async function recordEdgeLeaves(
   { db, notify }: { db: Database; notify: () => void },
   leaves: EdgeLeaves,

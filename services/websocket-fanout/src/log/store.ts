@@ -1,7 +1,7 @@
 import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
 
-/** What an instance must tell its connections. */
+/** An entry that every instance applies to its connections. */
 export interface LogEntry {
   readonly position: string
   readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'pod_deleted' | 'organization_deleted' | 'edge_leaves'
@@ -17,8 +17,8 @@ export interface LogEntry {
 export type NewEntry = Omit<LogEntry, 'position'> & { readonly event_id: string }
 
 /**
- * Positions are given out before commits happen. Appending under one lock makes them commit in their order, so that a
- * reader that has seen position n has seen everything before n.
+ * Positions are assigned before commits happen. Appending under one lock makes commits happen in the order of
+ * positions, so that a reader that has seen position n has seen everything before n.
  */
 const LOCK = 4_802_117_333
 const lockAppend = sql<unknown, [lock: number]>('select pg_advisory_xact_lock($1)')
@@ -31,7 +31,7 @@ const insertEntries = sql<unknown, [entries: string]>(
    on conflict (event_id, kind) do nothing`,
 )
 
-// The sizes are known without reading the documents, so that what is too much is not read at all.
+// The sizes are known without reading the documents, so that excess documents are not read at all.
 const selectAfter = sql<LogEntry, [position: string, limit: number, bytes: number]>(
   `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
    from (select *, sum(octet_length(payload)) over (order by position) - octet_length(payload) as before
@@ -48,7 +48,7 @@ const deleteOld = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
    select count(*)::int as deleted from gone`,
 )
 
-/** Appends entries; an event that is there already is left as it is. */
+/** Appends entries; an event that is stored already is left as it is. */
 export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
   await tx.query(lockAppend, LOCK)
@@ -60,13 +60,13 @@ export function entriesAfter(db: Queryable, position: string, limit: number, byt
   return db.query(selectAfter, position, limit, bytes)
 }
 
-/** The position behind which nothing lies yet. */
+/** The last position of the log. */
 export async function lastPosition(db: Queryable): Promise<string> {
   const [row] = await db.query(selectLast)
   return row?.position ?? '0'
 }
 
-/** Deletes at most `limit` entries that are older than a moment. @returns how many. */
+/** Deletes at most `limit` entries older than the given time. @returns how many. */
 export async function deleteEntriesBefore(db: Queryable, moment: Date, limit: number): Promise<number> {
   const [row] = await db.query(deleteOld, moment, limit)
   return row?.deleted ?? 0

@@ -5,7 +5,7 @@ import { deleteEntriesBefore } from './store.ts'
 const EVERY_MS = 60_000
 const BATCH = 1_000
 
-/** Keeps the log at a day: content must not stay here longer. */
+/** Keeps the log at one day: content must not be stored here longer. */
 export class LogSweeper extends Periodic {
   constructor(options: { db: Queryable; log: Logger }) {
     const work = (stopping: AbortSignal) => sweepLog(options.db, stopping)
@@ -16,6 +16,6 @@ export class LogSweeper extends Periodic {
 async function sweepLog(db: Queryable, stopping: AbortSignal): Promise<void> {
   const moment = new Date(Date.now() - LIMITS.stream.log)
   while ((await deleteEntriesBefore(db, moment, BATCH)) === BATCH && !stopping.aborted) {
-    // More of them are old enough.
+    // There may be more to delete.
   }
 }

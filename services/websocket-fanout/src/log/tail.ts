@@ -2,18 +2,18 @@ import type { Database } from '@restante/service'
 import { ChannelListener, type Component, type Logger, Notifier, retryThroughOutage, Wakeup } from '@restante/service'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
-/** Where the growth of the log is announced. */
+/** NOTIFY channel on which growth of the log is signalled. */
 const CHANNEL = 'stream_log'
 
-/** An announcement is only a speed-up; without one the log is looked at this often. */
+/** Notifications only save time; without one the log is polled at this interval. */
 const POLL_MS = 250
 const BATCH = 500
-/** Well below what may wait for a reader: a piece of the log must not look like a reader that is too slow. */
+/** Well below the limit of a stream's outgoing queue: a batch of the log must not make a reader look too slow. */
 const BATCH_BYTES = 1024 * 1024
-/** Without a successful look for so long the instance is not delivering. */
+/** An instance without a successful read for this long is not delivering. */
 const STALLED_MS = 10_000
 
-/** Follows the log from the moment of its start and hands each entry on, in order, once. */
+/** Follows the log from its start on and delivers each entry, in order, once. */
 export class LogTail implements Component {
   readonly name = 'stream log'
   readonly #db: Database
@@ -42,13 +42,13 @@ export class LogTail implements Component {
     })
   }
 
-  /** Says that the log has grown: here at once, and to the other instances, which all follow it. */
+  /** Signals that the log has grown: directly in this instance, and to the other instances, which all follow it. */
   readonly notify = (): void => {
     this.#wakeup.notify()
     this.#notifier.notify()
   }
 
-  /** Waits for the database: a stream that is opened before the position is known would miss something. */
+  /** Waits for the database: a stream that is opened before the position is known would miss events. */
   async start(): Promise<void> {
     this.#position = await retryThroughOutage(this.#stop.signal, () => lastPosition(this.#db))
     this.#lookedAt = Date.now()
@@ -73,18 +73,18 @@ export class LogTail implements Component {
     while (!signal.aborted) {
       try {
         while (!signal.aborted && (await this.#readBatch())) {
-          // More may be waiting.
+          // There may be more entries.
         }
         this.#failing = false
       } catch (error) {
-        if (!this.#failing) this.#log.warn({ err: error }, 'the stream log could not be read; trying again')
+        if (!this.#failing) this.#log.warn({ err: error }, 'stream log could not be read, retrying')
         this.#failing = true
       }
       await this.#wakeup.wait(POLL_MS)
     }
   }
 
-  /** @returns whether more may be waiting. */
+  /** @returns whether there may be more entries. */
   async #readBatch(): Promise<boolean> {
     const entries = await entriesAfter(this.#db, this.#position, BATCH, BATCH_BYTES)
     this.#lookedAt = Date.now()
@@ -94,7 +94,7 @@ export class LogTail implements Component {
       this.#deliver(entry)
       size += entry.payload.length
     }
-    // Characters are at most as many as bytes: a batch that was cut at its bytes may look smaller than it was.
+    // There are at most as many characters as bytes: a batch that was cut at its bytes may look smaller than it was.
     return entries.length === BATCH || size >= BATCH_BYTES / 4
   }
 }

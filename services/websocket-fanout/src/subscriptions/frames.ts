@@ -12,15 +12,15 @@ import type { z } from 'zod'
 interface Named {
   readonly inboxIds: readonly string[] | undefined
   readonly podIds: readonly string[] | undefined
-  /** The lists as they were given, for the answer. */
+  /** The lists as they were given, for the response. */
   readonly given: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** What a client asks, after its shape was checked. An absent, `null` or empty list is `undefined`. */
+/** A client's request after its shape was validated. An absent, `null` or empty list is `undefined`. */
 export type ClientFrame =
   | ({ readonly type: 'subscribe'; readonly eventTypes: readonly EventType[] | undefined } & Named)
   | ({ readonly type: 'unsubscribe' } & Named)
-  /** Neither `subscribe` nor `unsubscribe`, or no JSON object at all. */
+  /** Neither `subscribe` nor `unsubscribe`, or not a JSON object. */
   | { readonly type: 'foreign' }
 
 /**

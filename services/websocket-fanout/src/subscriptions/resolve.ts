@@ -2,14 +2,14 @@ import type { Caller } from '@restante/contracts'
 import type { ServiceClient } from '@restante/service'
 import type { Scope } from './subscriptions.ts'
 
-/** What the ids of a frame name. */
+/** The scopes that the ids of a frame name. */
 export interface Resolved {
   readonly scopes: readonly Scope[]
-  /** The first kind of thing that an id names in vain. */
+  /** The first kind of resource of which an id was not found. */
   readonly missing: 'Inbox' | 'Pod' | undefined
 }
 
-/** Asks the owner which of the named inboxes and pods the caller can see: a projection may not say no. */
+/** Asks the owner which of the named inboxes and pods the caller can see: a projection must not answer "no". */
 export function scopeResolver(gateway: ServiceClient<'websocket-fanout'>) {
   return async (caller: Caller, ids: { inboxIds: readonly string[]; podIds: readonly string[] }): Promise<Resolved> => {
     const found = await gateway.call('gateway.lookupInboxes', {

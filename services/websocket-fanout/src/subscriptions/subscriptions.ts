@@ -14,7 +14,7 @@ export type Scope =
   | { readonly kind: 'pod'; readonly podId: string }
   | { readonly kind: 'inbox'; readonly inboxUid: string }
 
-/** Where an event belongs and what it is, as its headers say. */
+/** Scope and type of an event, from its headers. */
 export interface StreamEvent {
   readonly type: string
   readonly podId: string | undefined
@@ -35,21 +35,24 @@ function keyOf(scope: Scope): string {
   }
 }
 
-/** The subscriptions of one connection: per scope the types it wants, where the last `subscribe` for a scope counts. */
+/**
+ * The subscriptions of one connection: the wanted types per scope, where the last `subscribe` for a scope replaces
+ * earlier ones.
+ */
 export class Subscriptions {
   readonly #rights: Rights
   readonly #visibleLabels: ReadonlySet<string>
   /** Scope to types. */
   readonly #types = new Map<string, ReadonlySet<string>>()
 
-  /** @param rights the permissions that the connection was opened with; they hold until it ends. */
+  /** @param rights the permissions that the connection was opened with; they stay the same until it ends. */
   constructor(rights: Rights) {
     this.#rights = rights
     this.#visibleLabels = new Set(visibleLabels(rights))
   }
 
   /**
-   * Adds scopes, or replaces the type filter of those that are there; all of them or none.
+   * Adds scopes, or replaces the type filter of existing ones; all of them or none.
    * @throws ApiError `limit_exceeded` when the connection would have too many.
    */
   add(scopes: readonly Scope[], types: readonly EventType[] | undefined): void {
@@ -65,7 +68,7 @@ export class Subscriptions {
     for (const key of added) this.#types.set(key, wanted)
   }
 
-  /** Ends scopes; those that are not there are ignored. */
+  /** Removes scopes; unknown ones are ignored. */
   remove(scopes: readonly Scope[]): void {
     for (const scope of scopes) this.#types.delete(keyOf(scope))
   }
