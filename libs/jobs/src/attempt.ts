@@ -5,7 +5,7 @@ import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
 import type { Timer } from './timer.ts'
 
 export interface WorkOptions<Payload> {
-  /** Attempts of this kind at once, in this process. */
+  /** Concurrent attempts of this kind in this process. */
   readonly concurrency: number
   /**
    * How long an attempt may take; its lease is renewed during this time. Afterwards another attempt begins, and this
@@ -18,7 +18,7 @@ export interface WorkOptions<Payload> {
   readonly retry: (attempt: number, error: unknown) => Date | null
   /** No more attempts than this are begun: it bounds those that die with their process and never reach `retry`. */
   readonly maxAttempts?: number
-  /** Told in the transaction that deletes a timer which is given up. */
+  /** Called in the transaction that deletes a timer which is given up. */
   readonly givenUp?: (tx: Tx, timer: Timer<Payload>, error: unknown) => Promise<void>
 }
 
@@ -45,7 +45,7 @@ const LEASE_MS = 10_000
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
-/** Makes the attempts of one kind of timer. */
+/** Runs the attempts of one kind of timer. */
 export class Attempts<Payload> {
   readonly #db: Transactional
   readonly #log: Logger

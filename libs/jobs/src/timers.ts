@@ -6,7 +6,7 @@ import { Schedule } from './schedule.ts'
 
 export interface TimersOptions {
   readonly db: Transactional
-  /** The Redis of the queues (`noeviction`) and what stands in front of the keys; one prefix per service. */
+  /** The Redis of the queues (`noeviction`) and the prefix of its keys; one prefix per service. */
   readonly redis: { readonly url: string; readonly prefix: string }
   readonly log: Logger
   /** Poll interval for due timers. Default 250. */

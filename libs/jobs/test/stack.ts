@@ -57,7 +57,7 @@ export class Stack {
       if (statement.trim() !== '') await this.db.query(sql(statement))
   }
 
-  /** The timers of one more process; the caller adds work and starts them. */
+  /** The timers of one more process; the caller registers work and starts them. */
   timers(options: Partial<TimersOptions> = {}, db: Database = this.db): TestTimers {
     const timers = new Timers<Kinds>({
       db,

@@ -18,7 +18,7 @@ export interface SnapshotPage<Entity> {
 export interface ProjectionStore<Entity> {
   /** Writes the entities that are newer than their rows, and sets `reconciled_at` to `at` on the rows of all of them. */
   apply(tx: Tx, entities: readonly Entity[], at: Date): Promise<void>
-  /** Deletes the rows whose `reconciled_at` is before `at`: the owner knows them no more. Gives back how many. */
+  /** Deletes the rows whose `reconciled_at` is before `at`: the owner no longer has them. Returns how many. */
   sweep(tx: Tx, at: Date): Promise<number>
 }
 

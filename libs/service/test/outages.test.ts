@@ -56,11 +56,11 @@ const works = (work: () => Promise<unknown>) => () =>
 describe('a PostgreSQL outage', () => {
   let wire: Wire
   let db: OrmDatabase<PrismaClient>
-  /** Goes past the wire. */
+  /** Bypasses the wire. */
   let near: OrmDatabase<PrismaClient>
-  const open = (to: string, patience?: DatabaseOptions['patience']) =>
+  const open = (to: string, timeouts?: DatabaseOptions['timeouts']) =>
     new OrmDatabase({
-      patience,
+      timeouts,
       url: to,
       applicationName: 'test',
       poolSize: 4,

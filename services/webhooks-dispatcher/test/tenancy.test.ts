@@ -33,7 +33,7 @@ let messages: ReturnType<typeof messageConsumer>
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
   db = new Database({ url: database.url, applicationName: 'test' })
-  // Consumers that are not started: events are handed to them as Kafka may, at its worst.
+  // Consumers that are not started: events are delivered to them as Kafka may, at its worst.
   const kafka = new Kafka({
     brokers: engines.kafkaBrokers,
     clientId: 'test',
@@ -120,7 +120,7 @@ select event_id::text, $1, event_id, 'message.received' from document`)
 
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)
 
-/** Two inboxes of one pod, and a pod beside it. */
+/** Two inboxes of one pod, and another pod. */
 function neighbours() {
   const organizationId = randomUUID()
   const podId = randomUUID()

@@ -29,7 +29,7 @@ let tenancy: ReturnType<typeof tenancyConsumer>
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
   db = new Database({ url: database.url, applicationName: 'test' })
-  // Consumers that are not started: events are handed to them as Kafka may, at its worst.
+  // Consumers that are not started: events are delivered to them as Kafka may, at its worst.
   const kafka = new Kafka({
     brokers: engines.kafkaBrokers,
     clientId: 'test',

@@ -11,7 +11,7 @@ const BATCH_SIZE = 200
 
 /** Handles the events of a partition in batches: all effects and all marks of a batch in one transaction. */
 export class BatchProcessor implements Processor {
-  readonly lanePerKey = false
+  readonly queuePerKey = false
   readonly batchSize: number
   readonly #options: ProcessorOptions
   readonly #handler: BatchHandler

@@ -29,7 +29,7 @@ export function isForGroup(record: ConsumedRecord, group: string): boolean {
 /** Handles events one by one: the effect and its mark in one transaction each. */
 export class EventProcessor implements Processor {
   readonly batchSize = 1
-  readonly lanePerKey = true
+  readonly queuePerKey = true
   readonly #options: ProcessorOptions
   readonly #handlers = new Map<string, AnyHandler>()
 

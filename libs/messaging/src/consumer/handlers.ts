@@ -35,11 +35,11 @@ export type Handlers<T extends TopicDefinition> = {
  */
 export interface BatchHandler {
   effectMany(tx: Tx, events: readonly RecordedEvent[]): Promise<void>
-  /** Types to take; the others are skipped. Default: all that the topic defines. */
+  /** Types to handle; the others are skipped. Default: all that the topic defines. */
   readonly types?: readonly string[]
   /** Most events in one transaction. Default 200. */
   readonly batchSize?: number
 }
 
-/** A handler whose event's type is known from the topic only. */
+/** A handler whose event's type is known only at run time, from the topic. */
 export type AnyHandler = Handler<DomainEvent>

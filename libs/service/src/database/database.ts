@@ -47,7 +47,7 @@ export interface DatabaseOptions {
   readonly poolSize?: number | undefined
   readonly applicationName: string
   /** Default 5, 8, 10 and 12 s. */
-  readonly patience?: Patience | undefined
+  readonly timeouts?: Timeouts | undefined
 }
 
 export interface TransactionOptions {
@@ -68,7 +68,7 @@ export class Database implements Transactional, Component {
 
   /** Opens the pool; connections are made when they are first needed. */
   constructor(options: DatabaseOptions, makePool = (config: pg.PoolConfig): pg.Pool => new pg.Pool(config)) {
-    const { connectMs, lockMs, statementMs, answerMs } = options.patience ?? PATIENCE
+    const { connectMs, lockMs, statementMs, answerMs } = options.timeouts ?? DEFAULT_TIMEOUTS
     const common = {
       application_name: options.applicationName,
       connectionTimeoutMillis: connectMs,
@@ -85,8 +85,9 @@ export class Database implements Transactional, Component {
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     })
-    // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement; without
-    // listeners (the pool's for idle ones, the client's own for those in use) it would end the process.
+    // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement. Without
+    // the listeners (the pool's for idle connections, the client's own for those in use) the error event would end the
+    // process.
     this.pool.on('error', () => {})
     this.pool.on('connect', (client) => client.on('error', () => {}))
     this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
@@ -125,7 +126,7 @@ export class Database implements Transactional, Component {
       return result
     } catch (error) {
       await leave().catch(() => {})
-      // Behind a statement that is not answered, a rollback would wait too: the connection goes, and with it the work.
+      // After a statement without an answer, a rollback would hang too: closing the connection ends the transaction.
       if (isUnanswered(error)) broken = true
       else
         await client.query('rollback').catch(() => {

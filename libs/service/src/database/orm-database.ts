@@ -84,7 +84,7 @@ export class OrmDatabase<Client extends OrmClient> extends Database {
   }
 }
 
-/** Prisma's part in one transaction: an interactive transaction held open on the same connection until the end. */
+/** Prisma's side of one transaction: an interactive transaction held open on the same connection until the end. */
 class OrmSession<Orm> {
   readonly #begin: (work: (orm: Orm) => Promise<void>) => Promise<void>
   readonly #connection: pg.PoolClient

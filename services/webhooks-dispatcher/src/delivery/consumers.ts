@@ -13,7 +13,7 @@ interface Deps {
   readonly timers: Timers<TimerKinds>
 }
 
-/** Turns each public event into one delivery per webhook that matches it; the first attempt starts with the commit. */
+/** Turns each public event into one delivery per matching webhook; the first attempt starts with the commit. */
 export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'mail.messages'>> {
   return new Consumer({
     kafka,

@@ -12,7 +12,9 @@ interface Deps {
   readonly timers: Timers<TimerKinds>
 }
 
-/** Deletions take with them what is kept for an inbox, a pod or an organization; a take-over, what earlier keys made. */
+/**
+ * A deletion removes everything kept for an inbox, a pod or an organization; a take-over, what earlier keys created.
+ */
 export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'tenancy'>> {
   return new Consumer({
     kafka,

@@ -29,7 +29,7 @@ type Body = RequestOf<'webhooks.create'>['body']
 
 export interface CreateDeps {
   readonly db: Database
-  /** Creates of one organization wait for each other: in turn, they hold one connection instead of all. */
+  /** Creates of one organization run one after the other: this way they hold one connection instead of all. */
   readonly turns: KeyedMutex
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
@@ -37,7 +37,7 @@ export interface CreateDeps {
   readonly allowHttp: boolean
 }
 
-/** Creates a webhook, or gives back the one that holds the same `client_id` (events 7.3). */
+/** Creates a webhook, or returns the one that has the same `client_id` (events 7.3). */
 export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
   demandFreeFilters(caller, body)
@@ -144,7 +144,7 @@ function insert(
     headers: body.headers ? sealHeaders(deps.box, id, body.headers) : null,
     eventTypes: [...new Set(body.event_types)],
     filters,
-    // They stay with the webhook whatever becomes of the key (events 4).
+    // They stay with the webhook whatever happens to the key (events 4).
     visibleLabels: visibleLabels(caller.credential),
     clientId: body.client_id ?? null,
     createdBy: caller.credential.id,

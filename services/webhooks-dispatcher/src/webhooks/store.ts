@@ -41,7 +41,7 @@ export interface NewWebhook {
   readonly takeOvers: number
 }
 
-/** Whose webhooks a request may touch: those of its scope and below. */
+/** The webhooks that a request may touch: those of its scope and below. */
 export interface ScopeFilter {
   readonly organizationId: string
   readonly podId: string | undefined
@@ -137,7 +137,7 @@ export async function insertWebhook(on: Queryable, webhook: NewWebhook): Promise
     webhook.createdBy,
     webhook.takeOvers,
   )
-  if (!row) throw new Error('The webhook that was just created is not there')
+  if (!row) throw new Error('The webhook that was just created was not found')
   return row
 }
 

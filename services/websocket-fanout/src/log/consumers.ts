@@ -6,11 +6,11 @@ import { append, type NewEntry } from './store.ts'
 interface ConsumerDeps {
   readonly kafka: Kafka
   readonly db: Database
-  /** Says that the log has grown. */
+  /** Called when the log has grown. */
   readonly notify: () => void
 }
 
-/** Public documents go into the log unopened; the topic's internal events are not for streams. */
+/** Public documents are stored in the log without decoding; the topic's internal events are not for streams. */
 export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'mail.messages'>> {
   return new Consumer({
     kafka,
@@ -27,7 +27,7 @@ export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<T
   })
 }
 
-/** Ends of keys, inboxes and pods become entries too, so that every instance closes what it holds of them. */
+/** Deleted keys, inboxes and pods become log entries too, so that every instance closes the streams concerned. */
 export function tenancyConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'tenancy'>> {
   return new Consumer({
     kafka,
