@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { migrate } from '@restante/service'
 import pg from 'pg'
-import { exists } from './processes.ts'
 import { say } from './progress.ts'
 import { root } from './settings.ts'
 
@@ -31,8 +30,6 @@ async function createDatabase(client: pg.Client, url: string): Promise<void> {
 }
 
 async function migrateDatabase(server: string, service: string): Promise<void> {
-  const directory = join(root, 'services', service, 'prisma/migrations')
-  if (!(await exists(directory))) return
-  const applied = await migrate({ url: databaseUrl(server, service), directory })
+  const applied = await migrate({ url: databaseUrl(server, service), folder: join(root, 'services', service) })
   if (applied.length > 0) say(`Database of ${service}: applied ${applied.join(', ')}`)
 }

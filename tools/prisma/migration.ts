@@ -2,7 +2,7 @@
 // Read and edit it before committing: what Prisma cannot express (partial indexes, checks) is written by hand.
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { missingSql, prismaFolder } from './scratch.ts'
+import { missingSql, schemaOf } from './scratch.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -14,14 +14,14 @@ function fail(text: string): never {
 const [service, name] = process.argv.slice(2)
 if (!service || !name) fail('Usage: npm run migration -- <service> <name>, for example: mail-send add_drafts')
 if (!/^[a-z0-9_]+$/.test(name)) fail(`'${name}': a name has lower-case letters, digits and _ only`)
-const folder = prismaFolder(join(root, 'services', service))
-await access(folder.schema).catch(() => fail(`There is no ${relative(root, folder.schema)}`))
-await mkdir(folder.migrations, { recursive: true })
+const folder = join(root, 'services', service)
+const schema = schemaOf(folder)
+await access(schema).catch(() => fail(`There is no ${relative(root, schema)}`))
 
 const sql = await missingSql(folder)
 if (sql === '') fail(`${service}: migrations and schema.prisma agree, there is nothing to write`)
 const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
-const file = join(folder.migrations, `${timestamp}_${name}`, 'migration.sql')
+const file = join(folder, 'prisma/migrations', `${timestamp}_${name}`, 'migration.sql')
 await mkdir(join(file, '..'), { recursive: true })
 await writeFile(file, `${sql}\n`)
 process.stdout.write(`${relative(root, file)}\n`)

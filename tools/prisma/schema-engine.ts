@@ -7,8 +7,13 @@ import pg from 'pg'
 /**
  * The SQL that would bring a database to a schema.prisma; empty when they agree. Computed by Prisma's own schema engine
  * in its WebAssembly form: the command line would download a native one.
+ * @param external tables that the schema does not describe: those of libraries.
  */
-export async function sqlFromDatabaseToSchema(url: string, schemaFile: string): Promise<string> {
+export async function sqlFromDatabaseToSchema(
+  url: string,
+  schemaFile: string,
+  external: readonly string[],
+): Promise<string> {
   const schema = { path: schemaFile, content: await readFile(schemaFile, 'utf8') }
   const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'restante-tools' })
   pool.on('connect', relabelCatalogueTypes)
@@ -19,7 +24,7 @@ export async function sqlFromDatabaseToSchema(url: string, schemaFile: string): 
       to: { tag: 'schemaDatamodel', files: [schema] },
       script: true,
       exitCode: null,
-      filters: { externalTables: [], externalEnums: [] },
+      filters: { externalTables: [...external], externalEnums: [] },
     })
     return meaningful(stdout ?? '')
   } finally {

@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { migrate } from '@restante/service'
+import { type Migration, migrationsOf } from '@restante/service'
 import pg from 'pg'
 import { sqlFromDatabaseToSchema } from './schema-engine.ts'
-
-/** A service's prisma folder: schema.prisma and migrations/. */
-export interface PrismaFolder {
-  readonly schema: string
-  readonly migrations: string
-}
-
-export function prismaFolder(packageFolder: string): PrismaFolder {
-  const folder = join(packageFolder, 'prisma')
-  return { schema: join(folder, 'schema.prisma'), migrations: join(folder, 'migrations') }
-}
 
 /** The PostgreSQL server for scratch databases: `DATABASE_URL`, or that of the local stack. */
 export const server = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -26,21 +15,48 @@ const dropChecks = `do $$ declare it record; begin
 end $$`
 
 /**
- * Applies the migrations to a temporary database, and returns the SQL that is missing for them to agree with
- * schema.prisma: empty when they do.
+ * Applies the migrations of a package to a temporary database, and returns the SQL that is missing for them to agree with
+ * its schema.prisma: empty when they do. The tables of its libraries are no part of the schema.
  */
-export async function missingSql(folder: PrismaFolder): Promise<string> {
+export async function missingSql(folder: string): Promise<string> {
   const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`
   const client = await connect(server)
   try {
     await client.query(`create database ${name}`)
     const url = new URL(server)
     url.pathname = `/${name}`
-    await migrate({ url: url.href, directory: folder.migrations })
+    const migrations = await migrationsOf(folder)
+    const ofLibraries = migrations.filter(({ library }) => library !== undefined)
+    await apply(url.href, ofLibraries)
+    const external = await tablesOf(url.href)
+    await apply(
+      url.href,
+      migrations.filter(({ library }) => library === undefined),
+    )
     await execute(url.href, dropChecks)
-    return await sqlFromDatabaseToSchema(url.href, folder.schema)
+    return await sqlFromDatabaseToSchema(url.href, schemaOf(folder), external)
   } finally {
     await client.query(`drop database if exists ${name} with (force)`)
+    await client.end()
+  }
+}
+
+/** The file that describes the tables of a package's own. */
+export function schemaOf(folder: string): string {
+  return join(folder, 'prisma/schema.prisma')
+}
+
+async function apply(url: string, migrations: readonly Migration[]): Promise<void> {
+  for (const { text } of migrations) await execute(url, text)
+}
+
+async function tablesOf(url: string): Promise<string[]> {
+  const client = await connect(url)
+  try {
+    const tables = `select schemaname || '.' || tablename as name from pg_tables where schemaname = 'public'`
+    const { rows } = await client.query<{ name: string }>(tables)
+    return rows.map((row) => row.name)
+  } finally {
     await client.end()
   }
 }

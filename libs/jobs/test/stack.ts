@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createLogger, Database, sql, type Tx } from '@restante/service'
+import { createLogger, Database, migrate, sql, type Tx } from '@restante/service'
 import { Redis } from 'ioredis'
 import { Timers, type TimersOptions } from '../src/index.ts'
 
@@ -33,10 +32,7 @@ export function openDatabase(url: string): Database {
   return new Database({ url, applicationName: 'jobs-test' })
 }
 
-/**
- * A database of its own with the table as docs/standard-tables.md publishes it, and the timers of any number of
- * processes.
- */
+/** A database of its own with the library's table, and the timers of any number of processes. */
 export class Stack {
   readonly prefix = `test-jobs-${randomUUID().slice(0, 8)}`
   readonly #name = `test_jobs_${randomUUID().slice(0, 8)}`
@@ -48,13 +44,8 @@ export class Stack {
 
   async start(): Promise<void> {
     await this.#admin.query(sql(`create database ${this.#name}`))
-    const page = await readFile(path.join(import.meta.dirname, '../../../docs/standard-tables.md'), 'utf8')
-    const [, table = ''] = /```sql\n(CREATE TABLE "timers"[\s\S]*?)```/.exec(page) ?? []
-    for (const statement of [
-      ...table.split(';\n'),
-      'create table effects (id serial primary key, key text, text text)',
-    ])
-      if (statement.trim() !== '') await this.db.query(sql(statement))
+    await migrate({ url: this.url, folder: path.resolve(import.meta.dirname, '..') })
+    await this.db.query(sql('create table effects (id serial primary key, key text, text text)'))
   }
 
   /** The timers of one more process; the caller registers work and starts them. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import path from 'node:path'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts'
-import { createLogger, Database, sql } from '@restante/service'
+import { createLogger, Database, migrate, sql, sqlUnprepared } from '@restante/service'
 import { z } from 'zod'
 import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
 
@@ -42,19 +43,8 @@ export function posted(box: string, number: number, text = `letter ${number}`): 
 export type LetterConsumer = Consumer<typeof letters>
 export type LetterConsumerOptions = Extract<ConsumerOptions<typeof letters>, { handlers: object }>
 
-/** The tables as docs/standard-tables.md publishes them, and one that effects write to. */
-const TABLES = `
-create table outbox (
-  position bigserial primary key, id uuid not null, topic text not null, key text not null, type text not null,
-  subject text not null, time timestamptz(3) not null, headers jsonb not null, payload text not null,
-  created_at timestamptz(3) not null default current_timestamp, published_at timestamptz(3), refused text);
-create index outbox_published_at_idx on outbox (published_at);
-create index outbox_unpublished_idx on outbox (position) where published_at is null and refused is null;
-create table consumed (
-  consumer text not null, event_id text not null, consumed_at timestamptz(3) not null default current_timestamp,
-  primary key (consumer, event_id));
-create index consumed_consumed_at_idx on consumed (consumed_at);
-create table effects (id bigserial primary key, key text not null, number int not null, text text not null default '');`
+/** The table that effects in these tests write to. */
+const EFFECTS_TABLE = `create table effects (id bigserial primary key, key text not null, number int not null, text text not null default '')`
 
 export const EFFECTS = sql<{ key: string; number: number; text: string }>(
   'select key, number, text from effects order by id',
@@ -84,9 +74,8 @@ export class Stage {
     const name = `messaging_${randomUUID().slice(0, 8)}`
     await administer(`create database ${name}`)
     const stage = new Stage(name)
-    const client = await stage.db.direct()
-    await client.query(TABLES)
-    await client.end()
+    await migrate({ url: stage.databaseUrl, folder: path.resolve(import.meta.dirname, '..') })
+    await stage.db.query(sqlUnprepared(EFFECTS_TABLE))
     await ensureTopics(stage.kafka, topics)
     return stage
   }

@@ -27,6 +27,7 @@ export {
   uniqueViolation,
 } from './database/errors.ts'
 export { type MigrateOptions, migrate } from './database/migrate.ts'
+export { type Migration, migrationsOf } from './database/migrations.ts'
 export { Notifier } from './database/notifier.ts'
 export { retryThroughOutage } from './database/retry-through-outage.ts'
 export { type Queryable, type Statement, sql, sqlUnprepared } from './database/statement.ts'

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { migrate } from '@restante/service'
+import { migrate, migrationsOf } from '@restante/service'
 import pg from 'pg'
 import { engines } from './engines.ts'
 import { randomName } from './random.ts'
@@ -17,15 +16,15 @@ export interface TestDatabase {
 const TEMPLATE_LOCK = 7_263_981_026
 
 /**
- * A fresh database with every migration of a service applied.
- * @param serviceDirectory the folder that holds `prisma/migrations`. The first suite that asks after a change of the
- *   migrations makes a template; a copy of it takes about 50 ms.
+ * A fresh database with every migration of a service applied, those of its libraries included.
+ * @param folder the service. The first suite that asks after a change of the migrations makes a template; a copy of it
+ *   takes about 50 ms.
  */
-export function createDatabase(serviceDirectory: string): Promise<TestDatabase> {
+export function createDatabase(folder: string): Promise<TestDatabase> {
   return administer(async (server) => {
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
-    const template = await ensureTemplate(server, serviceDirectory)
-    const name = `test_${path.basename(serviceDirectory).replaceAll('-', '_')}_${randomName()}`
+    const template = await ensureTemplate(server, folder)
+    const name = `test_${path.basename(folder).replaceAll('-', '_')}_${randomName()}`
     await server.query(`create database ${name} template ${template}`)
     return {
       name,
@@ -38,10 +37,9 @@ export function createDatabase(serviceDirectory: string): Promise<TestDatabase> 
   })
 }
 
-async function ensureTemplate(server: pg.Client, serviceDirectory: string): Promise<string> {
-  const directory = path.join(serviceDirectory, 'prisma/migrations')
-  const prefix = `template_${path.basename(serviceDirectory).replaceAll('-', '_')}_`
-  const name = prefix + (await digestOf(directory))
+async function ensureTemplate(server: pg.Client, folder: string): Promise<string> {
+  const prefix = `template_${path.basename(folder).replaceAll('-', '_')}_`
+  const name = prefix + (await digestOf(folder))
   const { rows } = await server.query<{ datname: string }>(
     'select datname from pg_database where starts_with(datname, $1)',
     [prefix],
@@ -50,18 +48,15 @@ async function ensureTemplate(server: pg.Client, serviceDirectory: string): Prom
   const half = `${name}_half`
   for (const { datname } of rows) await server.query(`drop database ${datname} with (force)`)
   await server.query(`create database ${half}`)
-  await migrate({ url: urlOf(half), directory })
+  await migrate({ url: urlOf(half), folder })
   // Renamed last: a template that a crash left half migrated is never used.
   await server.query(`alter database ${half} rename to ${name}`)
   return name
 }
 
-async function digestOf(directory: string): Promise<string> {
+async function digestOf(folder: string): Promise<string> {
   const hash = createHash('sha256')
-  for (const migration of (await readdir(directory)).sort()) {
-    const file = path.join(directory, migration, 'migration.sql')
-    hash.update(`${migration}\n`).update(await readFile(file).catch(() => ''))
-  }
+  for (const { name, checksum } of await migrationsOf(folder)) hash.update(`${name} ${checksum}\n`)
   return hash.digest('hex').slice(0, 12)
 }
 

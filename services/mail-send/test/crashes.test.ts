@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { waitFor } from '@restante/testkit'
+import { queryRows, waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
@@ -40,10 +40,13 @@ async function dieInAttempt(recipient: string): Promise<void> {
   const { id, sendId } = await deliveryTo(recipient)
   await world.db.orm.delivery.update({ where: { id }, data: { state: 'handing_over', attempts: 1 } })
   const past = new Date(Date.now() - 1_000)
-  await world.db.orm.timer.updateMany({
-    where: { key: { startsWith: sendId } },
-    data: { dueAt: past, attempt: 1, leaseId: randomUUID(), leasedUntil: past },
-  })
+  await queryRows(
+    world.db,
+    `update timers set due_at = $2, attempt = 1, lease_id = $3, leased_until = $2 where starts_with(key, $1)`,
+    sendId,
+    past,
+    randomUUID(),
+  )
 }
 
 describe('after a crash', () => {
@@ -118,18 +121,19 @@ describe('after a crash', () => {
     const to = `ann-${randomUUID().slice(0, 8)}@overtaken.example`
     await send({ to })
     const { id, sendId } = await deliveryTo(to)
-    const timer = { key: { startsWith: sendId } }
-    const hold = { where: { ...timer, leaseId: null, attempt: { gt: 0 } }, data: { dueAt: inAnHour() } }
-    await waitFor(async () => (await world.db.orm.timer.updateMany(hold)).count > 0, { what: 'a first attempt' })
+    const change = (set: string, ...values: unknown[]) =>
+      queryRows(world.db, `update timers set ${set} returning id`, sendId, inAnHour(), ...values)
+    const hold = () => change('due_at = $2 where starts_with(key, $1) and lease_id is null and attempt > 0')
+    await waitFor(async () => (await hold()).length > 0, { what: 'a first attempt' })
     const weekAgo = new Date(Date.now() - 7 * 86_400_000)
     await world.db.orm.send.update({ where: { id: sendId }, data: { acceptedAt: weekAgo } })
     world.zone.set('overtaken.example', { type: 'MX', exchange: 'stalling.test', priority: 1 })
-    await world.db.orm.timer.updateMany({ where: timer, data: { dueAt: new Date() } })
+    await queryRows(world.db, 'update timers set due_at = now() where starts_with(key, $1)', sendId)
     const socket = await reached.promise
 
     const lost = await leasesLost()
     const taken = await world.db.orm.delivery.update({ where: { id }, data: { attempts: { increment: 1 } } })
-    await world.db.orm.timer.updateMany({ where: timer, data: { leaseId: randomUUID(), leasedUntil: inAnHour() } })
+    await change('lease_id = $3, leased_until = $2 where starts_with(key, $1)', randomUUID())
     socket.destroy()
     stalling.close()
     await waitFor(async () => (await leasesLost()) > lost, { what: 'the end of the attempt that was overtaken' })

@@ -3,6 +3,7 @@ import type { EventOf, topics } from '@restante/contracts'
 import { deliverShuffled, deliverTwiceAndSwapped, Outbox } from '@restante/messaging'
 import { ReturnPath } from '@restante/mime'
 import { sql } from '@restante/service'
+import { countRows } from '@restante/testkit'
 import { feedbackConsumer } from '../src/feedback/consumers.ts'
 import { type BounceReported, Reports } from '../src/feedback/reports.ts'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
@@ -169,7 +170,7 @@ describe('reports that come later', () => {
       bounce({ ...sent, deliveryId: randomUUID() }, { action: 'failed', status: '5.1.1' }),
     )
     expect(await suppressions(sent)).toEqual([])
-    expect(await world.db.orm.outbox.count({ where: { subject: sent.messageId } })).toBe(3)
+    expect(await countRows(world.db, 'outbox where subject = $1', sent.messageId)).toBe(3)
   })
 })
 

@@ -14,7 +14,7 @@ async function main(folder: string | undefined): Promise<void> {
   const { DATABASE_URL, DATABASE_DIRECT_URL } = readEnvironment(environment, process.env)
   const applied = await migrate({
     url: DATABASE_DIRECT_URL ?? DATABASE_URL,
-    directory: path.resolve(folder, 'prisma/migrations'),
+    folder: path.resolve(folder),
     log: (line) => process.stdout.write(`${line}\n`),
   })
   if (applied.length === 0) process.stdout.write('the database is up to date\n')

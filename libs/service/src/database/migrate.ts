@@ -1,13 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import path from 'node:path'
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { type Migration, migrationsOf } from './migrations.ts'
 
 export interface MigrateOptions {
   /** A URL that reaches PostgreSQL directly, not a transaction pooler: the lock belongs to the session. */
   readonly url: string
-  /** A `prisma/migrations` directory: `<timestamp>_<name>/migration.sql`. */
-  readonly directory: string
+  /** The package that owns the database: a service, or a library with tables (see `migrationsOf`). */
+  readonly folder: string
   readonly log?: (line: string) => void
 }
 
@@ -19,10 +18,10 @@ const HISTORY = `create table if not exists _prisma_migrations (
   logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`
 
 /**
- * Applies the migrations that a database does not have yet, each in a transaction of its own, in the order of their
- * names. Keeps Prisma's own history table, so that Prisma's tools understand the database.
+ * Applies the migrations that a database does not have yet, each in a transaction of its own, in the order of
+ * `migrationsOf`. Keeps Prisma's own history table, so that Prisma's tools understand the database.
  * @returns the names of the migrations applied by this call.
- * @throws Error when the file of an applied migration was edited or removed, or when a migration fails.
+ * @throws Error when there are none, when the file of an applied migration was edited or removed, or when one fails.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: options.url, application_name: 'migrate' })
@@ -32,35 +31,19 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query('set client_min_messages = warning')
     await client.query(HISTORY)
     const known = await appliedMigrations(client)
-    const files = await migrationFiles(options.directory)
-    refuseEditedHistory(known, files)
+    const migrations = await migrationsOf(options.folder)
+    if (migrations.length === 0) throw new Error(`There are no migrations for ${options.folder}.`)
+    refuseEditedHistory(known, migrations)
     const applied: string[] = []
-    for (const file of files.filter((file) => !known.has(file.name))) {
-      await apply(client, file)
-      options.log?.(`applied ${file.name}`)
-      applied.push(file.name)
+    for (const migration of migrations.filter(({ name }) => !known.has(name))) {
+      await apply(client, migration)
+      options.log?.(`applied ${migration.name}`)
+      applied.push(migration.name)
     }
     return applied
   } finally {
     await client.end()
   }
-}
-
-interface MigrationFile {
-  readonly name: string
-  readonly text: string
-  readonly checksum: string
-}
-
-async function migrationFiles(directory: string): Promise<MigrationFile[]> {
-  const entries = await readdir(directory, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const text = await readFile(path.join(directory, name, 'migration.sql'), 'utf8')
-      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
-    }),
-  )
 }
 
 async function appliedMigrations(client: pg.Client): Promise<Map<string, string>> {
@@ -70,9 +53,12 @@ async function appliedMigrations(client: pg.Client): Promise<Map<string, string>
   return new Map(result.rows.map((row) => [row.migration_name, row.checksum]))
 }
 
-function refuseEditedHistory(known: Map<string, string>, files: MigrationFile[]): void {
-  const present = new Map(files.map((file) => [file.name, file.checksum]))
+function refuseEditedHistory(known: Map<string, string>, migrations: Migration[]): void {
+  const present = new Map(migrations.map(({ name, checksum }) => [name, checksum]))
+  const libraries = new Set(migrations.map(({ library }) => library))
   for (const [name, checksum] of known) {
+    // A library that the package no longer depends on leaves its tables behind, and its history with them.
+    if (!libraries.has(libraryOf(name))) continue
     const now = present.get(name)
     if (now === undefined) throw new Error(`Migration ${name} was applied here but its file is gone. Restore the file.`)
     if (now !== checksum)
@@ -80,19 +66,24 @@ function refuseEditedHistory(known: Map<string, string>, files: MigrationFile[])
   }
 }
 
-async function apply(client: pg.Client, file: MigrationFile): Promise<void> {
+function libraryOf(migration: string): string | undefined {
+  const end = migration.lastIndexOf('/')
+  return end === -1 ? undefined : migration.slice(0, end)
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
   try {
     await client.query('begin')
-    await client.query(file.text)
+    await client.query(migration.text)
     await client.query(
       `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, now(), now(), 1)`,
-      [randomUUID(), file.checksum, file.name],
+      [randomUUID(), migration.checksum, migration.name],
     )
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
-    throw new Error(`Migration ${file.name} failed: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`Migration ${migration.name} failed: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     })
   }

@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "organizations" ADD COLUMN     "credential_limit" INTEGER,
-ADD COLUMN     "deleting_at" TIMESTAMPTZ(3);

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "messages" ADD COLUMN     "delayed_at" TIMESTAMPTZ(3);

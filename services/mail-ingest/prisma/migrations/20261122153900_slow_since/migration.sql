@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "inbound" ADD COLUMN     "slow_since" TIMESTAMPTZ(3);

@@ -1,2 +1,0 @@
--- CreateIndex
-CREATE INDEX "sends_thread_id_idx" ON "sends"("thread_id");
