@@ -1,5 +1,4 @@
-import type { CallerCredential } from './caller.ts'
-import { holdsPermission, type Permission } from './permissions.ts'
+import { type CredentialRights, holdsPermission, type Permission, seesLabels } from './permissions.ts'
 
 /** Received mail; exactly one of these fires per stored mail (events 1.1). */
 export const RECEIVED_EVENT_TYPES = [
@@ -66,11 +65,25 @@ const OWN_PERMISSION: { readonly [T in EventType]?: Permission } = {
  * all. Of several the first in the fixed order (events 4).
  */
 export function missingForEventTypes(
-  credential: Pick<CallerCredential, 'permissions' | 'app_connect'>,
+  rights: CredentialRights,
   types: readonly EventType[],
   channel: Channel,
 ): Permission | undefined {
-  return permissionsForEventTypes(types, channel).find((permission) => !holdsPermission(credential, permission))
+  return permissionsForEventTypes(types, channel).find((permission) => !holdsPermission(rights, permission))
+}
+
+/**
+ * Whether a live stream that was opened with these rights may show an event: as far as REST would show what the event is
+ * about (events 1.2 rule 2, events 4).
+ */
+export function maySeeOnStream(
+  rights: CredentialRights,
+  event: { readonly type: string; readonly restricted: readonly string[] },
+): boolean {
+  const { type, restricted } = event
+  return (
+    isEventType(type) && missingForEventTypes(rights, [type], 'stream') === undefined && seesLabels(rights, restricted)
+  )
 }
 
 /** Permissions that naming these types demands, in the order in which they are checked (events 4). */

@@ -1,5 +1,4 @@
-import type { CallerCredential } from './caller.ts'
-import { RESTRICTED_LABELS, type RestrictedLabel } from './schemas/labels.ts'
+import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from './schemas/labels.ts'
 import type { Tier } from './tiers.ts'
 
 /** Grantable permissions by subject (identity 4.1). Complete: any other name in a `permissions` object is dropped. */
@@ -67,18 +66,32 @@ export const LABEL_PERMISSIONS = {
   trash: 'label_trash_read',
 } as const satisfies Record<RestrictedLabel, Permission>
 
-/** Whether a credential holds a permission. Without a list it holds every one but `app_connect` (identity 3.4). */
-export function holdsPermission(
-  { permissions, app_connect }: Pick<CallerCredential, 'permissions' | 'app_connect'>,
-  permission: Permission,
-): boolean {
+/** What a credential was granted: as a caller token, an event or a row of the owner carries it. */
+export interface CredentialRights {
+  /** Granted names; absent: unrestricted. */
+  readonly permissions?: readonly string[] | ReadonlySet<string> | undefined
+  /** Stored apart from the list, because `app_connect` never comes by omission (identity 3.4 rule 7). */
+  readonly app_connect: boolean
+}
+
+/**
+ * Whether a credential holds a permission: by being unrestricted or by name, and `app_connect` by its own bit alone
+ * (identity 3.4). Every check of a permission comes down to this one.
+ */
+export function holdsPermission({ permissions, app_connect }: CredentialRights, permission: Permission): boolean {
   if (permission === 'app_connect') return app_connect
-  return permissions === undefined || permissions.includes(permission)
+  if (permissions === undefined) return true
+  return 'has' in permissions ? permissions.has(permission) : permissions.includes(permission)
 }
 
 /** Restricted labels whose items a credential can see (mail 4.4), in the order of event headers. */
-export function visibleLabels(credential: Pick<CallerCredential, 'permissions' | 'app_connect'>): RestrictedLabel[] {
-  return RESTRICTED_LABELS.filter((label) => holdsPermission(credential, LABEL_PERMISSIONS[label]))
+export function visibleLabels(rights: CredentialRights): RestrictedLabel[] {
+  return RESTRICTED_LABELS.filter((label) => holdsPermission(rights, LABEL_PERMISSIONS[label]))
+}
+
+/** Whether an item with these labels exists for a credential (mail 4.4 rules 1 and 8). */
+export function seesLabels(rights: CredentialRights, labels: readonly string[]): boolean {
+  return restrictedAmong(labels).every((label) => holdsPermission(rights, LABEL_PERMISSIONS[label]))
 }
 
 /** Denied to every key of an agent organization whose human is not verified (identity 5.4). */

@@ -4,11 +4,14 @@ import {
   holdsPermission,
   isPermission,
   LABEL_PERMISSIONS,
+  maySeeOnStream,
   missingForEventTypes,
   PERMISSIONS,
   permissionsForEventTypes,
   RESTRICTED_LABELS,
   receivedEventType,
+  restrictedAmong,
+  seesLabels,
   subscribedEventTypes,
   tiersOfPermission,
   visibleLabels,
@@ -34,6 +37,28 @@ describe('permissions', () => {
     const unrestricted = { permissions: undefined, app_connect: false }
     expect(PERMISSIONS.filter((permission) => !holdsPermission(unrestricted, permission))).toEqual(['app_connect'])
     expect(holdsPermission({ permissions: [], app_connect: true }, 'app_connect')).toBe(true)
+  })
+
+  it('give app_connect by its own bit alone, even to a key whose list names it', () => {
+    expect(holdsPermission({ permissions: ['app_connect'], app_connect: false }, 'app_connect')).toBe(false)
+    expect(holdsPermission({ permissions: new Set(['app_connect']), app_connect: false }, 'app_connect')).toBe(false)
+  })
+
+  it.each([['a list', ['inbox_read']] as const, ['a set', new Set(['inbox_read'])] as const])(
+    'are held by name where a key has %s of them',
+    (_form, permissions) => {
+      const rights = { permissions, app_connect: false }
+      expect(PERMISSIONS.filter((permission) => holdsPermission(rights, permission))).toEqual(['inbox_read'])
+    },
+  )
+
+  it('hide an item that carries one restricted label which the key may not read', () => {
+    const rights = { permissions: ['label_spam_read'], app_connect: false }
+    expect(restrictedAmong(['unread', 'trash', 'spam'])).toEqual(['spam', 'trash'])
+    expect(seesLabels(rights, ['received', 'unread'])).toBe(true)
+    expect(seesLabels(rights, ['received', 'spam'])).toBe(true)
+    expect(seesLabels(rights, ['spam', 'trash'])).toBe(false)
+    expect(seesLabels({ app_connect: false }, [...RESTRICTED_LABELS])).toBe(true)
   })
 
   it('make visible the restricted labels that a key holds', () => {
@@ -89,6 +114,19 @@ describe('event types', () => {
     const credential = { permissions: [...permissions], app_connect: false }
     expect(missingForEventTypes(credential, types, 'stream')).toBe(missing)
     expect(missingForEventTypes({ permissions: undefined, app_connect: false }, types, 'stream')).toBeUndefined()
+  })
+
+  it.each([
+    ['message.received', [], ['message_read'], true],
+    ['message.received', [], ['label_spam_read'], false],
+    ['message.delivered', ['spam'], ['message_read'], false],
+    ['message.received.blocked', ['spam', 'blocked'], ['message_read', 'label_blocked_read'], false],
+    ['domain.verified', [], [], true],
+    ['calendar.event.created', [], ['message_read'], false],
+    ['calendar.event.created', [], ['calendar_event_read'], true],
+    ['label.added', [], undefined, false],
+  ])('%s about an item with %j reaches a stream whose key has %j: %s', (type, restricted, permissions, expected) => {
+    expect(maySeeOnStream({ permissions, app_connect: false }, { type, restricted })).toBe(expected)
   })
 
   it.each([

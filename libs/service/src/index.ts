@@ -36,8 +36,15 @@ export { ApiError, type ApiErrorOptions, invalid, notFound } from './http/api-er
 export { hasBody, readBody, requireDeclaredLength, sendContinue } from './http/body.ts'
 export { BodyMemoryLimiter, type BodyMemoryLimiterOptions, type YieldSlot } from './http/body-memory-limiter.ts'
 export type { ConnectionLimits } from './http/connection-limits.ts'
-export { Cursors, type Page, pageOf } from './http/cursors.ts'
+export { Cursors } from './http/cursors.ts'
 export { type Exchange, requestIdOf, sendJson } from './http/exchange.ts'
+export {
+  KeysetPage,
+  type KeysetPageOptions,
+  type PageMembers,
+  type PageQuery,
+  type Position,
+} from './http/keyset-page.ts'
 export { HttpListener, type ListenerOptions } from './http/listener.ts'
 export { type MetricsAddress, MetricsListener } from './http/metrics-listener.ts'
 export {
@@ -56,6 +63,14 @@ export { ServiceClient, type ServiceClientOptions, UpstreamRejectedError } from 
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './http/service-server.ts'
 export { answerOnSocket, hangUp, type SocketAnswer } from './http/socket-answer.ts'
 export { requireEventTypes } from './identity/event-types.ts'
+export {
+  isInScope,
+  type Located,
+  organizationScope,
+  requireInbox,
+  type ScopeFilter,
+  scopeFilter,
+} from './identity/scope.ts'
 export {
   bodyDigest,
   CALLER_HEADER,

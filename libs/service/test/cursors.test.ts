@@ -1,5 +1,5 @@
 import { ApiError } from '../src/http/api-error.ts'
-import { Cursors, pageOf } from '../src/http/cursors.ts'
+import { Cursors } from '../src/http/cursors.ts'
 
 const cursors = new Cursors('a secret of the installation')
 const context = { list: 'threads.list', scope: 'o1', filters: { labels: ['vip'] }, ascending: false }
@@ -56,17 +56,5 @@ describe('page tokens', () => {
 
   it('are refused by an installation with another secret', () => {
     expect(() => new Cursors('another secret').open(context, cursors.seal(context, [1]))).toThrow(ApiError)
-  })
-})
-
-describe('pageOf', () => {
-  const seal = (position: (string | number)[]) => JSON.stringify(position)
-
-  it('returns no next page token when no row remains', () => {
-    expect(pageOf([1, 2], 2, seal, (row) => [row])).toEqual({ items: [1, 2], next_page_token: undefined })
-  })
-
-  it('returns a token that points after the last row of the page', () => {
-    expect(pageOf([1, 2, 3], 2, seal, (row) => [row])).toEqual({ items: [1, 2], next_page_token: '[2]' })
   })
 })

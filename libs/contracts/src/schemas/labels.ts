@@ -21,6 +21,11 @@ export const PROTECTED_LABELS = [
 export const RESTRICTED_LABELS = ['spam', 'blocked', 'unauthenticated', 'trash'] as const
 export type RestrictedLabel = (typeof RESTRICTED_LABELS)[number]
 
+/** The restricted ones among an item's labels, in the order of event headers. */
+export function restrictedAmong(labels: readonly string[]): RestrictedLabel[] {
+  return RESTRICTED_LABELS.filter((label) => labels.includes(label))
+}
+
 /** On every inbound message; callers may take it away and put it back. */
 export const UNREAD_LABEL = 'unread'
 /** Always on a draft and never on a message: ignored wherever a caller names it. */

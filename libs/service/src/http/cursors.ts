@@ -43,24 +43,3 @@ function canonical(token: string): Buffer {
   if (bytes.toString('base64url') === token) return bytes
   throw new DecryptionError('The token is not spelled as it was issued')
 }
-
-/** One page of a keyset list: the rows that belong to it, and the token of the next one when more remain. */
-export interface Page<Row> {
-  readonly items: Row[]
-  readonly next_page_token: string | undefined
-}
-
-/**
- * Cuts a result of at most `limit + 1` rows into a page.
- * @param positionOf the keyset position of a row, as the next query compares it.
- */
-export function pageOf<Row>(
-  rows: Row[],
-  limit: number,
-  seal: (position: (string | number)[]) => string,
-  positionOf: (row: Row) => (string | number)[],
-): Page<Row> {
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  return { items, next_page_token: rows.length > limit && last !== undefined ? seal(positionOf(last)) : undefined }
-}

@@ -6,7 +6,7 @@ import { type BoundCredential, issueCredential } from '../credentials/store.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential, Organization } from '../generated/prisma/client.ts'
 import { parseReference } from '../inboxes/store.ts'
-import { behind } from '../list-page.ts'
+import { behind, byCreation } from '../keyset-condition.ts'
 import { findPod } from '../pods/store.ts'
 import { pages } from '../read-in-batches.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
@@ -60,7 +60,7 @@ export async function issueKey(
 export function listKeys(db: Db, organizationId: string): AsyncGenerator<ListedKey[]> {
   return pages((after, take) =>
     db.orm.credential.findMany({
-      where: { organizationId, AND: after === undefined ? [] : [behind(after, 'asc', (id) => ({ id }))] },
+      where: { organizationId, AND: behind(after && byCreation(after), 'asc', (id) => ({ id })) },
       include: { inbox: { select: { address: true } } },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       take,

@@ -10,7 +10,7 @@ import { Secrets } from '../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../credentials/store.ts'
 import { type Db, openDatabase, type Tx } from '../database.ts'
 import type { AuditEntry, Organization } from '../generated/prisma/client.ts'
-import { behind } from '../list-page.ts'
+import { behind, byCreation } from '../keyset-condition.ts'
 import { beginDeletion } from '../organizations/delete.ts'
 import {
   changeOrganization,
@@ -94,7 +94,7 @@ export class Operator {
       this.#db.orm.organization.findMany({
         where: {
           ...whereStatus(status),
-          AND: after === undefined ? [] : [behind(after, 'asc', (id) => ({ id }))],
+          AND: behind(after && byCreation(after), 'asc', (id) => ({ id })),
         },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         take,

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Caller, LIMITS } from '@restante/contracts'
-import { ApiError, invalid } from '@restante/service'
+import { ApiError, invalid, organizationScope } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
 import type { Tx } from '../database.ts'
@@ -96,8 +96,7 @@ interface Submission {
 
 async function submit(tx: Tx, deps: AgentDependencies, submission: Submission): Promise<Outcome> {
   const { caller, organization } = submission
-  const scope = { organizationId: caller.organization_id }
-  const credential = await lockCredential(tx, scope, caller.credential.id)
+  const credential = await lockCredential(tx, organizationScope(caller.organization_id), caller.credential.id)
   if (credential === undefined) throw new ApiError('unknown_api_key')
   if (organization.humanEmail === null && organization.authenticationType === 'agent_unverified') {
     return { kind: 'no_human' }

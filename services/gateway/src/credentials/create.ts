@@ -7,7 +7,7 @@ import {
   type PublicKeyCredential,
   type RequestOf,
 } from '@restante/contracts'
-import { ApiError, invalid, type KeyedMutex, notFound } from '@restante/service'
+import { ApiError, invalid, type KeyedMutex, notFound, organizationScope, scopeFilter } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import type { Db, Tx } from '../database.ts'
 import type { Credential } from '../generated/prisma/client.ts'
@@ -20,7 +20,6 @@ import { grantForNew, grantForNewPublicKey, rightsFromRow } from './grants.ts'
 import { refuseBeyondLimit } from './limit.ts'
 import { fingerprintOf } from './public-keys.ts'
 import { accept } from './refusals.ts'
-import { scopeOf } from './scope.ts'
 import type { Secrets } from './secrets.ts'
 import {
   type BoundCredential,
@@ -62,7 +61,7 @@ async function createBearerKey(
   body: BearerBody,
   actor: Actor,
 ): Promise<CreatedBearerKey> {
-  const scope = scopeOf(caller)
+  const scope = scopeFilter(caller)
   const { row, secret } = await writeHolding(deps, caller, async (tx, organization) => {
     await demandScope(tx, caller)
     const creator = await findCaller(tx, caller)
@@ -84,7 +83,7 @@ async function registerPublicKey(
 ): Promise<PublicKeyCredential> {
   const { public_key: jwk, client_id: clientId } = body
   const fingerprint = await fingerprintOf(jwk)
-  const scope = scopeOf(caller)
+  const scope = scopeFilter(caller)
   const row = await writeHolding(deps, caller, async (tx, organization) => {
     await demandScope(tx, caller)
     const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
@@ -105,7 +104,8 @@ async function registerPublicKey(
 async function demandScope(tx: Tx, caller: Caller): Promise<void> {
   const { organization_id: organizationId, inbox } = caller
   if (inbox === undefined) return demandPod(tx, caller)
-  if ((await lockInbox(tx, { organizationId, uid: inbox.uid }, inbox.address)) === undefined) throw notFound('Inbox')
+  if ((await lockInbox(tx, { ...organizationScope(organizationId), inboxUid: inbox.uid }, inbox.address)) === undefined)
+    throw notFound('Inbox')
 }
 
 /** A repeated registration gets what exists, as it is now; any other use of the alias is a conflict (identity 1.1). */

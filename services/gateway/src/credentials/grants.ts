@@ -1,4 +1,4 @@
-import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
+import { holdsPermission, isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
 
 /** What a credential may do, apart from tier, scope and the state of its organization (identity 3.4). */
 export interface Rights {
@@ -24,10 +24,9 @@ export function isUnrestricted(rights: Rights): boolean {
   return rights.permissions === undefined
 }
 
-/** Whether the credential holds a permission: by being unrestricted, or by name; `app_connect` only by its own bit. */
-export function holds(rights: Rights, permission: Permission): boolean {
-  if (permission === 'app_connect') return rights.appConnect
-  return rights.permissions === undefined || rights.permissions.has(permission)
+/** Whether a credential holds a permission, by the rule that every service applies. */
+export function holds({ permissions, appConnect }: Rights, permission: Permission): boolean {
+  return holdsPermission({ permissions, app_connect: appConnect }, permission)
 }
 
 /** Rights of a new bearer key (identity 3.4 rules 2 to 7). */

@@ -1,13 +1,12 @@
 import type { OperationId } from '@restante/contracts'
-import { type Cursors, type Handlers, notFound } from '@restante/service'
+import { type Cursors, type Handlers, KeysetPage, notFound, scopeFilter } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
-import { ListPage } from '../list-page.ts'
+import { byCreation } from '../keyset-condition.ts'
 import { write } from '../organizations/writes.ts'
 import { type CreateDependencies, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'
 import { grantForPublicKeyUpdate, grantForUpdate, rightsFromRow, sameRights } from './grants.ts'
 import { accept } from './refusals.ts'
-import { scopeOf } from './scope.ts'
 import {
   changeCredential,
   findCaller,
@@ -27,15 +26,15 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
   const { db, cursors, events } = deps
   return {
     'apiKeys.list': async ({ caller, query }) => {
-      const scope = scopeOf(caller)
-      const page = new ListPage(cursors, ['apiKeys.list', scope, query.type ?? null], query)
+      const scope = scopeFilter(caller)
+      const page = new KeysetPage(cursors, { operation: 'apiKeys.list', within: scope, query })
       const rows = await listCredentials(db, scope, query.type, page)
-      const { items, members } = page.answer(rows, (row) => row, apiKeyDocument)
+      const { items, members } = page.answer(rows, byCreation, apiKeyDocument)
       return { ...members, api_keys: items }
     },
 
     'apiKeys.get': async ({ caller, params }) => {
-      const row = await findCredential(db, scopeOf(caller), params.api_key_id)
+      const row = await findCredential(db, scopeFilter(caller), params.api_key_id)
       if (row === undefined) throw notFound('API key')
       return apiKeyDocument(row)
     },
@@ -45,7 +44,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
     'apiKeys.update': async (request) => {
       const { caller, params, body } = request
       const row = await write(deps, caller, async (tx) => {
-        const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
+        const target = await lockCredential(tx, scopeFilter(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         const editor = rightsFromRow(await findCaller(tx, caller))
         const before = rightsFromRow(target)
@@ -61,7 +60,7 @@ export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'g
     'apiKeys.delete': async (request) => {
       const { caller, params } = request
       await write(deps, caller, async (tx) => {
-        const target = await lockCredential(tx, scopeOf(caller), params.api_key_id)
+        const target = await lockCredential(tx, scopeFilter(caller), params.api_key_id)
         if (target === undefined) throw notFound('API key')
         await revokeCredentials(tx, events, { id: target.id }, { actor: credentialActor(request), now: new Date() })
       })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Caller, CLIENT_ID, isUuid, LIMITS, type PublicJwk, type Tier } from '@restante/contracts'
-import { ApiError, sql } from '@restante/service'
+import { ApiError, type KeysetPage, type ScopeFilter, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { type AuditCause, credentialFacts, difference, recordAudit } from '../audit/log.ts'
 import type { Db, Orm, Tx } from '../database.ts'
 import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
-import type { ListPage } from '../list-page.ts'
+import { behind } from '../keyset-condition.ts'
 import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
 import type { Rights } from './grants.ts'
 import type { Secrets } from './secrets.ts'
@@ -13,7 +13,7 @@ import type { Secrets } from './secrets.ts'
 /** A key together with the address that an inbox-tier key is bound to. */
 export type BoundCredential = Credential & { readonly inbox: Pick<Inbox, 'address'> | null }
 
-/** What a key is bound to, and what a list of keys is narrowed to. */
+/** What a key is bound to: the narrowest of the three. */
 export interface CredentialScope {
   readonly organizationId: string
   readonly podId?: string | undefined
@@ -203,7 +203,7 @@ export async function revokeCredentials(
  */
 export async function findCredential(
   db: Pick<Db, 'orm'>,
-  scope: CredentialScope,
+  scope: ScopeFilter,
   reference: string,
 ): Promise<BoundCredential | undefined> {
   return findWithin(db.orm, scope, reference)
@@ -212,7 +212,7 @@ export async function findCredential(
 /** The same, held until the end of the transaction. */
 export async function lockCredential(
   tx: Tx,
-  scope: CredentialScope,
+  scope: ScopeFilter,
   reference: string,
 ): Promise<BoundCredential | undefined> {
   const orm = await tx.orm()
@@ -225,7 +225,7 @@ export async function lockCredential(
 
 async function findWithin(
   orm: Pick<Orm, 'credential'>,
-  scope: CredentialScope,
+  scope: ScopeFilter,
   reference: string,
 ): Promise<BoundCredential | undefined> {
   const include = { inbox: { select: { address: true } } }
@@ -255,12 +255,16 @@ export async function findCaller(tx: Tx, { organization_id: organizationId, cred
 /** @param type narrows to one family. */
 export function listCredentials(
   db: Db,
-  scope: CredentialScope,
+  scope: ScopeFilter,
   type: string | undefined,
-  page: ListPage,
+  page: KeysetPage,
 ): Promise<BoundCredential[]> {
   return db.orm.credential.findMany({
-    where: { ...shown(scope), ...(type === undefined ? {} : { type }), ...page.where((id) => ({ id })) },
+    where: {
+      ...shown(scope),
+      ...(type === undefined ? {} : { type }),
+      ...behind(page.after, page.order, (id) => ({ id })),
+    },
     include: { inbox: { select: { address: true } } },
     orderBy: [{ createdAt: page.order }, { id: page.order }],
     take: page.take,
@@ -268,7 +272,7 @@ export function listCredentials(
 }
 
 /** The keys of a scope. Those that expired long ago are none any more, swept or not (identity 3.1, 10.3). */
-function shown(scope: CredentialScope): Prisma.CredentialWhereInput {
+function shown(scope: ScopeFilter): Prisma.CredentialWhereInput {
   const since = new Date(Date.now() - LIMITS.apiKey.listedAfterExpiry)
   return {
     organizationId: scope.organizationId,

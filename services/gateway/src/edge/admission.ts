@@ -1,5 +1,6 @@
 import {
   DENIED_WHILE_UNVERIFIED,
+  holdsPermission,
   type InternalPermission,
   type OperationDefinition,
   type Permission,
@@ -8,7 +9,6 @@ import {
 } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 import { nothingToVerify } from '../agents/verify.ts'
-import { holds } from '../credentials/grants.ts'
 import type { Identity } from './identity.ts'
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
@@ -33,7 +33,7 @@ export function admit(identity: Identity, operation: OperationDefinition, prefix
     if (identity.unverified || identity.credential.provisional) return
     throw nothingToVerify()
   }
-  if (!holds(identity.rights, permission)) throw deniedByKey(permission)
+  if (!holdsPermission(identity.credential, permission)) throw deniedByKey(permission)
   if (identity.unverified && deniedWhileUnverified.has(permission)) throw deniedByState(permission)
 }
 

@@ -1,5 +1,4 @@
 import { type CallerCredential, isPermission, type Permission, type SendingRight, type Tier } from '@restante/contracts'
-import type { Rights } from '../credentials/grants.ts'
 
 /** `IdentityRow` out of `credentials c` and `organizations o`. */
 export const IDENTITY_COLUMNS = `
@@ -32,7 +31,6 @@ export interface Identity {
   readonly tier: Tier
   readonly podId: string | undefined
   readonly inboxUid: string | undefined
-  readonly rights: Rights
   readonly credential: CallerCredential
   /** Milliseconds since the epoch; Infinity: never. Checked at each request. */
   readonly expiresAt: number
@@ -51,7 +49,6 @@ export function identityOf(row: IdentityRow): Identity {
     tier,
     podId: row.pod_id ?? undefined,
     inboxUid: row.inbox_uid ?? undefined,
-    rights: { permissions: names && new Set(names), appConnect: row.app_connect },
     credential: {
       id: row.id,
       type: row.type === 'public_key' ? 'public_key' : 'bearer',

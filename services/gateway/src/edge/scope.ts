@@ -1,5 +1,5 @@
 import type { Caller, CallerInbox } from '@restante/contracts'
-import { ApiError, notFound, type Queryable, sql } from '@restante/service'
+import { ApiError, isInScope, notFound, type Queryable, sql } from '@restante/service'
 import { parseReference } from '../inboxes/store.ts'
 import { findPod, isLivePod } from '../pods/store.ts'
 import { type Identity, sendingRight } from './identity.ts'
@@ -83,9 +83,9 @@ async function inboxOfPath(
   return row
 }
 
-function reaches(identity: Identity, row: InboxRow): boolean {
-  if (identity.inboxUid !== undefined) return identity.inboxUid === row.uid
-  return identity.podId === undefined || identity.podId === row.pod_id
+/** Whether the credential's own scope holds an inbox of its organization. */
+function reaches(identity: Identity, { uid: inboxUid, pod_id: podId }: InboxRow): boolean {
+  return isInScope(identity, { organizationId: identity.organizationId, podId, inboxUid })
 }
 
 /** An inbox key whose inbox is gone is gone too, whatever a look-up of a moment ago said. */

@@ -1,9 +1,21 @@
-import { type Caller, type OperationId, pageSize } from '@restante/contracts'
-import { ApiError, type Cursors, type Handlers, invalid, type KeyedMutex, notFound, pageOf } from '@restante/service'
+import type { OperationId } from '@restante/contracts'
+import {
+  ApiError,
+  type Cursors,
+  type Handlers,
+  invalid,
+  isInScope,
+  type KeyedMutex,
+  KeysetPage,
+  notFound,
+  organizationScope,
+  type ScopeFilter,
+  scopeFilter,
+} from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
-import { ListPage } from '../list-page.ts'
+import { byCreation } from '../keyset-condition.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { demandPod } from '../pods/store.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
@@ -14,8 +26,8 @@ import { refuseSystemName } from './display-names.ts'
 import { inboxDocument } from './document.ts'
 import { stillInherited } from './inheritance.ts'
 import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
-import { type SearchPosition, searchInboxes } from './search.ts'
-import { changeInbox, findInbox, type InboxScope, listInboxes, lockInbox } from './store.ts'
+import { type FoundInbox, searchInboxes } from './search.ts'
+import { changeInbox, findInbox, listInboxes, locationOf, lockInbox } from './store.ts'
 
 export interface InboxDependencies {
   readonly db: Db
@@ -34,23 +46,24 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
   const { db, cursors, events, addresses } = deps
   return {
     'inboxes.list': async ({ caller, query }) => {
-      const scope = scopeOf(caller)
-      const page = new ListPage(cursors, ['inboxes.list', scope], query)
+      const scope = scopeFilter(caller)
+      const page = new KeysetPage(cursors, { operation: 'inboxes.list', within: scope, query })
       const rows = await listInboxes(db, scope, page)
-      const { items, members } = page.answer(rows, (row) => ({ createdAt: row.createdAt, id: row.uid }), inboxDocument)
+      const { items, members } = page.answer(
+        rows,
+        ({ createdAt, uid: id }) => byCreation({ createdAt, id }),
+        inboxDocument,
+      )
       return { ...members, inboxes: items }
     },
 
     'inboxes.search': async ({ caller, query }) => {
-      const scope = scopeOf(caller)
-      const size = pageSize(query.limit)
-      const context = ['inboxes.search', scope, query.q]
-      const after = query.page_token === undefined ? undefined : positionIn(cursors.open(context, query.page_token))
-      const rows = await searchInboxes(db, scope, query.q, { after, take: size + 1 })
-      const seal = (position: (string | number)[]) => cursors.seal(context, position)
-      const page = pageOf(rows, size, seal, ({ rank, createdAt, uid }) => [rank, createdAt.getTime(), uid])
-      const { items, next_page_token } = page
-      return { count: items.length, limit: query.limit, next_page_token, inboxes: items.map(inboxDocument) }
+      const scope = scopeFilter(caller)
+      const page = new KeysetPage(cursors, { operation: 'inboxes.search', within: scope, query })
+      const rows = await searchInboxes(db, scope, query.q, page)
+      const position = (row: FoundInbox) => ({ rank: row.rank, time: row.createdAt, id: row.uid })
+      const { items, members } = page.answer(rows, position, inboxDocument)
+      return { ...members, inboxes: items }
     },
 
     'inboxes.get': async ({ caller }) => {
@@ -66,8 +79,8 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       const row = await writeHolding(deps, caller, async (tx, organization) => {
         await demandPod(tx, caller)
         const known =
-          clientId === undefined ? undefined : await lockInbox(tx, scopeOf(caller, 'organization'), clientId)
-        if (known !== undefined) return sameClient(known, caller.pod_id)
+          clientId === undefined ? undefined : await lockInbox(tx, organizationScope(caller.organization_id), clientId)
+        if (known !== undefined) return sameClient(known, scopeFilter(caller))
         const paused = body.status === 'paused'
         const given = { podId, username, domain, displayName: body.display_name, clientId, paused, metadata }
         return createInbox(tx, deps, organization, given)
@@ -77,7 +90,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
 
     'inboxes.update': async ({ caller, params, body }) => {
       const row = await write(deps, caller, async (tx) => {
-        const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
+        const target = await lockInbox(tx, scopeFilter(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         if (isOnSharedDomain(target, addresses)) refuseSystemName(body.display_name, addresses.systemSender.name)
         const current = metadataFromRow(target.metadata)
@@ -99,7 +112,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     'inboxes.delete': async (request) => {
       const { caller, params } = request
       await writeHolding(deps, caller, async (tx) => {
-        const target = await lockInbox(tx, scopeOf(caller), params.inbox_id)
+        const target = await lockInbox(tx, scopeFilter(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
         await deleteInbox(tx, deps, target, credentialActor(request), new Date())
       })
@@ -107,12 +120,9 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
   }
 }
 
-/**
- * A create that repeats a known alias answers with the resource as it is now, if the request's scope reaches it.
- * @param podId the pod that the path or the key narrows the request to.
- */
-function sameClient(known: Inbox, podId: string | undefined): Inbox {
-  if (podId === undefined || known.podId === podId) return known
+/** A create that repeats a known alias answers with the resource as it is now, if the request's scope reaches it. */
+function sameClient(known: Inbox, scope: ScopeFilter): Inbox {
+  if (isInScope(scope, locationOf(known))) return known
   throw new ApiError('conflict', {
     message: 'This client_id is in use elsewhere in the organization',
     fix: 'Choose another client_id.',
@@ -121,17 +131,4 @@ function sameClient(known: Inbox, podId: string | undefined): Inbox {
 
 function isOnSharedDomain({ address }: Inbox, { sharedDomains }: AddressRules): boolean {
   return sharedDomains.has(address.slice(address.lastIndexOf('@') + 1))
-}
-
-/** A position as `inboxes.search` seals it. */
-function positionIn([rank, at, uid]: readonly (string | number)[]): SearchPosition {
-  return { rank: String(rank), createdAt: new Date(Number(at)), uid: String(uid) }
-}
-
-/** @param reach `organization`: look beyond the pod and inbox that the request is narrowed to. */
-function scopeOf(caller: Caller, reach: 'own' | 'organization' = 'own'): InboxScope {
-  const organizationId = caller.organization_id
-  return reach === 'organization'
-    ? { organizationId }
-    : { organizationId, podId: caller.pod_id, uid: caller.inbox?.uid }
 }

@@ -1,20 +1,12 @@
-import { type Queryable, sql, sqlUnprepared } from '@restante/service'
+import { type Position, type Queryable, type ScopeFilter, sql, sqlUnprepared } from '@restante/service'
 import type { ShownInbox } from './document.ts'
 import { addressesOfSearch, beginningWith, NO_RANGE, type Range, wordsOfSearch } from './search-words.ts'
-import type { InboxScope } from './store.ts'
 
 /** How well an inbox matches, the best first. An inbox keeps its address, and so its rank. */
 const RANKS = ['exact', 'address', 'words'] as const
 
 export interface FoundInbox extends ShownInbox {
   readonly rank: (typeof RANKS)[number]
-  readonly uid: string
-}
-
-/** The last inbox of a page. */
-export interface SearchPosition {
-  readonly rank: string
-  readonly createdAt: Date
   readonly uid: string
 }
 
@@ -78,9 +70,9 @@ select (select count(*)::int
  */
 export async function searchInboxes(
   db: Queryable,
-  scope: InboxScope,
+  scope: ScopeFilter,
   text: string,
-  page: { readonly after: SearchPosition | undefined; readonly take: number },
+  page: { readonly after: Position | undefined; readonly take: number },
 ): Promise<FoundInbox[]> {
   const found: FoundInbox[] = []
   const due = RANKS.slice(RANKS.findIndex((rank) => rank === (page.after?.rank ?? 'exact')))
@@ -94,8 +86,8 @@ export async function searchInboxes(
   return found
 }
 
-function frameOf({ organizationId, podId, uid }: InboxScope, after: SearchPosition | undefined, take: number): Frame {
-  return [organizationId, podId ?? null, uid ?? null, after?.createdAt.toISOString() ?? null, after?.uid ?? null, take]
+function frameOf({ organizationId, podId, inboxUid }: ScopeFilter, after: Position | undefined, take: number): Frame {
+  return [organizationId, podId ?? null, inboxUid ?? null, after?.time.toISOString() ?? null, after?.id ?? null, take]
 }
 
 async function searchRank(db: Queryable, rank: FoundInbox['rank'], text: string, frame: Frame): Promise<FoundRow[]> {

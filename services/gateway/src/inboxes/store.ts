@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type Queryable, sql } from '@restante/service'
+import { isInScope, type KeysetPage, type Located, type Queryable, type ScopeFilter, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
-import type { ListPage } from '../list-page.ts'
+import { behind } from '../keyset-condition.ts'
 import type { GatewayTimers } from '../timers.ts'
 import type { ShownInbox } from './document.ts'
 import type { Metadata } from './metadata.ts'
 import { awaitPurge } from './purge.ts'
 import { indexInbox, searchColumn } from './search-index.ts'
-
-/** What of an organization's inboxes a request may see. */
-export interface InboxScope {
-  readonly organizationId: string
-  readonly podId?: string | undefined
-  readonly uid?: string | undefined
-}
 
 export interface NewInbox {
   readonly organizationId: string
@@ -107,13 +100,13 @@ select uid from inboxes
    for update`)
 
 /** Holds the live inbox that a path segment names, if the scope reaches it. */
-export async function lockInbox(tx: Tx, scope: InboxScope, reference: string): Promise<Inbox | undefined> {
+export async function lockInbox(tx: Tx, scope: ScopeFilter, reference: string): Promise<Inbox | undefined> {
   const { address, clientId } = parseReference(reference)
   const [held] = await tx.query(LOCK, scope.organizationId, address, clientId)
   if (held === undefined) return undefined
   const orm = await tx.orm()
   const row = await orm.inbox.findUniqueOrThrow({ where: { uid: held.uid } })
-  return isWithin(scope, row) ? row : undefined
+  return isInScope(scope, locationOf(row)) ? row : undefined
 }
 
 // Asked more often than anything else here; through the ORM it costs several times as much.
@@ -136,17 +129,21 @@ export function parseReference(reference: string): { address: string | null; cli
     : { address: null, clientId: reference }
 }
 
-function isWithin(scope: InboxScope, row: Inbox): boolean {
-  return (scope.podId === undefined || scope.podId === row.podId) && (scope.uid === undefined || scope.uid === row.uid)
+/** Where an inbox lies in its organization. */
+export function locationOf({ organizationId, podId, uid: inboxUid }: Inbox): Located {
+  return { organizationId, podId, inboxUid }
 }
 
-export function listInboxes(db: Db, scope: InboxScope, page: ListPage): Promise<Inbox[]> {
+export function listInboxes(db: Db, scope: ScopeFilter, page: KeysetPage): Promise<Inbox[]> {
   return db.orm.inbox.findMany({
     where: {
       organizationId: scope.organizationId,
       deletedAt: null,
       ...(scope.podId === undefined ? {} : { podId: scope.podId }),
-      AND: [scope.uid === undefined ? {} : { uid: scope.uid }, page.where((uid) => ({ uid }))],
+      AND: [
+        scope.inboxUid === undefined ? {} : { uid: scope.inboxUid },
+        behind(page.after, page.order, (uid) => ({ uid })),
+      ],
     },
     orderBy: [{ createdAt: page.order }, { uid: page.order }],
     take: page.take,

@@ -1,22 +1,13 @@
-import { type Caller, LIMITS, type OperationId, type Pod as PodDocument } from '@restante/contracts'
-import { type Cursors, type Handlers, type KeyedMutex, notFound } from '@restante/service'
+import { LIMITS, type OperationId, type Pod as PodDocument } from '@restante/contracts'
+import { type Cursors, type Handlers, type KeyedMutex, KeysetPage, notFound, scopeFilter } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
 import type { Db } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
-import { ListPage } from '../list-page.ts'
+import { byCreation } from '../keyset-condition.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { podChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { deletePod } from './delete.ts'
-import {
-  findPodByClientId,
-  getPod,
-  insertPod,
-  listPods,
-  lockPod,
-  type PodScope,
-  refuseBeyondPodLimit,
-  renamePod,
-} from './store.ts'
+import { findPodByClientId, getPod, insertPod, listPods, lockPod, refuseBeyondPodLimit, renamePod } from './store.ts'
 
 export interface PodDependencies {
   readonly db: Db
@@ -33,14 +24,14 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
   const { db, cursors, events } = deps
   return {
     'pods.list': async ({ caller, query }) => {
-      const scope = scopeOf(caller)
-      const page = new ListPage(cursors, ['pods.list', scope], query)
+      const scope = scopeFilter(caller)
+      const page = new KeysetPage(cursors, { operation: 'pods.list', within: scope, query })
       const rows = await listPods(db, scope, page)
-      const { items, members } = page.answer(rows, (row) => row, podDocument)
+      const { items, members } = page.answer(rows, byCreation, podDocument)
       return { ...members, pods: items }
     },
 
-    'pods.get': async ({ caller }) => podDocument(found(await getPod(db, scopeOf(caller)))),
+    'pods.get': async ({ caller }) => podDocument(found(await getPod(db, scopeFilter(caller)))),
 
     'pods.create': async ({ caller, body }) => {
       const { organization_id: organizationId } = caller
@@ -58,7 +49,7 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
 
     'pods.update': async ({ caller, body: { name } }) => {
       const row = await write(deps, caller, async (tx) => {
-        const target = found(await lockPod(tx, scopeOf(caller)))
+        const target = found(await lockPod(tx, scopeFilter(caller)))
         if (name === target.name) return target
         const renamed = await renamePod(tx, target.id, name)
         await events.record(tx, podChanged(renamed))
@@ -70,16 +61,11 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
     'pods.delete': async (request) => {
       const { caller } = request
       await writeHolding(deps, caller, async (tx) => {
-        const target = found(await lockPod(tx, scopeOf(caller)))
+        const target = found(await lockPod(tx, scopeFilter(caller)))
         await deletePod(tx, events, target, credentialActor(request), new Date())
       })
     },
   }
-}
-
-/** The edge has put the pod that the path names into the caller; where there is none, it is the pod of the key. */
-function scopeOf(caller: Caller): PodScope {
-  return { organizationId: caller.organization_id, podId: caller.pod_id }
 }
 
 function found(row: Pod | undefined): Pod {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Caller, isUuid } from '@restante/contracts'
-import { ApiError, notFound, type Queryable, sql } from '@restante/service'
+import { ApiError, type KeysetPage, notFound, type Queryable, type ScopeFilter, sql } from '@restante/service'
 import type { Db, Tx } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
-import type { ListPage } from '../list-page.ts'
+import { behind } from '../keyset-condition.ts'
 
 const FIND = sql<{ id: string }, [organizationId: string, id: string | null, clientId: string]>(`
 select id from pods
@@ -36,19 +36,13 @@ export async function demandPod(tx: Tx, caller: Caller): Promise<void> {
   throw caller.credential.tier === 'pod' ? new ApiError('unknown_api_key') : notFound('Pod')
 }
 
-export interface PodScope {
-  readonly organizationId: string
-  /** Narrows to one pod. */
-  readonly podId: string | undefined
-}
-
-export function listPods(db: Db, scope: PodScope, page: ListPage): Promise<Pod[]> {
+export function listPods(db: Db, scope: ScopeFilter, page: KeysetPage): Promise<Pod[]> {
   return db.orm.pod.findMany({
     where: {
       organizationId: scope.organizationId,
       deletedAt: null,
       ...(scope.podId === undefined ? {} : { id: scope.podId }),
-      ...page.where((id) => ({ id })),
+      ...behind(page.after, page.order, (id) => ({ id })),
     },
     orderBy: [{ createdAt: page.order }, { id: page.order }],
     take: page.take,
@@ -56,7 +50,7 @@ export function listPods(db: Db, scope: PodScope, page: ListPage): Promise<Pod[]
 }
 
 /** The pod of a scope that is narrowed to one. */
-export async function getPod(db: Db, { organizationId, podId }: PodScope): Promise<Pod | undefined> {
+export async function getPod(db: Db, { organizationId, podId }: ScopeFilter): Promise<Pod | undefined> {
   if (podId === undefined) return undefined
   return (await db.orm.pod.findFirst({ where: { id: podId, organizationId, deletedAt: null } })) ?? undefined
 }
@@ -66,7 +60,7 @@ const LOCK = sql<{ id: string }, [organizationId: string, id: string]>(
 )
 
 /** The same, held until the end of the transaction. */
-export async function lockPod(tx: Tx, { organizationId, podId }: PodScope): Promise<Pod | undefined> {
+export async function lockPod(tx: Tx, { organizationId, podId }: ScopeFilter): Promise<Pod | undefined> {
   if (podId === undefined) return undefined
   const [held] = await tx.query(LOCK, organizationId, podId)
   if (held === undefined) return undefined

@@ -1,8 +1,7 @@
 import { type Caller, LIMITS, type UpdatedMessage } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
-import { ApiError, invalid } from '@restante/service'
-import { inboxOf } from './caller.ts'
+import { ApiError, invalid, requireInbox } from '@restante/service'
 import { changedLabels, type LabelChange, logLabels } from './label-log.ts'
 import { lockMailbox } from './lock.ts'
 import { store } from './store.ts'
@@ -18,7 +17,7 @@ export function changeLabels(
   messageId: string,
   wanted: LabelChange,
 ): Promise<UpdatedMessage> {
-  return underMailboxLock(deps.db, inboxOf(caller).uid, async (tx) => {
+  return underMailboxLock(deps.db, requireInbox(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
     const { labels, change } = changedLabels(message.labels, wanted)
     if (change.added.length > 0 && labels.length > LIMITS.labels.perResource) {

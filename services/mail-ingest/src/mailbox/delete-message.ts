@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type Caller, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
+import { requireInbox } from '@restante/service'
 import { rawMails } from '../raw/store.ts'
 import { tombstones } from '../sent/store.ts'
-import { inboxOf } from './caller.ts'
 import { underMailboxLock } from './change-labels.ts'
 import { routingOf } from './label-log.ts'
 import type { MessageRow } from './rows.ts'
@@ -21,7 +21,7 @@ export function deleteMessage(
   caller: Caller,
   messageId: string,
 ): Promise<void> {
-  return underMailboxLock(deps.db, inboxOf(caller).uid, async (tx) => {
+  return underMailboxLock(deps.db, requireInbox(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
     const now = new Date()
     await store.deleteMessage(tx, message.id)

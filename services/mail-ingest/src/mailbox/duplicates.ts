@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { restrictedAmong } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
-import { restrictedAmong } from './visibility.ts'
 
 /** A stored message as far as it decides whether another mail is the same one. */
 export type StoredMail = Pick<MessageRow, 'inbox_uid' | 'digest' | 'direction' | 'arrival_labels' | 'labels'>

@@ -1,10 +1,9 @@
-import { type EventOf, topics } from '@restante/contracts'
+import { type EventOf, restrictedAmong, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service'
 import { sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 import { uuidV7 } from './uuid-v7.ts'
-import { restrictedAmong } from './visibility.ts'
 
 type LabelChangeType = 'label.added' | 'label.removed'
 

@@ -1,11 +1,8 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { type Queryable, sql, sqlUnprepared } from '@restante/service'
+import { type KeysetPage, type Position, type Queryable, sql, sqlUnprepared } from '@restante/service'
 
 /** The same text as the partial indexes of the default view, so that they serve it. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
-
-/** Where a page ends: the newest activity or date, and the id that breaks ties. */
-export type Position = readonly [timestamp: string, id: string]
 
 /** Conditions of one list request; every value is a parameter. */
 export class ListConditions {
@@ -57,32 +54,24 @@ export class ListConditions {
     return others.length > 0 ? this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others) : this
   }
 
-  /** One row more than `limit`, in keyset order from a position on. */
-  async page<Row>(
-    db: Queryable,
-    select: string,
-    options: { limit: number; ascending: boolean; after: Position | undefined },
-  ): Promise<Row[]> {
-    const { limit, ascending, after } = options
+  /** The rows of a page, in keyset order by newest activity or date, ties by id. */
+  async page<Row>(db: Queryable, select: string, { after, order, take }: KeysetPage): Promise<Row[]> {
     if (after) {
-      const [timestamp, id] = after
-      this.#values.push(timestamp, id)
+      this.#values.push(after.time.toISOString(), after.id)
       const [time, tie] = [`$${this.#values.length - 1}::timestamptz`, `$${this.#values.length}::uuid`]
-      this.#clauses.push(`("timestamp", id) ${ascending ? '>' : '<'} (${time}, ${tie})`)
+      this.#clauses.push(`("timestamp", id) ${order === 'asc' ? '>' : '<'} (${time}, ${tie})`)
     }
-    const direction = ascending ? 'asc' : 'desc'
-    this.#values.push(limit + 1)
+    this.#values.push(take)
     const text = `${select} where ${this.#clauses.join(' and ')}
- order by "timestamp" ${direction}, id ${direction} limit $${this.#values.length}`
+ order by "timestamp" ${order}, id ${order} limit $${this.#values.length}`
     const statement = this.#isFiltered ? sqlUnprepared<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
     return db.query(statement, ...this.#values)
   }
 }
 
-/** A position out of a page token, which nobody else can have made. */
-export function positionOf(token: readonly (string | number)[]): Position {
-  const [timestamp, id] = token
-  return [String(timestamp), String(id)]
+/** The position of a message or a thread in its list. */
+export function byTimestamp({ timestamp, id }: { readonly timestamp: Date; readonly id: string }): Position {
+  return { time: timestamp, id }
 }
 
 function pattern(value: string): string {

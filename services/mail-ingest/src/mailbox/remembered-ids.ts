@@ -1,8 +1,7 @@
-import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
+import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
 import { organizationalDomain } from '../sender/domains.ts'
 import type { MessageRow } from './rows.ts'
-import { restrictedAmong } from './visibility.ts'
 
 /** An id that a mail of a thread named, and the organizational domain of that mail's author. */
 interface RememberedId {

@@ -1,10 +1,9 @@
 import type { Caller } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Cursors, Database, Handlers } from '@restante/service'
-import { notFound } from '@restante/service'
+import type { Database } from '@restante/service'
+import { type Cursors, type Handlers, notFound, requireInbox } from '@restante/service'
 import type { DownloadLinks } from '../files/links.ts'
 import type { RecentlySent } from '../sent/recently-sent.ts'
-import { inboxOf } from './caller.ts'
 import { changeLabels } from './change-labels.ts'
 import { deleteMessage } from './delete-message.ts'
 import { attachmentDocument, messageDocument } from './documents.ts'
@@ -28,7 +27,7 @@ export interface MailboxRoutesOptions {
 export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mail-ingest'>, 'files.download'> {
   const { db, links, justSent } = options
   const visible = (caller: Caller, messageId: string) =>
-    justSent.message(inboxOf(caller), messageId, () => visibleMessage(db, caller, messageId))
+    justSent.message(requireInbox(caller), messageId, () => visibleMessage(db, caller, messageId))
   return {
     'threads.list': ({ caller, query }) => listThreads(options, caller, query),
     'threads.get': ({ caller, params: { thread_id }, query }) =>
@@ -50,10 +49,10 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
     },
     'messages.update': ({ caller, params: { message_id }, body }) => {
       const change = { added: body.add_labels ?? [], removed: body.remove_labels ?? [] }
-      return justSent.message(inboxOf(caller), message_id, () => changeLabels(options, caller, message_id, change))
+      return justSent.message(requireInbox(caller), message_id, () => changeLabels(options, caller, message_id, change))
     },
     'messages.delete': async ({ caller, params: { message_id } }) => {
-      await justSent.message(inboxOf(caller), message_id, () => deleteMessage(options, caller, message_id))
+      await justSent.message(requireInbox(caller), message_id, () => deleteMessage(options, caller, message_id))
     },
   }
 }

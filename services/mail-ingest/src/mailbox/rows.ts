@@ -1,5 +1,6 @@
 import type { MessageAuthentication } from '@restante/contracts'
 import type { TransferEncoding } from '@restante/mime'
+import type { Located } from '@restante/service'
 
 /** One attachment as it is stored: what the wire shows, and where its bytes are in the raw mail. */
 export interface StoredAttachment {
@@ -21,6 +22,11 @@ export interface ScopeColumns {
   readonly pod_id: string
   readonly inbox_uid: string
   readonly inbox_address: string
+}
+
+/** Where a row lies in its organization. */
+export function locationOf(row: ScopeColumns): Located {
+  return { organizationId: row.organization_id, podId: row.pod_id, inboxUid: row.inbox_uid }
 }
 
 /** Columns of `messages`. */

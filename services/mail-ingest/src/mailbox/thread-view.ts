@@ -1,13 +1,11 @@
-import { type Caller, LIMITS, type RequestOf, type Thread } from '@restante/contracts'
+import { type Caller, LIMITS, type RequestOf, seesLabels, type Thread } from '@restante/contracts'
 import type { Database } from '@restante/service'
-import { type Cursors, notFound, sql } from '@restante/service'
-import { isInScope } from './caller.ts'
+import { type Cursors, isInScope, KeysetPage, notFound, scopeFilter, sql } from '@restante/service'
 import { type MessageItemRow, messageDocument, threadItem } from './documents.ts'
-import { ListConditions, positionOf } from './list-query.ts'
+import { byTimestamp, ListConditions } from './list-query.ts'
 import { deletedInbox } from './lock.ts'
-import type { BodyColumns, MessageRow } from './rows.ts'
+import { type BodyColumns, locationOf, type MessageRow } from './rows.ts'
 import { store } from './store.ts'
-import { invisibleLabels } from './visibility.ts'
 
 interface Outline {
   readonly id: string
@@ -37,44 +35,33 @@ export async function getThread(
   deps: { db: Database; cursors: Cursors },
   caller: Caller,
   threadId: string,
-  { limit, page_token }: RequestOf<'threads.get'>['query'],
+  query: RequestOf<'threads.get'>['query'],
 ): Promise<Thread> {
   const { db, cursors } = deps
   const thread = await store.thread(db, threadId)
-  const invisible = invisibleLabels(caller)
-  if (!thread || !isInScope(caller, thread) || invisible.some((label) => thread.labels.includes(label))) {
-    throw notFound('Thread')
-  }
-  if (await deletedInbox(db, thread.inbox_uid)) throw notFound('Thread')
-  const context = ['threads.get', threadId]
-  const size = limit ?? LIMITS.page.threadMessages
+  const isVisible =
+    thread && isInScope(scopeFilter(caller), locationOf(thread)) && seesLabels(caller.credential, thread.labels)
+  if (!isVisible || (await deletedInbox(db, thread.inbox_uid))) throw notFound('Thread')
+  const page = new KeysetPage(cursors, {
+    operation: 'threads.get',
+    within: threadId,
+    query,
+    defaultSize: LIMITS.page.threadMessages,
+  })
   const outlines = await new ListConditions()
     .add((id) => `thread_id = ${id}`, threadId)
-    .page<Outline>(db, OUTLINE, {
-      limit: size,
-      ascending: false,
-      after: page_token === undefined ? undefined : positionOf(cursors.open(context, page_token)),
-    })
-  const shown = withinBytes(outlines.slice(0, size))
-  const last = shown.at(-1)
-  const messages = await db.query(
-    FULL,
-    shown.map(({ id }) => id),
-  )
-  const more = last !== undefined && shown.length < outlines.length
-  return {
-    ...threadItem(thread),
-    count: messages.length,
-    ...(limit !== undefined && { limit }),
-    ...(more && { next_page_token: cursors.seal(context, [last.timestamp.toISOString(), last.id]) }),
-    messages: messages.map(messageDocument),
-  }
+    .page<Outline>(db, OUTLINE, page)
+  const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, withinBytes)
+  const messages = await db.query(FULL, ids)
+  return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }
 }
 
-function withinBytes(outlines: readonly Outline[]): Outline[] {
+/** How many of a page's messages stay below the limit together; the first one always does. */
+function withinBytes(outlines: readonly Outline[]): number {
   let bytes = 0
-  return outlines.filter((outline, index) => {
+  const first = outlines.findIndex((outline, index) => {
     bytes += outline.bytes
-    return index === 0 || bytes <= PAGE_BYTES
+    return index > 0 && bytes > PAGE_BYTES
   })
+  return first === -1 ? outlines.length : first
 }

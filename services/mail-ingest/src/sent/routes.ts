@@ -1,7 +1,6 @@
-import type { ReplySource } from '@restante/contracts'
+import { type ReplySource, restrictedAmong } from '@restante/contracts'
 import type { Database, InternalHandlers } from '@restante/service'
 import { store } from '../mailbox/store.ts'
-import { restrictedAmong } from '../mailbox/visibility.ts'
 import type { LocalHandOver } from './local-hand-over.ts'
 import type { SentPlacement } from './placement.ts'
 

@@ -2,6 +2,7 @@ import { type Topic, topics } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database } from '@restante/service'
+import { organizationScope } from '@restante/service'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { purgeInbox, purgeScope } from './purge.ts'
 import { endEarlierWebhooks } from './take-over.ts'
@@ -25,12 +26,12 @@ export function tenancyConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'te
       'inbox.deleted': { effect: (tx, { payload }) => purgeInbox(tx, timers, payload) },
       'pod.deleted': {
         effect: (tx, { payload: { organization_id: organizationId, pod_id: podId } }) =>
-          purgeScope(tx, timers, podId, { organizationId, podId, inboxUid: undefined }),
+          purgeScope(tx, timers, podId, { ...organizationScope(organizationId), podId }),
       },
       'organization.taken_over': { effect: (tx, { payload }) => endEarlierWebhooks(tx, timers, payload) },
       'organization.deleted': {
         effect: (tx, { payload: { organization_id: organizationId } }) =>
-          purgeScope(tx, timers, organizationId, { organizationId, podId: undefined, inboxUid: undefined }),
+          purgeScope(tx, timers, organizationId, organizationScope(organizationId)),
       },
     },
   })

@@ -1,16 +1,10 @@
 import type { DeletedInbox } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import type { Tx } from '@restante/service'
+import { organizationScope, type ScopeFilter } from '@restante/service'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
-import {
-  deleteWebhook,
-  lockScopeOf,
-  lockWebhooksOf,
-  rememberGone,
-  removeFromFilters,
-  type ScopeFilter,
-} from '../webhooks/store.ts'
+import { deleteWebhook, lockScopeOf, lockWebhooksOf, rememberGone, removeFromFilters } from '../webhooks/store.ts'
 
 type DeliveryTimers = Timers<TimerKinds>
 
@@ -37,5 +31,5 @@ export function purgeInbox(
   inbox: Pick<DeletedInbox, 'organization_id' | 'inbox_uid'>,
 ): Promise<void> {
   const { organization_id: organizationId, inbox_uid: inboxUid } = inbox
-  return purgeScope(tx, timers, inboxUid, { organizationId, podId: undefined, inboxUid })
+  return purgeScope(tx, timers, inboxUid, { ...organizationScope(organizationId), inboxUid })
 }

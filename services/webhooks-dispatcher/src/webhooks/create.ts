@@ -3,12 +3,14 @@ import type { Database, Tx } from '@restante/service'
 import {
   ApiError,
   invalid,
+  isInScope,
   type KeyedMutex,
   notFound,
   type Queryable,
   requireEventTypes,
   type SecretBox,
   type ServiceClient,
+  scopeFilter,
 } from '@restante/service'
 import { base62Id } from '../ids.ts'
 import { demandFreeFilters, type Home, homeOf } from './scope.ts'
@@ -21,6 +23,7 @@ import {
   goneAmong,
   insertWebhook,
   isSuperseded,
+  locationOf,
   lockWebhooksOf,
   type WebhookRow,
 } from './store.ts'
@@ -89,10 +92,7 @@ async function replay(on: Queryable, caller: Caller, clientId: string | undefine
   if (clientId === undefined) return undefined
   const known = await findByClientId(on, caller.organization_id, clientId)
   if (!known) return undefined
-  const visible =
-    (caller.pod_id === undefined || known.pod_id === caller.pod_id) &&
-    (!caller.inbox || known.inbox_uid === caller.inbox.uid)
-  if (visible) return known
+  if (isInScope(scopeFilter(caller), locationOf(known))) return known
   throw new ApiError('conflict', { message: 'client_id is used by another webhook', fix: 'Use another client_id.' })
 }
 

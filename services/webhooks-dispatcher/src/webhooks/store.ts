@@ -1,5 +1,5 @@
 import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type KeysetPage, type Located, type Queryable, type ScopeFilter, sql } from '@restante/service'
 
 export interface WebhookRow {
   readonly id: string
@@ -41,11 +41,9 @@ export interface NewWebhook {
   readonly takeOvers: number
 }
 
-/** The webhooks that a request may touch: those of its scope and below. */
-export interface ScopeFilter {
-  readonly organizationId: string
-  readonly podId: string | undefined
-  readonly inboxUid: string | undefined
+/** Where a webhook lies in its organization. */
+export function locationOf(row: WebhookRow): Located {
+  return { organizationId: row.organization_id, podId: row.pod_id, inboxUid: row.inbox_uid }
 }
 
 const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, pod_ids, inbox_ids, client_id, created_by, created_at, updated_at`
@@ -66,13 +64,10 @@ const selectOldestFirst = sql<WebhookRow, [...Scope, createdAt: string | null, i
 )
 
 /** A keyset page of webhooks by creation. */
-export function listWebhooks(
-  on: Queryable,
-  scope: ScopeFilter,
-  page: { ascending: boolean; after: { createdAt: string; id: string } | undefined; limit: number },
-): Promise<WebhookRow[]> {
+export function listWebhooks(on: Queryable, scope: ScopeFilter, page: KeysetPage): Promise<WebhookRow[]> {
   const statement = page.ascending ? selectOldestFirst : selectNewestFirst
-  return on.query(statement, ...scopeValues(scope), page.after?.createdAt ?? null, page.after?.id ?? null, page.limit)
+  const { after, take } = page
+  return on.query(statement, ...scopeValues(scope), after?.time.toISOString() ?? null, after?.id ?? null, take)
 }
 
 // A matching id takes precedence over an equal client_id.

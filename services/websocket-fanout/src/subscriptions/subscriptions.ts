@@ -1,10 +1,9 @@
 import {
-  type CallerCredential,
+  type CredentialRights,
   type EventType,
-  holdsPermission,
   LIMITS,
+  maySeeOnStream,
   subscribedEventTypes,
-  visibleLabels,
 } from '@restante/contracts'
 import { ApiError } from '@restante/service'
 
@@ -22,8 +21,6 @@ export interface StreamEvent {
   readonly restricted: readonly string[]
 }
 
-type Rights = Pick<CallerCredential, 'permissions' | 'app_connect'>
-
 function keyOf(scope: Scope): string {
   switch (scope.kind) {
     case 'all':
@@ -40,15 +37,13 @@ function keyOf(scope: Scope): string {
  * earlier ones.
  */
 export class Subscriptions {
-  readonly #rights: Rights
-  readonly #visibleLabels: ReadonlySet<string>
+  readonly #rights: CredentialRights
   /** Scope to types. */
   readonly #types = new Map<string, ReadonlySet<string>>()
 
   /** @param rights the permissions that the connection was opened with; they stay the same until it ends. */
-  constructor(rights: Rights) {
+  constructor(rights: CredentialRights) {
     this.#rights = rights
-    this.#visibleLabels = new Set(visibleLabels(rights))
   }
 
   /**
@@ -75,24 +70,15 @@ export class Subscriptions {
 
   /** Whether the connection gets the event: one copy, however many scopes match (events 5). */
   matches(event: StreamEvent): boolean {
-    if (this.#types.size === 0 || !this.#visible(event)) return false
-    return (
+    if (this.#types.size === 0) return false
+    const wanted =
       this.#wants('all', event) ||
       (event.podId !== undefined && this.#wants(`pod:${event.podId}`, event)) ||
       (event.inboxUid !== undefined && this.#wants(`inbox:${event.inboxUid}`, event))
-    )
+    return wanted && maySeeOnStream(this.#rights, event)
   }
 
   #wants(key: string, event: StreamEvent): boolean {
     return this.#types.get(key)?.has(event.type) ?? false
-  }
-
-  /** The same visibility as a read over REST (events 1.2 rule 2, events 4). */
-  #visible(event: StreamEvent): boolean {
-    if (event.type.startsWith('calendar.')) return holdsPermission(this.#rights, 'calendar_event_read')
-    if (!event.type.startsWith('message.')) return true
-    return (
-      holdsPermission(this.#rights, 'message_read') && event.restricted.every((label) => this.#visibleLabels.has(label))
-    )
   }
 }
