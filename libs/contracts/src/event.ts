@@ -30,6 +30,17 @@ export interface DomainEvent<Type extends string = string, Payload = unknown> {
   readonly payload: Payload
 }
 
+/** One type of event: the shape of its JSON value. */
+export interface EventDefinition {
+  readonly schema: z.ZodType
+  readonly summary: string
+  /**
+   * Whether webhooks and streams deliver it, its value being the document that they send. Its type is one of
+   * `EVENT_TYPES`.
+   */
+  readonly public?: true
+}
+
 export interface TopicDefinition {
   readonly name: string
   readonly producer: ServiceName
@@ -38,11 +49,24 @@ export interface TopicDefinition {
   readonly partitions: number
   readonly retentionMs: number
   readonly summary: string
-  /** Event type (`ce_type`) to the shape of its JSON value. */
-  readonly events: Readonly<Record<string, { readonly schema: z.ZodType; readonly summary: string }>>
+  /** By event type (`ce_type`). */
+  readonly events: Readonly<Record<string, EventDefinition>>
 }
 
-/** Events that one topic may carry, as a union discriminated by `type`. */
-export type EventOf<T extends TopicDefinition> = {
-  [K in keyof T['events'] & string]: DomainEvent<K, z.infer<T['events'][K]['schema']>>
-}[keyof T['events'] & string]
+/** Types of the events that a topic may carry. */
+export type EventTypeOf<T extends TopicDefinition> = keyof T['events'] & string
+
+/** The payload of one type of event, or of several. */
+export type PayloadOf<T extends TopicDefinition, Type extends EventTypeOf<T>> = {
+  [K in Type]: z.infer<T['events'][K]['schema']>
+}[Type]
+
+/** Events that one topic may carry, or those of some types, as a union discriminated by `type`. */
+export type EventOf<T extends TopicDefinition, Type extends EventTypeOf<T> = EventTypeOf<T>> = {
+  [K in Type]: DomainEvent<K, PayloadOf<T, K>>
+}[Type]
+
+/** Whether an event whose payload fits its type may be carried by a topic: whether the topic has that type. */
+export function isEventOf<T extends TopicDefinition>(topic: T, event: DomainEvent): event is EventOf<T> {
+  return Object.hasOwn(topic.events, event.type)
+}

@@ -1,7 +1,9 @@
 import {
   EVENT_TYPES,
-  isPublicEventType,
   LIMITS,
+  NO_ORGANIZATION,
+  PUBLIC_EVENT_TYPES,
+  PUBLIC_TOPICS,
   publicEvent,
   type TopicDefinition,
   tenancyEntity,
@@ -27,13 +29,17 @@ it('gives each event type to one topic', () => {
   expect(types.filter((type, index) => types.indexOf(type) !== index)).toEqual([])
 })
 
-it('publishes only known types, from the mailbox', () => {
-  const known: readonly string[] = EVENT_TYPES
-  for (const [name, { events }] of all) {
-    for (const type of Object.keys(events).filter(isPublicEventType)) {
-      expect(name).toBe('mail.messages')
-      expect(known).toContain(type)
-    }
+it('publishes only types that a webhook or a stream can name', () => {
+  expect(EVENT_TYPES).toEqual(expect.arrayContaining([...PUBLIC_EVENT_TYPES]))
+  expect(PUBLIC_EVENT_TYPES.length).toBeGreaterThan(0)
+  for (const { events } of PUBLIC_TOPICS)
+    expect(Object.keys(events).some((type) => PUBLIC_EVENT_TYPES.includes(type))).toBe(true)
+})
+
+it('keeps internal events of a public topic from webhooks and streams', () => {
+  for (const type of ['label.added', 'label.removed', 'message.deleted']) {
+    expect(Object.keys(topics['mail.messages'].events)).toContain(type)
+    expect(PUBLIC_EVENT_TYPES).not.toContain(type)
   }
 })
 
@@ -61,3 +67,107 @@ it('keeps secrets out of the state of a credential', () => {
   for (const name of Object.keys(shape)) expect(name).not.toMatch(/secret|hash|token|^api_key$/)
   expect(tenancyEntity.safeParse({ type: 'credential.changed', payload: {} }).success).toBe(false)
 })
+
+describe('the envelope of an event', () => {
+  const [organization_id, pod_id, inbox_uid, other_id] = [uuid('1'), uuid('2'), uuid('3'), uuid('4')]
+  const inbox = { organization_id, pod_id, inbox_uid }
+  const routing = { organizationId: organization_id, podId: pod_id, inboxUid: inbox_uid }
+  const time = new Date('2026-03-02T08:20:00.000Z')
+  const at = time.toISOString()
+  const gone = { organization_id, version: 2, deleted_at: at }
+
+  it.each([
+    ['organization.deleted', topics.tenancy.event('organization.deleted', gone, { time }), organization_id, []],
+    ['pod.deleted', topics.tenancy.event('pod.deleted', { ...gone, pod_id }, { time }), pod_id, ['podId']],
+    [
+      'inbox.deleted',
+      topics.tenancy.event('inbox.deleted', { ...gone, ...inbox, address: 'a@b.test' }, { time }),
+      inbox_uid,
+      ['podId', 'inboxUid'],
+    ],
+    [
+      'credential.deleted',
+      topics.tenancy.event('credential.deleted', { ...gone, credential_id: other_id }, { time }),
+      other_id,
+      [],
+    ],
+    [
+      'credential.deleted of an inbox',
+      topics.tenancy.event('credential.deleted', { ...gone, ...inbox, credential_id: other_id }, { time }),
+      other_id,
+      ['podId', 'inboxUid'],
+    ],
+    [
+      'organization.taken_over',
+      topics.tenancy.event(
+        'organization.taken_over',
+        { organization_id, version: 2, credential_id: other_id, take_overs: 1, verified: false, at },
+        { time },
+      ),
+      organization_id,
+      [],
+    ],
+  ])('of %s is keyed by the organization and named by what it is about', (_what, event, subject, members) => {
+    expect([event.key, event.subject]).toEqual([organization_id, subject])
+    expect(Object.keys(event.routing)).toEqual(['organizationId', ...members])
+    expect(routing).toMatchObject(event.routing)
+  })
+
+  it('of a fact about an accepted mail is keyed by its inbox', () => {
+    const payload = { ...inbox, inbound_id: other_id, reason: 'paused' as const, size: 10 }
+    const event = topics['mail.inbound'].event('mail.discarded', payload, { time })
+    expect(event).toEqual({
+      id: expect.any(String),
+      type: 'mail.discarded',
+      subject: other_id,
+      key: inbox_uid,
+      time,
+      routing,
+      payload,
+    })
+  })
+
+  it('of a delivery is keyed by the inbox that sent, and named by the message', () => {
+    const payload = { ...inbox, message_id: '<a@b.test>', thread_id: other_id, timestamp: at, recipients: ['c@d.test'] }
+    const { key, subject, ...event } = topics['mail.deliveries'].event('delivery.handed_over', payload, { time })
+    expect([key, subject, event.routing]).toEqual([inbox_uid, '<a@b.test>', routing])
+  })
+
+  it('of a report names the delivery and no organization', () => {
+    const payload = { delivery_id: other_id, received_at: at, recipients: [] }
+    const { key, subject, ...event } = topics['mail.feedback'].event('bounce.reported', payload, { time })
+    expect([key, subject, event.routing]).toEqual([other_id, other_id, { organizationId: NO_ORGANIZATION }])
+  })
+
+  const document = {
+    type: 'event' as const,
+    event_type: 'message.rejected' as const,
+    event_id: other_id,
+    reject: { inbox_id: 'a@b.test', thread_id: other_id, message_id: '<a@b.test>', timestamp: at, reason: 'virus' },
+  }
+  const about = { ...inbox, message_id: '<a@b.test>', labels: ['trash', 'sent', 'spam'] }
+
+  it('of a public event has the id of its document and the restricted labels of the message', () => {
+    const event = topics['mail.messages'].event('message.rejected', document, { id: other_id, time, about })
+    expect(event).toEqual({
+      id: other_id,
+      type: 'message.rejected',
+      subject: '<a@b.test>',
+      key: inbox_uid,
+      time,
+      routing: { ...routing, restricted: ['spam', 'trash'] },
+      payload: document,
+    })
+  })
+
+  it('of a message whose inbox is deleted keeps its place in the order, and names no inbox to route to', () => {
+    const deleted = { ...about, labels: [], inbox_deleted: true }
+    const event = topics['mail.messages'].event('message.rejected', document, { time, about: deleted })
+    expect(event.key).toBe(inbox_uid)
+    expect(event.routing).toEqual({ organizationId: organization_id, podId: pod_id, restricted: [] })
+  })
+})
+
+function uuid(digit: string): string {
+  return `${digit.repeat(8)}-0000-4000-8000-000000000000`
+}

@@ -1,5 +1,5 @@
 import { isSpanContextValid, type Link, type SpanContext, trace } from '@opentelemetry/api'
-import type { DomainEvent, EventOf, EventRouting, TopicDefinition } from '@restante/contracts'
+import { type DomainEvent, type EventOf, type EventRouting, isEventOf, type TopicDefinition } from '@restante/contracts'
 
 /** Headers of a record as text: what the outbox stores and Kafka carries. */
 export type HeaderMap = Readonly<Record<string, string>>
@@ -95,11 +95,6 @@ export function decodeEvent<T extends TopicDefinition>(topic: T, recorded: Recor
   const event: DomainEvent = { id, type, subject, key, time, routing, payload: parsed.data }
   if (!isEventOf(topic, event)) throw new InvalidRecordError(`the topic ${topic.name} has no type ${recorded.type}`)
   return event
-}
-
-/** The payload was parsed with the type's own schema before, so only the type's name is left to check. */
-function isEventOf<T extends TopicDefinition>(topic: T, event: DomainEvent): event is EventOf<T> {
-  return Object.hasOwn(topic.events, event.type)
 }
 
 function parseJson(value: Buffer): unknown {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import {
   type DomainEvent,
   type EventOf,
-  RESTRICTED_LABELS,
   receivedEventType,
   type Topic,
   type TopicDefinition,
+  topics,
 } from '@restante/contracts'
 import { type Kafka, recordOf } from '@restante/messaging'
 
@@ -27,6 +27,9 @@ export function inboxScope(overrides: Partial<InboxScope> = {}): InboxScope {
 type MessageEvent = EventOf<Topic<'mail.messages'>>
 type TenancyEvent = EventOf<Topic<'tenancy'>>
 
+const mailEvent = topics['mail.messages'].event
+const tenancyEvent = topics.tenancy.event
+
 /** A mail has arrived; its labels decide the type. `text` is its body. */
 export function receivedEvent(scope: InboxScope, options: { labels?: string[]; text?: string } = {}): MessageEvent {
   const { labels = [], text = 'Where is it?' } = options
@@ -45,76 +48,52 @@ export function receivedEvent(scope: InboxScope, options: { labels?: string[]; t
   }
   const from = 'Ada Ray <ada@customer.test>'
   const message_id = `<${id}@customer.test>`
-  const restricted = RESTRICTED_LABELS.filter((label) => labels.includes(label))
+  const type = receivedEventType(labels)
   const document = {
     type: 'event' as const,
+    event_type: type,
     event_id: id,
     message: { ...common, message_id, from, from_: from, to: [scope.address], text },
     thread: { ...common, senders: [from], recipients: [scope.address], last_message_id: message_id, message_count: 1 },
   }
-  const envelope = mailEnvelope(id, scope, restricted)
-  const type = receivedEventType(labels)
-  switch (type) {
-    case 'message.received':
-      return { ...envelope, type, payload: { ...document, event_type: type } }
-    case 'message.received.spam':
-      return { ...envelope, type, payload: { ...document, event_type: type } }
-    case 'message.received.blocked':
-      return { ...envelope, type, payload: { ...document, event_type: type } }
-    case 'message.received.unauthenticated':
-      return { ...envelope, type, payload: { ...document, event_type: type } }
-  }
+  return mailEvent(type, document, moment(id, scope, labels))
 }
 
 /** A sent mail was accepted by its recipient's server. */
 export function deliveredEvent(scope: InboxScope): MessageEvent {
   const id = randomUUID()
-  return {
-    ...mailEnvelope(id, scope, []),
-    type: 'message.delivered',
-    payload: {
-      type: 'event',
-      event_type: 'message.delivered',
-      event_id: id,
-      delivery: {
-        inbox_id: scope.address,
-        thread_id: randomUUID(),
-        message_id: `<${id}@restante.test>`,
-        timestamp: new Date().toISOString(),
-        recipients: ['ada@customer.test'],
-      },
+  const document = {
+    type: 'event' as const,
+    event_type: 'message.delivered' as const,
+    event_id: id,
+    delivery: {
+      inbox_id: scope.address,
+      thread_id: randomUUID(),
+      message_id: `<${id}@restante.test>`,
+      timestamp: new Date().toISOString(),
+      recipients: ['ada@customer.test'],
     },
   }
+  return mailEvent('message.delivered', document, moment(id, scope, []))
 }
 
-function mailEnvelope(id: string, scope: InboxScope, restricted: readonly string[]) {
-  const { organizationId, podId, inboxUid } = scope
-  return { id, subject: id, key: inboxUid, time: new Date(), routing: { organizationId, podId, inboxUid, restricted } }
+function moment(id: string, scope: InboxScope, labels: readonly string[]) {
+  const { organizationId: organization_id, podId: pod_id, inboxUid: inbox_uid } = scope
+  return { id, time: new Date(), about: { organization_id, pod_id, inbox_uid, message_id: id, labels } }
 }
 
 export function inboxDeletedEvent(scope: InboxScope): TenancyEvent {
   const { organizationId, podId, inboxUid, address } = scope
-  return {
-    ...tenancyEnvelope(organizationId, inboxUid),
-    type: 'inbox.deleted',
-    payload: { ...gone(organizationId), pod_id: podId, inbox_uid: inboxUid, address },
-  }
+  const payload = { ...gone(organizationId), pod_id: podId, inbox_uid: inboxUid, address }
+  return tenancyEvent('inbox.deleted', payload, { time: new Date() })
 }
 
 export function podDeletedEvent(organizationId: string, podId: string): TenancyEvent {
-  return {
-    ...tenancyEnvelope(organizationId, podId),
-    type: 'pod.deleted',
-    payload: { ...gone(organizationId), pod_id: podId },
-  }
+  return tenancyEvent('pod.deleted', { ...gone(organizationId), pod_id: podId }, { time: new Date() })
 }
 
 export function organizationDeletedEvent(organizationId: string): TenancyEvent {
-  return {
-    ...tenancyEnvelope(organizationId, organizationId),
-    type: 'organization.deleted',
-    payload: gone(organizationId),
-  }
+  return tenancyEvent('organization.deleted', gone(organizationId), { time: new Date() })
 }
 
 /** Another key took an organization over. @param verified whether its human has confirmed that key. */
@@ -123,30 +102,20 @@ export function organizationTakenOverEvent(
   options: { takeOvers?: number; verified?: boolean; at?: Date } = {},
 ): TenancyEvent {
   const { takeOvers = 1, verified = false, at = new Date() } = options
-  return {
-    ...tenancyEnvelope(organizationId, organizationId),
-    type: 'organization.taken_over',
-    payload: {
-      organization_id: organizationId,
-      version: 2,
-      credential_id: randomUUID(),
-      take_overs: takeOvers,
-      verified,
-      at: at.toISOString(),
-    },
+  const payload = {
+    organization_id: organizationId,
+    version: 2,
+    credential_id: randomUUID(),
+    take_overs: takeOvers,
+    verified,
+    at: at.toISOString(),
   }
+  return tenancyEvent('organization.taken_over', payload, { time: new Date() })
 }
 
 export function credentialDeletedEvent(organizationId: string, credentialId: string): TenancyEvent {
-  return {
-    ...tenancyEnvelope(organizationId, credentialId),
-    type: 'credential.deleted',
-    payload: { ...gone(organizationId), credential_id: credentialId },
-  }
-}
-
-function tenancyEnvelope(organizationId: string, subject: string) {
-  return { id: randomUUID(), subject, key: organizationId, time: new Date(), routing: { organizationId } }
+  const payload = { ...gone(organizationId), credential_id: credentialId }
+  return tenancyEvent('credential.deleted', payload, { time: new Date() })
 }
 
 function gone(organizationId: string) {

@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import { mailScope, sentCopy } from '../schemas/sent-copy.ts'
-import { BOUNCE_SUB_TYPES, BOUNCE_TYPES } from './public.ts'
+import { defineTopic, routingWithin } from '../topic.ts'
+import { BOUNCE_SUB_TYPES, BOUNCE_TYPES } from './messages.ts'
 
 const delivery = { ...mailScope, message_id: z.string(), thread_id: z.guid(), timestamp: z.iso.datetime() }
 const recipients = z.array(z.string()).meta({ description: 'Bare addresses that this fact is about.' })
 const diagnostic = z.string().optional().meta({ description: 'Answer of the remote server, for operators.' })
 
-/** Events of the topic `mail.deliveries`: what became of a sent mail; the mailbox turns them into labels and public events. */
-export const mailDeliveriesEvents = {
+interface DeliveryFacts {
+  readonly organization_id: string
+  readonly pod_id: string
+  readonly inbox_uid: string
+  readonly message_id: string
+}
+
+const events = {
   'message.accepted': { schema: sentCopy, summary: 'A send was accepted: the mailbox holds its copy from now on.' },
   'delivery.handed_over': {
     schema: z.object({ ...delivery, recipients }),
@@ -40,3 +47,13 @@ export const mailDeliveriesEvents = {
     summary: 'The mail was refused after acceptance and before it left.',
   },
 } as const
+
+export const mailDeliveriesTopic = defineTopic({
+  name: 'mail.deliveries',
+  producer: 'mail-send',
+  summary: 'What became of each sent mail; the mailbox turns these facts into labels and public events.',
+  key: 'inbox_uid',
+  subject: (facts: DeliveryFacts) => facts.message_id,
+  routing: routingWithin,
+  events,
+})

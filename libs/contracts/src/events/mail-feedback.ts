@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { NO_ORGANIZATION } from '../event.ts'
+import { defineTopic } from '../topic.ts'
 
 const report = {
   delivery_id: z.guid().meta({ description: 'Named by the return path that the report came to.' }),
@@ -11,11 +13,7 @@ const report = {
     .meta({ description: 'Domains of the report for which SPF or DKIM passed.' }),
 }
 
-/**
- * Events of the topic `mail.feedback`: reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965).
- * Whose delivery it is only mail-send knows: their routing carries `NO_ORGANIZATION`.
- */
-export const mailFeedbackEvents = {
+const events = {
   'bounce.reported': {
     schema: z.object({
       ...report,
@@ -39,3 +37,17 @@ export const mailFeedbackEvents = {
     summary: 'A feedback report about a mail came in.',
   },
 } as const
+
+/**
+ * Reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). Whose delivery it is only mail-send
+ * knows: their routing carries `NO_ORGANIZATION`.
+ */
+export const mailFeedbackTopic = defineTopic({
+  name: 'mail.feedback',
+  producer: 'mail-ingest',
+  summary: 'Bounce and complaint reports about sent mail, found in inbound mail.',
+  key: 'delivery_id',
+  subject: (facts: { readonly delivery_id: string }) => facts.delivery_id,
+  routing: () => ({ organizationId: NO_ORGANIZATION }),
+  events,
+})

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AUTHENTICATION_VERDICTS } from '../resources/message.ts'
 import { mailScope } from '../schemas/sent-copy.ts'
+import { defineTopic, routingWithin } from '../topic.ts'
 
 const inbound = { ...mailScope, inbound_id: z.guid().meta({ description: 'One mail for one inbox.' }) }
 
@@ -8,8 +9,14 @@ const inbound = { ...mailScope, inbound_id: z.guid().meta({ description: 'One ma
 export const DISCARD_REASONS = ['paused', 'virus', 'dmarc', 'duplicate', 'report', 'inbox_deleted'] as const
 export type DiscardReason = (typeof DISCARD_REASONS)[number]
 
-/** Events of the topic `mail.inbound`: facts for operators, without content. */
-export const mailInboundEvents = {
+interface InboundFacts {
+  readonly organization_id: string
+  readonly pod_id: string
+  readonly inbox_uid: string
+  readonly inbound_id: string
+}
+
+const events = {
   'mail.accepted': {
     schema: z.object({
       ...inbound,
@@ -44,3 +51,13 @@ export const mailInboundEvents = {
     summary: 'A mail was accepted and by rule put into no mailbox.',
   },
 } as const
+
+export const mailInboundTopic = defineTopic({
+  name: 'mail.inbound',
+  producer: 'mail-ingest',
+  summary: 'What became of each accepted mail: facts for operators, without content.',
+  key: 'inbox_uid',
+  subject: (facts: InboundFacts) => facts.inbound_id,
+  routing: routingWithin,
+  events,
+})

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
+import { restrictedAmong } from '../schemas/labels.ts'
 import { mailScope } from '../schemas/sent-copy.ts'
 import { instant } from '../schemas/text.ts'
-import { publicMessageEvents } from './public.ts'
+import { definePublicTopic, routingWithin } from '../topic.ts'
+import { messageEvents } from './messages.ts'
 
 /** A label transition, as the inbox event log shows it (mail 18). */
 function labelChange<const Type extends 'label.added' | 'label.removed'>(type: Type) {
@@ -19,9 +21,21 @@ function labelChange<const Type extends 'label.added' | 'label.removed'>(type: T
   })
 }
 
-/** Events of the topic `mail.messages`: the public documents byte for byte, and what only services read. */
-export const mailMessagesEvents = {
-  ...publicMessageEvents,
+/** The message that an event is about. */
+export interface MessageFacts {
+  readonly organization_id: string
+  readonly pod_id: string
+  readonly inbox_uid: string
+  readonly message_id: string
+  /** The labels that the message has now; none where it is gone with its inbox. */
+  readonly labels: readonly string[]
+  /** The inbox is gone: its pod and organization still get the event, and no subscriber to the inbox does. */
+  readonly inbox_deleted?: boolean
+}
+
+/** The public documents byte for byte, and what only services read. */
+const events = {
+  ...messageEvents,
   'label.added': { schema: labelChange('label.added'), summary: 'A message got a label.' },
   'label.removed': { schema: labelChange('label.removed'), summary: 'A message lost a label.' },
   'message.deleted': {
@@ -35,8 +49,17 @@ export const mailMessagesEvents = {
     }),
     summary: 'A message was deleted for good.',
   },
-  'thread.deleted': {
-    schema: z.object({ ...mailScope, thread_id: threadId, message_count: z.int(), size: z.int(), deleted_at: instant }),
-    summary: 'A thread was deleted with its messages.',
-  },
 } as const
+
+export const mailMessagesTopic = definePublicTopic({
+  name: 'mail.messages',
+  producer: 'mail-ingest',
+  summary: 'Public message events, byte for byte as webhooks and streams get them; label changes; deletions.',
+  key: 'inbox_uid',
+  subject: (facts: MessageFacts) => facts.message_id,
+  routing: ({ inbox_deleted: isInboxDeleted, ...facts }) => ({
+    ...routingWithin(isInboxDeleted ? { ...facts, inbox_uid: undefined } : facts),
+    restricted: restrictedAmong(facts.labels),
+  }),
+  events,
+})

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PERMISSIONS } from '../permissions.ts'
 import { TIERS } from '../tiers.ts'
+import { defineTopic, routingWithin } from '../topic.ts'
 
 const version = z.int().meta({ description: 'Grows with each change of the entity; only a newer one is applied.' })
 const at = z.iso.datetime()
@@ -77,8 +78,8 @@ export type TakeOverState = z.infer<typeof takeOverState>
 
 const gone = { organization_id: z.guid(), version, deleted_at: at }
 
-/** Events of the topic `tenancy`: full state at each change, and tombstones. */
-export const tenancyEvents = {
+/** Full state at each change, and tombstones. */
+const events = {
   'organization.changed': { schema: organizationState, summary: 'An organization was created or changed.' },
   'organization.taken_over': {
     schema: takeOverState,
@@ -94,10 +95,37 @@ export const tenancyEvents = {
   },
   'credential.changed': { schema: credentialState, summary: 'A key was created or changed.' },
   'credential.deleted': {
-    schema: z.object({ ...gone, credential_id: z.guid() }),
+    schema: z.object({
+      ...gone,
+      credential_id: z.guid(),
+      pod_id: z.guid().optional().meta({ description: 'Where the key was bound to a pod.' }),
+      inbox_uid: z.guid().optional().meta({ description: 'Where the key was bound to an inbox.' }),
+    }),
     summary: 'A key stopped working; streams opened with it close.',
   },
 } as const
+
+interface TenancyFacts {
+  readonly organization_id: string
+  readonly pod_id?: string | undefined
+  readonly inbox_uid?: string | undefined
+  readonly credential_id?: string | undefined
+}
+
+/** A consumer that starts later than the retention reaches takes the owner's snapshot first. */
+export const tenancyTopic = defineTopic({
+  name: 'tenancy',
+  producer: 'gateway',
+  summary: 'Organizations, pods, inboxes and credentials: full state at each change, and deletions. Never a secret.',
+  key: 'organization_id',
+  // The entity of the event is the narrowest that its payload names; a take-over names the key that survived besides.
+  subject: (facts: TenancyFacts, type) =>
+    type === 'organization.taken_over'
+      ? facts.organization_id
+      : (facts.credential_id ?? facts.inbox_uid ?? facts.pod_id ?? facts.organization_id),
+  routing: routingWithin,
+  events,
+})
 
 /** One live entity as a snapshot lists it: the event that its last change made. */
 export const tenancyEntity = z.discriminatedUnion('type', [

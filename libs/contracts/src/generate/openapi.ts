@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { ERRORS, errorEnvelope, infrastructureError } from '../errors.ts'
-import { publicEvent } from '../events/public.ts'
 import { BINARY, type OperationDefinition, UPGRADE } from '../operation.ts'
 import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/index.ts'
+import { publicEvent } from '../public-events.ts'
 import type { Tier } from '../tiers.ts'
 import { Components, type Json, member, strings } from './components.ts'
 

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { type EventOf, type EventRouting, type Topic, topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '../database.ts'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
@@ -30,18 +29,15 @@ export class TenancyEvents {
   }
 }
 
+const tenancyEvent = topics.tenancy.event
+
 export function organizationChanged(row: Organization): TenancyEvent {
-  const routing = { organizationId: row.id }
-  return { ...envelope(row.id, routing, row.updatedAt), type: 'organization.changed', payload: organizationState(row) }
+  return tenancyEvent('organization.changed', organizationState(row), { time: row.updatedAt })
 }
 
 /** @param row as it was before. */
 export function organizationDeleted(row: Organization, deletedAt: Date): TenancyEvent {
-  return {
-    ...envelope(row.id, { organizationId: row.id }, deletedAt),
-    type: 'organization.deleted',
-    payload: { organization_id: row.id, version: row.version + 1, deleted_at: deletedAt.toISOString() },
-  }
+  return tenancyEvent('organization.deleted', deletion(row.id, row, deletedAt), { time: deletedAt })
 }
 
 /** @param row as it is since the take-over. @param at when the successor took over, or was verified. */
@@ -50,91 +46,53 @@ export function organizationTakenOver(
   successor: { readonly credentialId: string; readonly verified: boolean },
   at: Date,
 ): TenancyEvent {
-  return {
-    ...envelope(row.id, { organizationId: row.id }, at),
-    type: 'organization.taken_over',
-    payload: {
-      organization_id: row.id,
-      version: row.version,
-      credential_id: successor.credentialId,
-      take_overs: row.takeOvers,
-      verified: successor.verified,
-      at: (row.takenOverAt ?? at).toISOString(),
-    },
+  const payload = {
+    organization_id: row.id,
+    version: row.version,
+    credential_id: successor.credentialId,
+    take_overs: row.takeOvers,
+    verified: successor.verified,
+    at: (row.takenOverAt ?? at).toISOString(),
   }
+  return tenancyEvent('organization.taken_over', payload, { time: at })
 }
 
 export function podChanged(row: Pod): TenancyEvent {
-  const routing = { organizationId: row.organizationId, podId: row.id }
-  return { ...envelope(row.id, routing, row.updatedAt), type: 'pod.changed', payload: podState(row) }
+  return tenancyEvent('pod.changed', podState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before; its version is one below that of the deletion. */
+/** @param row as it was before. */
 export function podDeleted(row: Pod, deletedAt: Date): TenancyEvent {
-  const routing = { organizationId: row.organizationId, podId: row.id }
-  return {
-    ...envelope(row.id, routing, deletedAt),
-    type: 'pod.deleted',
-    payload: {
-      organization_id: row.organizationId,
-      pod_id: row.id,
-      version: row.version + 1,
-      deleted_at: deletedAt.toISOString(),
-    },
-  }
+  const payload = { ...deletion(row.organizationId, row, deletedAt), pod_id: row.id }
+  return tenancyEvent('pod.deleted', payload, { time: deletedAt })
 }
 
 export function inboxChanged(row: Inbox): TenancyEvent {
-  return { ...envelope(row.uid, inboxRouting(row), row.updatedAt), type: 'inbox.changed', payload: inboxState(row) }
+  return tenancyEvent('inbox.changed', inboxState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before; its version is one below that of the deletion. */
+/** @param row as it was before. */
 export function inboxDeleted(row: Inbox, deletedAt: Date): TenancyEvent {
-  return {
-    ...envelope(row.uid, inboxRouting(row), deletedAt),
-    type: 'inbox.deleted',
-    payload: {
-      organization_id: row.organizationId,
-      pod_id: row.podId,
-      inbox_uid: row.uid,
-      address: row.address,
-      version: row.version + 1,
-      deleted_at: deletedAt.toISOString(),
-    },
-  }
+  const named = { pod_id: row.podId, inbox_uid: row.uid, address: row.address }
+  const payload = { ...deletion(row.organizationId, row, deletedAt), ...named }
+  return tenancyEvent('inbox.deleted', payload, { time: deletedAt })
 }
 
 export function credentialChanged(row: Credential): TenancyEvent {
-  const payload = credentialState(row)
-  return { ...envelope(row.id, credentialRouting(row), row.updatedAt), type: 'credential.changed', payload }
+  return tenancyEvent('credential.changed', credentialState(row), { time: row.updatedAt })
 }
 
 /** @param row as it was before. */
 export function credentialDeleted(row: Credential, deletedAt: Date): TenancyEvent {
-  return {
-    ...envelope(row.id, credentialRouting(row), deletedAt),
-    type: 'credential.deleted',
-    payload: {
-      organization_id: row.organizationId,
-      credential_id: row.id,
-      version: row.version + 1,
-      deleted_at: deletedAt.toISOString(),
-    },
-  }
+  const payload = { ...deletion(row.organizationId, row, deletedAt), credential_id: row.id, ...bindingOf(row) }
+  return tenancyEvent('credential.deleted', payload, { time: deletedAt })
 }
 
-function envelope(subject: string, routing: EventRouting, time: Date) {
-  return { id: randomUUID(), subject, key: routing.organizationId, time, routing }
+/** What every deletion says. Its version is one above that of the row as it was before. */
+function deletion(organizationId: string, { version }: { readonly version: number }, deletedAt: Date) {
+  return { organization_id: organizationId, version: version + 1, deleted_at: deletedAt.toISOString() }
 }
 
-function inboxRouting(row: Inbox): EventRouting {
-  return { organizationId: row.organizationId, podId: row.podId, inboxUid: row.uid }
-}
-
-function credentialRouting(row: Credential): EventRouting {
-  return {
-    organizationId: row.organizationId,
-    ...(row.podId === null ? {} : { podId: row.podId }),
-    ...(row.inboxUid === null ? {} : { inboxUid: row.inboxUid }),
-  }
+function bindingOf({ podId, inboxUid }: Credential) {
+  return { ...(podId === null ? {} : { pod_id: podId }), ...(inboxUid === null ? {} : { inbox_uid: inboxUid }) }
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { StoredBlob } from '@restante/blobs'
-import { type DiscardReason, topics } from '@restante/contracts'
+import type { DiscardReason } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
 import { Batcher } from '@restante/service'
 import { blobOf, type ReservedNames } from '../raw/reserved-names.ts'
 import { rawMails } from '../raw/store.ts'
 import { currentTraceparent } from '../telemetry/spans.ts'
+import { discardedEvent, inboundTopic } from './discarded-event.ts'
 import type { Envelope } from './envelope.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
 import { UnusableContentError } from './unusable-content-error.ts'
@@ -137,27 +138,13 @@ export class Acceptance {
         size: mail.size,
         accepted_at: time.toISOString(),
       }
-      return [{ type: 'mail.accepted' as const, subject: row.id, time, ...addressed(row.inbox), payload }]
+      return [inboundTopic.event('mail.accepted', payload, { time })]
     })
-    return this.#options.outbox.encode(topics['mail.inbound'], events)
+    return this.#options.outbox.encode(inboundTopic, events)
   }
 
   #discarded(size: number, inboxes: readonly InboxScope[], reason: DiscardReason): EncodedEvent[] {
-    const events = inboxes.map((inbox) => {
-      const { address: _, ...scope } = inbox
-      const inbound_id = randomUUID()
-      const payload = { ...scope, inbound_id, reason, size }
-      return { type: 'mail.discarded' as const, subject: inbound_id, time: new Date(), ...addressed(inbox), payload }
-    })
-    return this.#options.outbox.encode(topics['mail.inbound'], events)
-  }
-}
-
-/** Identity, key and routing of an event about one inbox. */
-function addressed(inbox: InboxScope) {
-  return {
-    id: randomUUID(),
-    key: inbox.inbox_uid,
-    routing: { organizationId: inbox.organization_id, podId: inbox.pod_id, inboxUid: inbox.inbox_uid },
+    const events = inboxes.map((inbox) => discardedEvent(inbox, { id: randomUUID(), size }, reason))
+    return this.#options.outbox.encode(inboundTopic, events)
   }
 }

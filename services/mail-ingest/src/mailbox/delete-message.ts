@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type Caller, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
@@ -6,7 +5,7 @@ import { requireInbox } from '@restante/service'
 import { rawMails } from '../raw/store.ts'
 import { tombstones } from '../sent/store.ts'
 import { underMailboxLock } from './change-labels.ts'
-import { routingOf } from './label-log.ts'
+import type { MailMessageEvent } from './label-log.ts'
 import type { MessageRow } from './rows.ts'
 import { store } from './store.ts'
 import { listsOf } from './thread-totals.ts'
@@ -50,24 +49,17 @@ async function withdrawFromThread(tx: Tx, { thread_id }: MessageRow, now: Date):
   return false
 }
 
-function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date) {
+function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date): MailMessageEvent {
   const { organization_id, pod_id, inbox_uid, thread_id, message_id, size } = message
-  return {
-    id: randomUUID(),
-    type: 'message.deleted' as const,
-    subject: message_id,
-    key: inbox_uid,
-    time: now,
-    routing: routingOf(message),
-    payload: {
-      organization_id,
-      pod_id,
-      inbox_uid,
-      thread_id,
-      message_id,
-      size,
-      thread_deleted: threadDeleted,
-      deleted_at: now.toISOString(),
-    },
+  const payload = {
+    organization_id,
+    pod_id,
+    inbox_uid,
+    thread_id,
+    message_id,
+    size,
+    thread_deleted: threadDeleted,
+    deleted_at: now.toISOString(),
   }
+  return topics['mail.messages'].event('message.deleted', payload, { time: now, about: message })
 }

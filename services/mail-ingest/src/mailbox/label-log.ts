@@ -1,9 +1,12 @@
-import { type EventOf, restrictedAmong, topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service'
 import { sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 import { uuidV7 } from './uuid-v7.ts'
+
+/** An event about a stored message. */
+export type MailMessageEvent = EventOf<Topic<'mail.messages'>>
 
 type LabelChangeType = 'label.added' | 'label.removed'
 
@@ -89,29 +92,17 @@ export async function insertLabelRecords(tx: Tx, records: readonly LabelRecord[]
 }
 
 /** The event of a row of the audit log. */
-export function labelEvent({ id, type, label, message, at }: LabelRecord): EventOf<(typeof topics)['mail.messages']> {
-  const common = {
+export function labelEvent({ id, type, label, message, at }: LabelRecord): MailMessageEvent {
+  const payload = {
     organization_id: message.organization_id,
     pod_id: message.pod_id,
     inbox_id: message.inbox_address,
     event_id: id,
+    event_type: type,
     message_id: message.message_id,
     label,
     event_at: at.toISOString(),
     created_at: at.toISOString(),
   }
-  const envelope = { id, subject: message.message_id, key: message.inbox_uid, time: at, routing: routingOf(message) }
-  return type === 'label.added'
-    ? { ...envelope, type, payload: { ...common, event_type: type } }
-    : { ...envelope, type, payload: { ...common, event_type: type } }
-}
-
-/** Routing facts of an event about a message, by the labels it has now. */
-export function routingOf(message: Pick<MessageRow, 'organization_id' | 'pod_id' | 'inbox_uid' | 'labels'>) {
-  return {
-    organizationId: message.organization_id,
-    podId: message.pod_id,
-    inboxUid: message.inbox_uid,
-    restricted: restrictedAmong(message.labels),
-  }
+  return topics['mail.messages'].event(type, payload, { id, time: at, about: message })
 }

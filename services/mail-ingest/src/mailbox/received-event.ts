@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type EventOf,
-  LIMITS,
-  type Message,
-  receivedEventType,
-  type ThreadItem,
-  type topics,
-} from '@restante/contracts'
+import { LIMITS, type Message, receivedEventType, type ThreadItem, topics } from '@restante/contracts'
 import { messageDocument, threadItem } from './documents.ts'
-import { routingOf } from './label-log.ts'
+import type { MailMessageEvent } from './label-log.ts'
 import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
 
 type ReceivedMessage = Message & { readonly from_: string }
@@ -20,33 +13,13 @@ export interface ReceivedContent {
 }
 
 /** The one received event of a stored mail (events 1.2, 3.1): its type by the labels that it is stored with. */
-export function receivedEvent(
-  message: MessageRow,
-  body: BodyColumns,
-  thread: ThreadRow,
-): EventOf<(typeof topics)['mail.messages']> {
+export function receivedEvent(message: MessageRow, body: BodyColumns, thread: ThreadRow): MailMessageEvent {
   const document = { ...messageDocument({ ...message, ...body }), from_: message.sender }
   const content = fitContent({ message: document, thread: threadItem(thread) })
   const id = randomUUID()
-  const envelope = {
-    id,
-    subject: message.message_id,
-    key: message.inbox_uid,
-    time: message.created_at,
-    routing: routingOf(message),
-  }
   const type = receivedEventType(message.labels)
-  const head = { type: 'event' as const, event_id: id }
-  switch (type) {
-    case 'message.received':
-      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
-    case 'message.received.spam':
-      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
-    case 'message.received.blocked':
-      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
-    case 'message.received.unauthenticated':
-      return { ...envelope, type, payload: { ...head, event_type: type, ...content } }
-  }
+  const payload = { type: 'event' as const, event_type: type, event_id: id, ...content }
+  return topics['mail.messages'].event(type, payload, { id, time: message.created_at, about: message })
 }
 
 /** The envelope around the content has far less than this. */

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { type DiscardReason, topics } from '@restante/contracts'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
+import { discardedEvent, inboundTopic } from '../inbound/discarded-event.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { deletedInboxes } from '../mailbox/lock.ts'
 import { rawMails } from '../raw/store.ts'
@@ -85,7 +85,7 @@ function isStorable(examined: ExaminedMail): examined is ExaminedMail<StorableMa
 
 function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undefined, outbox: Outbox): Conclusion {
   const discard = (inbox: InboxScope, reason: DiscardReason) =>
-    span.within(() => outbox.encode(topics['mail.inbound'], [discardedEvent(mail, inbox, reason)]))
+    span.within(() => outbox.encode(inboundTopic, [discardedEvent(inbox, mail, reason)]))
   switch (verdict.action) {
     case 'report': {
       const { report, deliveryId, authenticated } = verdict
@@ -113,19 +113,5 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
       if (stored.outcome === 'stored') return { facts, events, kept: true }
       return { facts, events: discard(inbox, stored.outcome), kept: false }
     }
-  }
-}
-
-/** The fact for operators that a mail is put into no mailbox. */
-function discardedEvent(mail: LeasedMail, inbox: InboxScope, reason: DiscardReason) {
-  const { address: _, ...scope } = inbox
-  return {
-    id: randomUUID(),
-    type: 'mail.discarded' as const,
-    subject: mail.id,
-    key: inbox.inbox_uid,
-    time: new Date(),
-    routing: { organizationId: inbox.organization_id, podId: inbox.pod_id, inboxUid: inbox.inbox_uid },
-    payload: { ...scope, inbound_id: mail.id, reason, size: mail.size },
   }
 }

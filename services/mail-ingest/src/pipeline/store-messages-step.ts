@@ -99,29 +99,22 @@ function encodeEvents(
 /** The fact for operators that a mail is in its mailbox. */
 function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStore, message: MessageRow) {
   const { organization_id, pod_id, inbox_uid, created_at: time } = message
-  return {
-    id: randomUUID(),
-    type: 'mail.processed' as const,
-    subject: mail.id,
-    key: inbox_uid,
-    time,
-    routing: { organizationId: organization_id, podId: pod_id, inboxUid: inbox_uid },
-    payload: {
-      organization_id,
-      pod_id,
-      inbox_uid,
-      inbound_id: mail.id,
-      message_id: message.message_id,
-      thread_id: message.thread_id,
-      labels: [...message.labels],
-      authentication: sender.authentication.verdict,
-      spam_score: spam.score,
-      parsed: content.parsed,
-      attempts: mail.attempts,
-      size: message.size,
-      latency_ms: Math.max(0, time.getTime() - mail.receivedAt.getTime()),
-    },
+  const payload = {
+    organization_id,
+    pod_id,
+    inbox_uid,
+    inbound_id: mail.id,
+    message_id: message.message_id,
+    thread_id: message.thread_id,
+    labels: [...message.labels],
+    authentication: sender.authentication.verdict,
+    spam_score: spam.score,
+    parsed: content.parsed,
+    attempts: mail.attempts,
+    size: message.size,
+    latency_ms: Math.max(0, time.getTime() - mail.receivedAt.getTime()),
   }
+  return topics['mail.inbound'].event('mail.processed', payload, { time })
 }
 
 /**

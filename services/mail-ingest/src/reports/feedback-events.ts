@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import { type EventOf, NO_ORGANIZATION, type topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts'
 import type { Report } from '@restante/mime'
 import type { Envelope } from '../inbound/envelope.ts'
 
-type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
+type FeedbackEvent = EventOf<Topic<'mail.feedback'>>
 
 /** Which delivery the report came back to, and when. */
 export interface ReportArrival {
@@ -24,23 +23,14 @@ export function feedbackEvent(report: Report, arrival: ReportArrival): FeedbackE
     ...(arrival.envelope.via === 'smtp' && { peer: arrival.envelope.peer }),
     ...(messageId !== undefined && { message_id: messageId }),
   }
-  const envelope = {
-    id: randomUUID(),
-    subject: arrival.deliveryId,
-    key: arrival.deliveryId,
-    time: arrival.receivedAt,
-    routing: { organizationId: NO_ORGANIZATION },
-  }
+  const { event } = topics['mail.feedback']
+  const at = { time: arrival.receivedAt }
   switch (report.kind) {
     case 'delivery':
-      return { ...envelope, type: 'bounce.reported', payload: { ...common, recipients: recipientsOf(report) } }
+      return event('bounce.reported', { ...common, recipients: recipientsOf(report) }, at)
     case 'feedback': {
       const { feedbackType = 'abuse', recipients } = report
-      return {
-        ...envelope,
-        type: 'complaint.reported',
-        payload: { ...common, feedback_type: feedbackType, recipients },
-      }
+      return event('complaint.reported', { ...common, feedback_type: feedbackType, recipients }, at)
     }
   }
 }

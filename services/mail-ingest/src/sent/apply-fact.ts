@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type EventOf, type EventRouting, type PublicEvent, topics } from '@restante/contracts'
+import { type MessageFacts, type PublicEvent, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress } from '@restante/mime'
 import type { Tx } from '@restante/service'
 import { type Queryable, sql } from '@restante/service'
-import { changedLabels, logLabels, routingOf } from '../mailbox/label-log.ts'
+import { changedLabels, logLabels } from '../mailbox/label-log.ts'
 import { type DeletedInbox, deletedInbox, lockMailbox } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
@@ -51,13 +51,7 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: Delive
   if (hasLeft) events.push(sentEvent(sentEventId(fact), named, fact.payload.timestamp, sentTo(message, fact)))
   const event = publicEventOf(fact, named)
   if (event) events.push(event)
-  await publish(
-    tx,
-    outbox,
-    events,
-    { key: message.inbox_uid, message_id: message.message_id, time: now },
-    routingOf(changed),
-  )
+  await publish(tx, outbox, events, changed, now)
   await logLabels(tx, outbox, { message: changed, change, at: now })
 }
 
@@ -86,51 +80,22 @@ async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: DeletedInbox, 
       ? sentEvent(fact.id, named, timestamp, fact.payload.recipients)
       : publicEventOf(fact, named)
   if (!event) return
-  const routing = { organizationId: inbox.organization_id, podId: inbox.pod_id }
-  await publish(tx, outbox, [event], { key: inbox.inbox_uid, message_id, time: new Date() }, routing)
+  const { organization_id, pod_id, inbox_uid } = inbox
+  const about = { organization_id, pod_id, inbox_uid, message_id, labels: [], inbox_deleted: true }
+  await publish(tx, outbox, [event], about, new Date())
 }
 
+/** Publishes events about a message, each of which is its own document. */
 async function publish(
   tx: Tx,
   outbox: Outbox,
   documents: readonly PublicEvent[],
-  about: { readonly key: string; readonly message_id: string; readonly time: Date },
-  routing: EventRouting,
+  about: MessageFacts,
+  time: Date,
 ): Promise<void> {
-  const events = documents.map((document) => ({
-    id: document.event_id,
-    subject: about.message_id,
-    key: about.key,
-    time: about.time,
-    routing,
-    ...typed(document),
-  }))
-  await outbox.addAll(tx, topics['mail.messages'], events)
-}
-
-type MailMessage = EventOf<(typeof topics)['mail.messages']>
-type Typed<E> = E extends MailMessage ? Pick<E, 'type' | 'payload'> : never
-
-/** Type and payload of a public event, which is its own document. */
-function typed(document: PublicEvent): Typed<MailMessage> {
-  switch (document.event_type) {
-    case 'message.sent':
-      return { type: document.event_type, payload: document }
-    case 'message.delivered':
-      return { type: document.event_type, payload: document }
-    case 'message.bounced':
-      return { type: document.event_type, payload: document }
-    case 'message.complained':
-      return { type: document.event_type, payload: document }
-    case 'message.rejected':
-      return { type: document.event_type, payload: document }
-    case 'message.received':
-      return { type: document.event_type, payload: document }
-    case 'message.received.spam':
-      return { type: document.event_type, payload: document }
-    case 'message.received.blocked':
-      return { type: document.event_type, payload: document }
-    case 'message.received.unauthenticated':
-      return { type: document.event_type, payload: document }
-  }
+  const topic = topics['mail.messages']
+  const events = documents.map((document) =>
+    topic.event(document.event_type, document, { id: document.event_id, time, about }),
+  )
+  await outbox.addAll(tx, topic, events)
 }

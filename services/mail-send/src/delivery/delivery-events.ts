@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { type EventOf, topics } from '@restante/contracts'
+import { type EventMoment, type EventOf, topics } from '@restante/contracts'
 import type { BounceClass, ComplaintClass } from '@restante/mime'
 import type { SendRecord } from './store.ts'
 
-export type DeliveryFact = EventOf<(typeof topics)['mail.deliveries']>
+export const deliveriesTopic = topics['mail.deliveries']
+export type DeliveryFact = EventOf<typeof deliveriesTopic>
 
 /** What can become known about a message and some of its recipients. */
 export type News =
@@ -19,8 +19,6 @@ export type News =
   | { readonly kind: 'complained'; readonly recipients: string[]; readonly complaint: ComplaintClass }
   | { readonly kind: 'rejected'; readonly reason: string }
 
-/** What all facts about one message have in common. */
-type FactHead = Pick<DeliveryFact, 'subject' | 'key' | 'time' | 'routing'>
 type About = Omit<Extract<DeliveryFact, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
 
 /**
@@ -30,40 +28,35 @@ type About = Omit<Extract<DeliveryFact, { type: 'delivery.handed_over' }>['paylo
 export function factsOf(send: SendRecord, news: readonly News[], time: Date): DeliveryFact[] {
   const { origin, messageId } = send
   if (origin.kind === 'system') return []
-  const { organizationId, podId, inboxUid, threadId } = origin
-  const head: FactHead = { subject: messageId, key: inboxUid, time, routing: { organizationId, podId, inboxUid } }
   const about: About = {
-    organization_id: organizationId,
-    pod_id: podId,
-    inbox_uid: inboxUid,
+    organization_id: origin.organizationId,
+    pod_id: origin.podId,
+    inbox_uid: origin.inboxUid,
     message_id: messageId,
-    thread_id: threadId,
+    thread_id: origin.threadId,
     timestamp: time.toISOString(),
   }
-  return news.map((item) => factOf({ ...head, id: randomUUID() }, about, item))
+  return news.map((item) => factOf(about, item, { time }))
 }
 
-function factOf(head: FactHead & { id: string }, about: About, item: News): DeliveryFact {
-  if (item.kind === 'rejected')
-    return { ...head, type: 'delivery.rejected', payload: { ...about, reason: item.reason } }
+function factOf(about: About, item: News, at: EventMoment): DeliveryFact {
+  const { event } = deliveriesTopic
+  if (item.kind === 'rejected') return event('delivery.rejected', { ...about, reason: item.reason }, at)
   const { recipients } = item
   switch (item.kind) {
     case 'handed_over':
-      return { ...head, type: 'delivery.handed_over', payload: { ...about, recipients } }
+      return event('delivery.handed_over', { ...about, recipients }, at)
     case 'delivered':
-      return { ...head, type: 'delivery.delivered', payload: { ...about, recipients, remote: item.remote } }
+      return event('delivery.delivered', { ...about, recipients, remote: item.remote }, at)
     case 'delayed':
-      return { ...head, type: 'delivery.delayed', payload: { ...about, recipients, diagnostic: item.diagnostic } }
+      return event('delivery.delayed', { ...about, recipients, diagnostic: item.diagnostic }, at)
     case 'bounced': {
       const { type, subType: sub_type } = item.bounce
-      const payload = { ...about, recipients, type, sub_type, diagnostic: item.diagnostic }
-      return { ...head, type: 'delivery.bounced', payload }
+      return event('delivery.bounced', { ...about, recipients, type, sub_type, diagnostic: item.diagnostic }, at)
     }
     case 'complained': {
       const { type, subType: sub_type } = item.complaint
-      return { ...head, type: 'delivery.complained', payload: { ...about, recipients, type, sub_type } }
+      return event('delivery.complained', { ...about, recipients, type, sub_type }, at)
     }
   }
 }
-
-export const deliveriesTopic = topics['mail.deliveries']

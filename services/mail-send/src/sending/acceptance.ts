@@ -100,14 +100,7 @@ export class Acceptance {
       throw dailyLimitExceeded(acceptedAt)
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
     await this.#options.departures.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
-    await this.#options.outbox.add(tx, deliveriesTopic, {
-      id: randomUUID(),
-      type: 'message.accepted',
-      subject: messageId,
-      key: inboxUid,
-      time: acceptedAt,
-      routing: { organizationId, podId, inboxUid },
-      payload: copy,
-    })
+    const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
+    await this.#options.outbox.add(tx, deliveriesTopic, accepted)
   }
 }

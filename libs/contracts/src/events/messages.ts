@@ -32,23 +32,31 @@ export const BOUNCE_SUB_TYPES = [
 ] as const
 
 /** The public documents of mail, by event type (events 2, 3). */
-export const publicMessageEvents = {
-  'message.received': { schema: received('message.received'), summary: 'A mail is in the inbox.' },
-  'message.received.spam': { schema: received('message.received.spam'), summary: 'A mail was stored as spam.' },
+export const messageEvents = {
+  'message.received': { schema: received('message.received'), public: true, summary: 'A mail is in the inbox.' },
+  'message.received.spam': {
+    schema: received('message.received.spam'),
+    public: true,
+    summary: 'A mail was stored as spam.',
+  },
   'message.received.blocked': {
     schema: received('message.received.blocked'),
+    public: true,
     summary: 'A mail was stored as blocked by a list.',
   },
   'message.received.unauthenticated': {
     schema: received('message.received.unauthenticated'),
+    public: true,
     summary: 'A mail was stored whose sender could not be verified.',
   },
   'message.sent': {
     schema: z.object({ ...envelope('message.sent'), send: z.object({ ...about, recipients }) }),
+    public: true,
     summary: 'A mail has left: handed to the outside or to an inbox here.',
   },
   'message.delivered': {
     schema: z.object({ ...envelope('message.delivered'), delivery: z.object({ ...about, recipients }) }),
+    public: true,
     summary: "A recipient's server accepted the mail; once per acceptance.",
   },
   'message.bounced': {
@@ -61,6 +69,7 @@ export const publicMessageEvents = {
         recipients: z.array(z.object({ address: z.string(), status: z.literal('bounced') })),
       }),
     }),
+    public: true,
     summary: 'A recipient was refused for good, or retries were used up.',
   },
   'message.complained': {
@@ -68,32 +77,12 @@ export const publicMessageEvents = {
       ...envelope('message.complained'),
       complaint: z.object({ ...about, type: z.string(), sub_type: z.string(), recipients }),
     }),
+    public: true,
     summary: "A recipient's provider reports the mail as spam.",
   },
   'message.rejected': {
     schema: z.object({ ...envelope('message.rejected'), reject: z.object({ ...about, reason: z.string() }) }),
+    public: true,
     summary: 'A mail was refused after acceptance and before it left.',
   },
 } as const
-
-/** A public event of mail, discriminated by `event_type`. */
-export const publicEvent = z
-  .discriminatedUnion('event_type', [
-    publicMessageEvents['message.received'].schema,
-    publicMessageEvents['message.received.spam'].schema,
-    publicMessageEvents['message.received.blocked'].schema,
-    publicMessageEvents['message.received.unauthenticated'].schema,
-    publicMessageEvents['message.sent'].schema,
-    publicMessageEvents['message.delivered'].schema,
-    publicMessageEvents['message.bounced'].schema,
-    publicMessageEvents['message.complained'].schema,
-    publicMessageEvents['message.rejected'].schema,
-  ])
-  .meta({ id: 'Event' })
-export type PublicEvent = z.infer<typeof publicEvent>
-export type PublicEventType = PublicEvent['event_type']
-
-/** Whether an event type of a topic is public: delivered to webhooks and streams, its value being the document itself. */
-export function isPublicEventType(type: string): type is PublicEventType {
-  return Object.hasOwn(publicMessageEvents, type)
-}

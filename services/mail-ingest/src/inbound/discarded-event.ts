@@ -1,0 +1,15 @@
+import { type DiscardReason, topics } from '@restante/contracts'
+import type { InboxScope } from './store.ts'
+
+export const inboundTopic = topics['mail.inbound']
+
+/** The fact for operators that a mail is put into no mailbox. */
+export function discardedEvent(
+  inbox: InboxScope,
+  mail: { readonly id: string; readonly size: number },
+  reason: DiscardReason,
+) {
+  const { address: _, ...scope } = inbox
+  const payload = { ...scope, inbound_id: mail.id, reason, size: mail.size }
+  return inboundTopic.event('mail.discarded', payload, { time: new Date() })
+}
