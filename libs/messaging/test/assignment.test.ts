@@ -54,6 +54,7 @@ function assignment(process: (offset: number) => Promise<void>): Assignment {
     limits: { records: 100, bytes: 1_000_000 },
     slots: new Semaphore(10),
     setPaused: () => {},
+    nameOf: (topic) => topic,
     onSkipped: () => {},
     onDefect: (error) => {
       throw error

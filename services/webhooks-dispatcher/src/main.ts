@@ -18,7 +18,7 @@ import {
 } from '@restante/service'
 import { type Config, configure, environment } from './config.ts'
 import { Deliverer } from './delivery/attempt.ts'
-import { messageConsumer } from './delivery/consumers.ts'
+import { publicEventsConsumer } from './delivery/consumers.ts'
 import type { TimerKinds } from './delivery/timers.ts'
 import { tenancyConsumer } from './tenancy/consumers.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
@@ -58,7 +58,7 @@ export function create(config: Config, log: Logger): Service {
   )
   service.use(timers)
   service.use(new MarkSweeper({ db, log }))
-  service.use(messageConsumer({ kafka, db, timers }))
+  service.use(publicEventsConsumer({ kafka, db, timers }))
   service.use(tenancyConsumer({ kafka, db, timers }))
   service.use(
     new HttpListener({

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Caller, type OperationId, topics, type Webhook } from '@restante/contracts'
+import { type Caller, type OperationId, PUBLIC_TOPICS, topics, type Webhook } from '@restante/contracts'
 import { createLogger, Database, readEnvironment, type Service, sql } from '@restante/service'
 import {
   callerHeaders,
@@ -61,7 +61,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
   const redis = openRedis()
   const [database, kafka, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
-    createTopics([topics.tenancy, topics['mail.messages']]),
+    createTopics([topics.tenancy, ...PUBLIC_TOPICS]),
     freePort(),
   ])
   const upstreams = { 'webhooks-dispatcher': `http://127.0.0.1:${port}` }

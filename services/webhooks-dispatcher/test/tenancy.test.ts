@@ -16,7 +16,7 @@ import {
   receivedEvent,
   type TestDatabase,
 } from '@restante/testkit'
-import { messageConsumer } from '../src/delivery/consumers.ts'
+import { publicEventsConsumer } from '../src/delivery/consumers.ts'
 import type { TimerKinds } from '../src/delivery/timers.ts'
 import { base62Id } from '../src/ids.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
@@ -28,7 +28,7 @@ const box = new SecretBox('the key of the stored secrets', 'webhook secrets')
 let database: TestDatabase
 let db: Database
 let tenancy: ReturnType<typeof tenancyConsumer>
-let messages: ReturnType<typeof messageConsumer>
+let messages: ReturnType<typeof publicEventsConsumer>
 
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
@@ -43,7 +43,7 @@ beforeAll(async () => {
   })
   const timers = new Timers<TimerKinds>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
   tenancy = tenancyConsumer({ kafka, db, timers })
-  messages = messageConsumer({ kafka, db, timers })
+  messages = publicEventsConsumer({ kafka, db, timers })
 })
 afterAll(async () => {
   await db.stop()

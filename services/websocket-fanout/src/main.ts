@@ -15,7 +15,7 @@ import { Hub } from './connections/hub.ts'
 import { KeyWatch } from './connections/key-watch.ts'
 import { StreamQuota } from './connections/quota.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
-import { messageConsumer, tenancyConsumer } from './log/consumers.ts'
+import { publicEventsConsumer, tenancyConsumer } from './log/consumers.ts'
 import { recordEdgeLeaves } from './log/edge-leaves.ts'
 import { LogSweeper } from './log/sweeper.ts'
 import { LogTail } from './log/tail.ts'
@@ -40,7 +40,7 @@ export function create(config: Config, log: Logger): Service {
   service.use(new MarkSweeper({ db, log }))
   const tail = new LogTail({ db, log, deliver: hub.deliver })
   const { notify } = tail
-  service.use(messageConsumer({ kafka, db, notify }))
+  service.use(publicEventsConsumer({ kafka, db, notify }))
   service.use(tenancyConsumer({ kafka, db, notify }))
   // Before the listener: a stream that is opened misses nothing from then on.
   service.use(tail)

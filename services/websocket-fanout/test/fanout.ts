@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Caller, topics } from '@restante/contracts'
+import { type Caller, PUBLIC_TOPICS, topics } from '@restante/contracts'
 import { createLogger, Database, readEnvironment, type Service } from '@restante/service'
 import {
   callerHeaders,
@@ -64,7 +64,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
   const redis = openRedis()
   const [database, kafka, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
-    createTopics([topics.tenancy, topics['mail.messages']]),
+    createTopics([topics.tenancy, ...PUBLIC_TOPICS]),
     freePort(),
   ])
   const upstreams = { 'websocket-fanout': `http://127.0.0.1:${port}` }

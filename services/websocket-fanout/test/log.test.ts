@@ -15,7 +15,7 @@ import {
   type TestDatabase,
   waitFor,
 } from '@restante/testkit'
-import { messageConsumer, tenancyConsumer } from '../src/log/consumers.ts'
+import { publicEventsConsumer, tenancyConsumer } from '../src/log/consumers.ts'
 import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
 import { LogTail } from '../src/log/tail.ts'
 
@@ -23,7 +23,7 @@ const log = createLogger({ service: 'test', level: 'silent' })
 const MEGABYTE = 1024 * 1024
 let database: TestDatabase
 let db: Database
-let messages: ReturnType<typeof messageConsumer>
+let messages: ReturnType<typeof publicEventsConsumer>
 let tenancy: ReturnType<typeof tenancyConsumer>
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   })
   // What they write is notified by another instance than the one that follows the log below.
   const { notify } = new LogTail({ db, log, deliver: () => {} })
-  messages = messageConsumer({ kafka, db, notify })
+  messages = publicEventsConsumer({ kafka, db, notify })
   tenancy = tenancyConsumer({ kafka, db, notify })
 })
 afterAll(async () => {

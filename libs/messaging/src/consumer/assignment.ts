@@ -5,7 +5,9 @@ import { Partition, type PartitionOptions } from './partition.ts'
 import { toRecord } from './record.ts'
 
 export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 'onProgress'> {
-  readonly setPaused: (partition: number, paused: boolean) => void
+  readonly setPaused: (topic: string, partition: number, paused: boolean) => void
+  /** Name of a topic without the installation's prefix. */
+  readonly nameOf: (topic: string) => string
   readonly onSkipped: () => void
   readonly log: Logger
 }
@@ -15,16 +17,22 @@ const COMMIT_DELAY_MS = 100
 
 type Commit = EachBatchPayload['commitOffsetsIfNecessary']
 
+/** One partition of one topic, and what was committed of it last. */
+interface Owned {
+  readonly topic: string
+  readonly id: number
+  readonly partition: Partition
+  committed: number | undefined
+}
+
 /**
  * The partitions that this consumer owns in one generation of its group. It commits their offsets only during that
  * generation: work that finishes later belongs to the next owner, which recognises it by its marks.
  */
 export class Assignment {
   readonly #options: AssignmentOptions
-  readonly #partitions = new Map<number, Partition>()
-  readonly #committed = new Map<number, number>()
+  readonly #owned = new Map<string, Owned>()
   #state: 'active' | 'draining' | 'over' = 'active'
-  #topic: string | undefined
   #commit: Commit | undefined
   #timer: NodeJS.Timeout | undefined
   #committing: Promise<void> = Promise.resolve()
@@ -35,13 +43,13 @@ export class Assignment {
   }
 
   get pausedPartitions(): number {
-    return [...this.#partitions.values()].filter((partition) => partition.paused).length
+    return [...this.#owned.values()].filter(({ partition }) => partition.paused).length
   }
 
   /** When the oldest unfinished record was written; `undefined` when there is none. */
   get oldest(): number | undefined {
-    const times = [...this.#partitions.values()]
-      .map((partition) => partition.oldest)
+    const times = [...this.#owned.values()]
+      .map(({ partition }) => partition.oldest)
       .filter((time) => time !== undefined)
     return times.length > 0 ? Math.min(...times) : undefined
   }
@@ -50,12 +58,12 @@ export class Assignment {
   dispatch(payload: EachBatchPayload): void {
     if (this.#state !== 'active') return
     const { batch } = payload
-    this.#topic = batch.topic
+    const topic = this.#options.nameOf(batch.topic)
     // This commit is tried once and for this generation only; `consumer.commitOffsets` would retry after a rebalance,
     // and then commit for partitions that have another owner.
     this.#commit = payload.commitOffsetsIfNecessary
-    const records = batch.messages.map((message) => toRecord(batch.partition, message))
-    this.#partition(batch.partition).take(records, Number(batch.lastOffset()), this.#options.onSkipped)
+    const records = batch.messages.map((message) => toRecord(topic, batch.partition, message))
+    this.#partition(batch.topic, batch.partition).take(records, Number(batch.lastOffset()), this.#options.onSkipped)
   }
 
   /**
@@ -72,13 +80,14 @@ export class Assignment {
     const wasActive = this.#state === 'active'
     this.#state = 'over'
     clearTimeout(this.#timer)
-    if (wasActive) for (const partition of this.#partitions.values()) void partition.drain()
+    if (wasActive) for (const { partition } of this.#owned.values()) void partition.drain()
   }
 
   async #drain(ms: number): Promise<void> {
     if (this.#state !== 'active') return
     this.#state = 'draining'
-    const drained = Promise.all([...this.#partitions.values()].map((partition) => partition.drain())).then(() => true)
+    const drains = [...this.#owned.values()].map(({ partition }) => partition.drain())
+    const drained = Promise.all(drains).then(() => true)
     const complete = await within(ms, drained)
     if (!complete) this.#options.log.warn({ ms }, 'work was not finished in time when partitions were revoked')
     clearTimeout(this.#timer)
@@ -89,15 +98,16 @@ export class Assignment {
     this.#state = 'over'
   }
 
-  #partition(id: number): Partition {
-    const existing = this.#partitions.get(id)
-    if (existing) return existing
+  #partition(topic: string, id: number): Partition {
+    const name = `${topic}/${id}`
+    const existing = this.#owned.get(name)
+    if (existing) return existing.partition
     const partition = new Partition({
       ...this.#options,
-      setPaused: (paused) => this.#options.setPaused(id, paused),
+      setPaused: (paused) => this.#options.setPaused(topic, id, paused),
       onProgress: () => this.#commitSoon(),
     })
-    this.#partitions.set(id, partition)
+    this.#owned.set(name, { topic, id, partition, committed: undefined })
     return partition
   }
 
@@ -112,22 +122,24 @@ export class Assignment {
     }, COMMIT_DELAY_MS)
   }
 
-  #uncommitted(): { partition: number; offset: number }[] {
-    return [...this.#partitions].flatMap(([partition, { committable }]) =>
-      committable === undefined || committable === this.#committed.get(partition)
-        ? []
-        : [{ partition, offset: committable }],
-    )
+  #uncommitted(): { owned: Owned; offset: number }[] {
+    return [...this.#owned.values()].flatMap((owned) => {
+      const offset = owned.partition.committable
+      return offset === undefined || offset === owned.committed ? [] : [{ owned, offset }]
+    })
   }
 
   /** A failed commit is covered by the next one; a rebalance is detected by the loop's heartbeat. */
   async #commitNow(): Promise<void> {
-    const offsets = this.#uncommitted()
-    if (this.#state === 'over' || !this.#commit || this.#topic === undefined || offsets.length === 0) return
-    const partitions = offsets.map(({ partition, offset }) => ({ partition, offset: String(offset) }))
+    const uncommitted = this.#uncommitted()
+    if (this.#state === 'over' || !this.#commit || uncommitted.length === 0) return
+    const topics = [...Map.groupBy(uncommitted, ({ owned }) => owned.topic)].map(([topic, of]) => ({
+      topic,
+      partitions: of.map(({ owned, offset }) => ({ partition: owned.id, offset: String(offset) })),
+    }))
     try {
-      await this.#commit({ topics: [{ topic: this.#topic, partitions }] })
-      for (const { partition, offset } of offsets) this.#committed.set(partition, offset)
+      await this.#commit({ topics })
+      for (const { owned, offset } of uncommitted) owned.committed = offset
     } catch (error) {
       this.#options.log.debug({ reason: String(error) }, 'offsets were not committed')
     }

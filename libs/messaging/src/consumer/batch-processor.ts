@@ -21,7 +21,7 @@ export class BatchProcessor implements Processor {
     this.#options = options
     this.#handler = handler
     this.batchSize = handler.batchSize ?? BATCH_SIZE
-    this.#types = new Set(handler.types ?? Object.keys(options.topic.events))
+    this.#types = new Set(handler.types ?? options.topics.flatMap(({ events }) => Object.keys(events)))
   }
 
   accepts(record: ConsumedRecord): boolean {

@@ -16,11 +16,10 @@ import type { ConsumedRecord } from './record.ts'
 import { Reporter } from './report.ts'
 import { Semaphore } from './semaphore.ts'
 
-interface CommonOptions<T extends TopicDefinition> {
+interface CommonOptions {
   readonly kafka: Kafka
   readonly db: Transactional
   readonly service: ServiceName
-  readonly topic: T
   /** Per-key queues that are worked on concurrently, each with at most one transaction. Default 8. */
   readonly concurrency?: number
   /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */
@@ -42,9 +41,18 @@ interface CommonOptions<T extends TopicDefinition> {
   readonly infrastructureBackoff?: Policy['infrastructure']
 }
 
-/** One handler per event type, or one for batches of all types. */
-export type ConsumerOptions<T extends TopicDefinition> = CommonOptions<T> &
-  ({ readonly handlers: Handlers<T> } | { readonly batch: BatchHandler })
+/** One topic with a handler per event type or one for batches of all types, or several topics with one for batches. */
+export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
+  (
+    | { readonly topic: T; readonly handlers: Handlers<T> }
+    | { readonly topic: T; readonly batch: BatchHandler }
+    | {
+        readonly topics: readonly T[]
+        /** Name of the topics together, in the name of the group. */
+        readonly name: string
+        readonly batch: BatchHandler
+      }
+  )
 
 /**
  * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest
@@ -64,8 +72,9 @@ interface Session {
 }
 
 /**
- * The consumer of one service on one topic. It consumes as the group `<service>.<topic>`, has each handler's effect
- * happen exactly once, and keeps failing events from blocking the others.
+ * The consumer of one service on one topic, or on several that it handles alike. It consumes as the group
+ * `<service>.<topic>`, or `<service>.<name>` of several topics, has each handler's effect happen exactly once, and keeps
+ * failing events from blocking the others.
  *
  * How records flow:
  * 1. The kafkajs loop fetches a batch and hands it to the `Assignment`, which distributes it to `Partition`s.
@@ -78,7 +87,8 @@ interface Session {
 export class Consumer<T extends TopicDefinition> implements Component {
   readonly name: string
   readonly group: string
-  readonly #options: CommonOptions<T>
+  readonly topics: readonly T[]
+  readonly #options: CommonOptions
   readonly #kafka: Kafka
   readonly #log: Logger
   readonly #processor: Processor
@@ -95,17 +105,18 @@ export class Consumer<T extends TopicDefinition> implements Component {
   #leaveMetrics: () => void = () => {}
 
   constructor(options: ConsumerOptions<T>) {
-    const { kafka, service, topic } = options
-    this.group = consumerGroup(service, topic)
+    const { kafka, service } = options
+    this.topics = 'topic' in options ? [options.topic] : options.topics
+    this.group = consumerGroup(service, 'topic' in options ? options.topic.name : options.name)
     this.name = `consumer ${this.group}`
     this.#options = options
     this.#kafka = kafka
     this.#log = kafka.log
     this.#slots = new Semaphore(options.concurrency ?? 8)
-    this.#deadLetters = new DeadLetters({ kafka, topic, group: this.group })
-    this.#reporter = new Reporter({ group: this.group, topic: topic.name, log: this.#log })
+    this.#deadLetters = new DeadLetters({ kafka, group: this.group })
+    this.#reporter = new Reporter({ group: this.group, log: this.#log })
     const shared = {
-      topic,
+      topics: this.topics,
       db: options.db,
       deadLetters: this.#deadLetters,
       reporter: this.#reporter,
@@ -157,9 +168,17 @@ export class Consumer<T extends TopicDefinition> implements Component {
   }
 
   /** Handles one record as if it had just been fetched; for tests of handlers (`deliverTwiceAndSwapped`). */
-  async deliver(record: ConsumedRecord): Promise<void> {
+  async deliver(fetched: Omit<ConsumedRecord, 'topic'>): Promise<void> {
+    const record = { ...fetched, topic: this.#topicOf(fetched) }
     if (!this.#processor.accepts(record)) return this.#reporter.skipped()
     await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })
+  }
+
+  /** The topic that has the record's type; without a type, any of the consumer's topics. */
+  #topicOf({ headers }: Pick<ConsumedRecord, 'headers'>): string {
+    const type = headers['ce_type']
+    const found = this.topics.find(({ events }) => type !== undefined && Object.hasOwn(events, type))
+    return (found ?? this.topics[0])?.name ?? ''
   }
 
   get #drainMs(): number {
@@ -213,7 +232,8 @@ export class Consumer<T extends TopicDefinition> implements Component {
     await ensureDeadLetters(this.#kafka, this.group)
     signal.throwIfAborted()
     await client.connect()
-    await client.subscribe({ topic: this.#kafka.physical(this.#options.topic.name), fromBeginning: true })
+    const topics = this.topics.map(({ name }) => this.#kafka.physical(name))
+    await client.subscribe({ topics, fromBeginning: true })
     signal.throwIfAborted()
     await client.run({
       autoCommit: false,
@@ -241,21 +261,21 @@ export class Consumer<T extends TopicDefinition> implements Component {
         if (this.#stop.signal.aborted) return
         this.#assignment = this.#assigned(client)
         this.#tick()
-        this.#log.info({ group: this.group, partitions: Object.values(payload.memberAssignment).flat() }, 'joined')
+        this.#log.info({ group: this.group, partitions: payload.memberAssignment }, 'joined')
       })
       client.on(CRASH, ({ payload }) => reject(payload.error))
     })
   }
 
   #assigned(client: KafkaConsumer): Assignment {
-    const topic = this.#kafka.physical(this.#options.topic.name)
     return new Assignment({
       processor: this.#processor,
       limits: { records: this.#options.inFlight ?? 1_000, bytes: IN_FLIGHT_BYTES },
       slots: this.#slots,
       log: this.#log,
       onSkipped: () => this.#reporter.skipped(),
-      setPaused: (partition, paused) => {
+      nameOf: (topic) => this.#kafka.logical(topic) ?? topic,
+      setPaused: (topic, partition, paused) => {
         if (this.#session?.client !== client) return
         if (paused) client.pause([{ topic, partitions: [partition] }])
         else client.resume([{ topic, partitions: [partition] }])

@@ -10,7 +10,7 @@ import type { ConsumedRecord } from './record.ts'
 import type { Report, Reporter } from './report.ts'
 
 export interface ProcessorOptions {
-  readonly topic: TopicDefinition
+  readonly topics: readonly TopicDefinition[]
   readonly db: Transactional
   readonly deadLetters: DeadLetters
   readonly policy: Policy
@@ -58,10 +58,12 @@ export class EventProcessor implements Processor {
   }
 
   async #perform(record: ConsumedRecord): Promise<'handled' | 'duplicate' | 'skipped'> {
-    const { topic, db, policy } = this.#options
+    const { topics, db, policy } = this.#options
     const envelope = readEnvelope(record)
     const handler = this.#handlers.get(envelope.type)
     if (!handler) return 'skipped'
+    const topic = topics.find(({ name }) => name === record.topic)
+    if (!topic) return 'skipped'
     const event = decodeEvent(topic, envelope)
     if ('effect' in handler) {
       return this.#once(envelope.id, (tx) => handler.effect(tx, event))

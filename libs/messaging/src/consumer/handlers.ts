@@ -35,7 +35,7 @@ export type Handlers<T extends TopicDefinition> = {
  */
 export interface BatchHandler {
   effectMany(tx: Tx, events: readonly RecordedEvent[]): Promise<void>
-  /** Types to handle; the others are skipped. Default: all that the topic defines. */
+  /** Types to handle; the others are skipped. Default: all that the topics define. */
   readonly types?: readonly string[]
   /** Most events in one transaction. Default 200. */
   readonly batchSize?: number

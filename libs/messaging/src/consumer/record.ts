@@ -3,6 +3,8 @@ import type { HeaderMap } from '../envelope.ts'
 
 /** One record as it was fetched. */
 export interface ConsumedRecord {
+  /** Name of its topic, without the installation's prefix. */
+  readonly topic: string
   readonly partition: number
   readonly offset: number
   /** When the producer wrote it, in milliseconds since 1970. */
@@ -13,8 +15,9 @@ export interface ConsumedRecord {
 }
 
 /** Offsets are numbers here: no partition will ever reach 2^53 records. */
-export function toRecord(partition: number, message: KafkaMessage): ConsumedRecord {
+export function toRecord(topic: string, partition: number, message: KafkaMessage): ConsumedRecord {
   return {
+    topic,
     partition,
     offset: Number(message.offset),
     timestamp: Number(message.timestamp),

@@ -24,12 +24,10 @@ const tracer = trace.getTracer('@restante/messaging')
 /** Reports what happens to records: one span, one log line, the metrics. */
 export class Reporter {
   readonly #group: string
-  readonly #topic: string
   readonly #log: Logger
 
-  constructor(options: { group: string; topic: string; log: Logger }) {
+  constructor(options: { group: string; log: Logger }) {
     this.#group = options.group
-    this.#topic = options.topic
     this.#log = options.log
   }
 
@@ -41,6 +39,7 @@ export class Reporter {
   one(record: ConsumedRecord, handle: () => Promise<Report>): Promise<Report> {
     const startedAt = performance.now()
     return this.#traced(
+      record.topic,
       traceLinks(record.headers),
       { 'messaging.message.id': record.headers['ce_id'] ?? '' },
       async () => {
@@ -49,6 +48,7 @@ export class Reporter {
         handled.inc({ group: this.#group, outcome: report.outcome })
         handlingSeconds.observe({ group: this.#group }, ms / 1_000)
         this.#line(report, {
+          topic: record.topic,
           type: record.headers['ce_type'],
           id: record.headers['ce_id'],
           partition: record.partition,
@@ -68,7 +68,8 @@ export class Reporter {
   many(records: readonly ConsumedRecord[], handle: () => Promise<BatchReport | undefined>): Promise<boolean> {
     const startedAt = performance.now()
     const links = records.flatMap((record) => traceLinks(record.headers))
-    return this.#traced(links, { 'messaging.batch.message_count': records.length }, async () => {
+    const topic = records[0]?.topic ?? ''
+    return this.#traced(topic, links, { 'messaging.batch.message_count': records.length }, async () => {
       const report = await handle()
       if (!report) return false
       const [first] = records
@@ -80,6 +81,7 @@ export class Reporter {
       this.#line(
         { outcome: 'handled', attempt: report.attempt },
         {
+          topic,
           events: records.length,
           duplicates,
           partition: first?.partition,
@@ -93,7 +95,7 @@ export class Reporter {
   }
 
   #line(report: Report, fields: object): void {
-    const line = { group: this.#group, topic: this.#topic, outcome: report.outcome, attempt: report.attempt, ...fields }
+    const line = { group: this.#group, outcome: report.outcome, attempt: report.attempt, ...fields }
     if (report.outcome === 'dead_letter') {
       this.#log.error({ ...line, error: anonymous(report.error) }, 'event dead-lettered')
       return
@@ -101,14 +103,19 @@ export class Reporter {
     this.#log.info(line, 'event handled')
   }
 
-  #traced<T>(links: Link[], attributes: Record<string, string | number>, work: () => Promise<T>): Promise<T> {
+  #traced<T>(
+    topic: string,
+    links: Link[],
+    attributes: Record<string, string | number>,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const options = {
       kind: SpanKind.CONSUMER,
       links,
-      attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': this.#topic, ...attributes },
+      attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': topic, ...attributes },
       root: true,
     }
-    return tracer.startActiveSpan(`process ${this.#topic}`, options, async (span) => {
+    return tracer.startActiveSpan(`process ${topic}`, options, async (span) => {
       try {
         return await work()
       } catch (error) {

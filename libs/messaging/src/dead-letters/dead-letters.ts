@@ -1,4 +1,3 @@
-import type { TopicDefinition } from '@restante/contracts'
 import type { Logger } from '@restante/service'
 import kafkajs, { type Producer } from 'kafkajs'
 import type { ConsumedRecord } from '../consumer/record.ts'
@@ -25,8 +24,8 @@ export const REPLAY_HEADER = 'restante_replay'
 export type DeadLetterReason = 'invalid' | 'failed'
 
 /** The consumer group of a service on a topic; its dead letters are in `<group>.dlq`. */
-export function consumerGroup(service: string, topic: Pick<TopicDefinition, 'name'>): string {
-  return `${service}.${topic.name}`
+export function consumerGroup(service: string, name: string): string {
+  return `${service}.${name}`
 }
 
 export function deadLetterTopic(group: string): string {
@@ -36,14 +35,12 @@ export function deadLetterTopic(group: string): string {
 /** Writes events that a consumer cannot handle to its dead letters. */
 export class DeadLetters {
   readonly #kafka: Kafka
-  readonly #topic: TopicDefinition
   readonly #group: string
   readonly #log: Logger
   #producer: Promise<Producer> | undefined
 
-  constructor(options: { kafka: Kafka; topic: TopicDefinition; group: string }) {
+  constructor(options: { kafka: Kafka; group: string }) {
     this.#kafka = options.kafka
-    this.#topic = options.topic
     this.#group = options.group
     this.#log = options.kafka.log
   }
@@ -91,7 +88,7 @@ export class DeadLetters {
               [DEAD_LETTER.group]: this.#group,
               [DEAD_LETTER.reason]: reason,
               [DEAD_LETTER.error]: describe(error),
-              [DEAD_LETTER.topic]: this.#topic.name,
+              [DEAD_LETTER.topic]: record.topic,
               [DEAD_LETTER.partition]: String(record.partition),
               [DEAD_LETTER.offset]: String(record.offset),
               [DEAD_LETTER.time]: new Date().toISOString(),

@@ -1,4 +1,4 @@
-import { isEventType, type Topic, topics } from '@restante/contracts'
+import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type TopicDefinition } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
@@ -13,15 +13,16 @@ interface Deps {
   readonly timers: Timers<TimerKinds>
 }
 
-/** Turns each public event into one delivery per matching webhook; the first attempt starts with the commit. */
-export function messageConsumer({ kafka, db, timers }: Deps): Consumer<Topic<'mail.messages'>> {
+/** Turns each event of every public topic into one delivery per matching webhook; the first attempt starts with the commit. */
+export function publicEventsConsumer({ kafka, db, timers }: Deps): Consumer<TopicDefinition> {
   return new Consumer({
     kafka,
     db,
     service: 'webhooks-dispatcher',
-    topic: topics['mail.messages'],
+    topics: PUBLIC_TOPICS,
+    name: 'public-events',
     batch: {
-      types: Object.keys(topics['mail.messages'].events).filter(isEventType),
+      types: PUBLIC_EVENT_TYPES,
       effectMany: (tx, events) => fanOut(tx, timers, events),
     },
   })

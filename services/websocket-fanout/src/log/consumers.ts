@@ -1,4 +1,4 @@
-import { isEventType, type Topic, topics } from '@restante/contracts'
+import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type Topic, type TopicDefinition, topics } from '@restante/contracts'
 import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database } from '@restante/service'
 import { append, type NewEntry } from './store.ts'
@@ -10,15 +10,16 @@ interface ConsumerDeps {
   readonly notify: () => void
 }
 
-/** Public documents are stored in the log without decoding; the topic's internal events are not for streams. */
-export function messageConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'mail.messages'>> {
+/** The documents of every public topic are stored in the log without decoding; internal events are not for streams. */
+export function publicEventsConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<TopicDefinition> {
   return new Consumer({
     kafka,
     db,
     service: 'websocket-fanout',
-    topic: topics['mail.messages'],
+    topics: PUBLIC_TOPICS,
+    name: 'public-events',
     batch: {
-      types: Object.keys(topics['mail.messages'].events).filter(isEventType),
+      types: PUBLIC_EVENT_TYPES,
       effectMany: async (tx, events) => {
         await append(tx, events.map(publicEntry))
         tx.afterCommit(notify)
