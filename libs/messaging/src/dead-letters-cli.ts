@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   if (chooses && (group === undefined || (offset === undefined && !(all && command === 'replay')))) fail(USAGE)
   const kafka = kafkaFromEnvironment('dead-letters-cli')
   if (group === undefined) return listGroups(kafka)
-  await demandGroup(kafka, group)
+  await requireGroup(kafka, group)
   const letters = await readDeadLetters(kafka, group)
   if (command === 'list') return list(group, letters)
   if (command === 'show') return show(find(letters, offset), values.payload)
@@ -59,7 +59,7 @@ function wordsGiven() {
   }
 }
 
-async function demandGroup(kafka: Kafka, group: string): Promise<void> {
+async function requireGroup(kafka: Kafka, group: string): Promise<void> {
   const known = await knownGroups(kafka)
   if (known.includes(group)) return
   if (known.length === 0) fail('No consumer group exists yet: run `npm run topics -- ensure`, or start the services.')

@@ -36,9 +36,9 @@ import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
 import { Meter } from './rate-limits/meter.ts'
 import { RateLimits } from './rate-limits/rate-limits.ts'
+import { type RecurringJobKind, RecurringJobs } from './recurring-jobs.ts'
 import { Signatures } from './signatures/authenticate.ts'
 import { forgetNonces } from './signatures/nonces.ts'
-import { type StandingKind, StandingTimers } from './standing-timers.ts'
 import { sweepHourly } from './sweep.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 import { tenancyRoutes } from './tenancy/routes.ts'
@@ -87,13 +87,13 @@ export function create(config: Config, log: Logger): Service {
   awaitPurges(timers, { db, log, services: purging })
   sweepHourly(timers, { db, events, auditMs: config.auditMs })
   deleteOrganizations(timers, { db, events, timers, retiredAddressMs: config.retiredAddressMs })
-  const kinds: StandingKind[] = ['sweep']
+  const kinds: RecurringJobKind[] = ['sweep']
   if (config.inactiveMs !== undefined) {
     deleteInactive(timers, { db, events, timers, log, mailIngest, inactiveMs: config.inactiveMs })
     kinds.push('inactive-organizations')
   }
   service.use(purgeBacklog(db, log))
-  service.use(new StandingTimers({ timers, db, log, kinds }))
+  service.use(new RecurringJobs({ timers, db, log, kinds }))
   service.use(timers)
 
   const peers = new Peers(config.trustedProxies)

@@ -3,7 +3,7 @@ const PAGE = 500
 
 /**
  * Reads rows a page at a time, each page from where the last one ended.
- * @param read the next rows behind `after`, at most `take`.
+ * @param read returns the next rows after `after`, at most `take`.
  */
 export async function* pages<Row>(
   read: (after: Row | undefined, take: number) => Promise<Row[]>,

@@ -7,7 +7,7 @@ import type { TenancyEvents } from './tenancy/events.ts'
 import type { GatewayTimers } from './timers.ts'
 
 const EVERY_MS = 3_600_000
-/** Rows per transaction; what remains has the next one, at once. */
+/** Rows per transaction; the rest is left to the next one, which follows at once. */
 const KEYS = 500
 const ROWS = 5_000
 const DAY_MS = 86_400_000
@@ -21,8 +21,8 @@ export interface SweepDependencies {
 }
 
 /**
- * Removes what has served its time: keys 30 days after their expiry, expired codes, throttle marks, freed addresses,
- * tombstones of pods that nothing refers to any more, old entries of the audit log.
+ * Removes expired rows: keys 30 days after their expiry, expired codes, throttle marks, freed addresses, tombstones of
+ * pods without references, old entries of the audit log.
  */
 export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): void {
   const retry = (): Date => new Date(Date.now() + EVERY_MS)
@@ -35,7 +35,7 @@ export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): voi
   })
 }
 
-/** Rows of a table whose time was over at a moment. Each takes as many as one transaction should hold. */
+/** Rows of a table that expired before a given time. Each takes as many as one transaction should lock. */
 const forget = (table: string, key: string, over: string) =>
   sql<{ gone: number }, [moment: string, limit: number]>(`
 delete from ${table} where ${key} in (select ${key} from ${table} where ${over} < $1::timestamptz order by ${over} limit $2)
@@ -53,7 +53,7 @@ delete from pods
                limit $1)
 returning 1 as gone`)
 
-/** @returns whether more is left than one transaction should hold. */
+/** @returns whether more is left than one transaction should lock. */
 async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date): Promise<boolean> {
   const orm = await tx.orm()
   const unlisted = await orm.credential.findMany({

@@ -52,7 +52,7 @@ describe('the operator’s command line', () => {
       const [first, ...more] = made.filter((document) => 'api_key' in document)
       expect([more, made]).toEqual([[], expect.arrayContaining([{}, {}])])
       expect((await gateway.as(first.api_key).get('/v0/auth/me')).body['organization_id']).toBe(first.organization_id)
-      expect(await run('organizations', 'first')).toBe('There is an organization already.')
+      expect(await run('organizations', 'first')).toBe('An organization exists already.')
     })
 
     it('makes one with limits, whose key may grant app_connect', async () => {
@@ -108,7 +108,7 @@ describe('the operator’s command line', () => {
       const signUp = () => gateway.as().post('/v0/agent/sign-up', { username: 'owned-agent', human_email: human })
       expect((await signUp()).body['code']).toBe('already_exists')
       await expect(run('organizations', 'create', '--human', human)).rejects.toThrow(`organization ${id} already`)
-      expect(await run('organizations', 'human', id, 'none')).toContain('nobody’s')
+      expect(await run('organizations', 'human', id, 'none')).toContain('not set')
       const signedUp = await signUp()
       expect(signedUp.status).toBe(200)
       await expect(run('organizations', 'human', id, human)).rejects.toThrow('already')
@@ -130,7 +130,7 @@ describe('the operator’s command line', () => {
       expect(list).toMatch(new RegExp(`pod ${id} +unrestricted +- +2099-01-01 00:00`))
       expect(list).not.toContain(keyIn(inbox))
       expect(await run('keys', 'revoke', idIn(inbox))).toContain('Revoked')
-      await expect(run('keys', 'revoke', idIn(inbox))).rejects.toThrow('There is no key')
+      await expect(run('keys', 'revoke', idIn(inbox))).rejects.toThrow('was not found')
     })
 
     it('prints documents for scripts, the secret in that of a new key alone', async () => {
@@ -188,13 +188,13 @@ describe('the operator’s command line', () => {
       [['organizations', 'destroy'], EXIT.misused, "unknown command 'destroy'"],
       [['organizations', 'suspend'], EXIT.misused, "missing required argument 'organization'"],
       [['organizations', 'suspend', 'x'], EXIT.refused, 'not an id'],
-      [['organizations', 'suspend', '3f0c3f5e-0000-4000-8000-000000000000'], EXIT.refused, 'There is no organization'],
+      [['organizations', 'suspend', '3f0c3f5e-0000-4000-8000-000000000000'], EXIT.refused, 'was not found'],
       [['organizations', 'delete', '3f0c3f5e-0000-4000-8000-000000000000', '--yes'], EXIT.refused, 'no organization'],
       [['organizations', 'create', '--inboxes', 'many'], EXIT.misused, 'whole number'],
       [['organizations', 'create', '--human', 'nobody'], EXIT.misused, 'one e-mail address'],
       [['organizations', 'create', '--colour', 'red'], EXIT.misused, "unknown option '--colour'"],
       [['organizations', 'list', '--status', 'happy'], EXIT.misused, 'Allowed choices'],
-      [['keys', 'list', '3f0c3f5e-0000-4000-8000-000000000000'], EXIT.refused, 'There is no organization'],
+      [['keys', 'list', '3f0c3f5e-0000-4000-8000-000000000000'], EXIT.refused, 'was not found'],
       [['audit', '--since', 'lately'], EXIT.misused, 'date and time'],
       [['audit', '--since', '12'], EXIT.misused, 'date and time'],
       [['keys', 'create', 'x', '--expires', '2099-02-30T00:00:00Z'], EXIT.misused, 'date and time'],

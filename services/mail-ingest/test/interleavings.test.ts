@@ -5,7 +5,7 @@ import { openBlobStore } from '@restante/blobs'
 import { Outbox } from '@restante/messaging'
 import { createLogger, sql } from '@restante/service'
 import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
-import { buryInbox } from '../src/mailbox/lock.ts'
+import { markInboxDeleted } from '../src/mailbox/lock.ts'
 import { queue } from '../src/pipeline/queue.ts'
 import { blobOf, ReservedNames } from '../src/raw/reserved-names.ts'
 import { rawMails } from '../src/raw/store.ts'
@@ -116,7 +116,7 @@ describe('the bytes of a mail', () => {
     const blobs = await openBlobStore(`directory:${stage.blobs}`)
     const purge = new InboxPurge({ db, blobs, outbox, log })
     const { address: inbox_address, caller: _, ...scope } = inbox
-    await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
     const work = await db.transaction(async (tx) => {
       await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
       const purged = purge.purge()
@@ -143,7 +143,7 @@ describe('a deleted inbox that is still being purged', () => {
     const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
     expect(mine).toHaveLength(1)
     const thread_id = mine[0]?.thread_id
-    await db.transaction((tx) => buryInbox(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
     await db.transaction(async (tx) => {
       // The purge passes over rows that are locked.
       await tx.query(

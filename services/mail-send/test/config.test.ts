@@ -19,8 +19,8 @@ const GIVEN = {
 const configured = (changes: Readonly<Record<string, string>> = {}) =>
   configure(readEnvironment(environment, { ...GIVEN, ...changes }))
 
-describe('the configuration', () => {
-  it('needs little, and fills in the rest from the domain', () => {
+describe('the configuration of mail-send', () => {
+  it('requires little, and derives the rest from the domain', () => {
     expect(configured()).toMatchObject({
       defaultDomain: 'example.com',
       docsUrl: 'https://mail.example.com/docs',
@@ -48,7 +48,7 @@ describe('the configuration', () => {
     [{}, 'opportunistic'],
     [{ SMARTHOST_USER: 'me', SMARTHOST_PASSWORD: 'secret' }, 'required'],
     [{ SMARTHOST_USER: 'me', SMARTHOST_PASSWORD: 'secret', SMARTHOST_TLS: 'none' }, 'none'],
-  ])('protects a login at the smarthost unless told otherwise: %j', (given, tls) => {
+  ])('requires TLS for a login at the smarthost unless configured otherwise: %j', (given, tls) => {
     expect(configured({ SMARTHOST: 'relay.example.com', ...given }).delivery.smarthost?.tls).toBe(tls)
   })
 

@@ -35,7 +35,7 @@ async function leasesLost(): Promise<number> {
   return value
 }
 
-/** Puts the rows where a process leaves them that dies in the middle of an attempt; its lease has just run out. */
+/** Puts the rows into the state left by a process that dies in the middle of an attempt; its lease has just run out. */
 async function dieInAttempt(recipient: string): Promise<void> {
   const { id, sendId } = await deliveryTo(recipient)
   await world.db.orm.delivery.update({ where: { id }, data: { state: 'handing_over', attempts: 1 } })
@@ -50,7 +50,7 @@ async function dieInAttempt(recipient: string): Promise<void> {
 }
 
 describe('after a crash', () => {
-  it('delivers what was accepted and not begun', async () => {
+  it('delivers messages that were accepted and not begun', async () => {
     world.zone.silence('later.example')
     const to = `ann-${randomUUID().slice(0, 8)}@later.example`
     const id = await send({ to })
@@ -60,7 +60,7 @@ describe('after a crash', () => {
     expect(world.outside.mailsTo(to)).toHaveLength(1)
   }, 60_000)
 
-  it('delivers what was being handed over when the process died, under the same Message-ID', async () => {
+  it('delivers a message that was being handed over when the process died, under the same Message-ID', async () => {
     world.zone.fail('dying.example')
     const to = `ann-${randomUUID().slice(0, 8)}@dying.example`
     const id = await send({ to })
@@ -72,7 +72,7 @@ describe('after a crash', () => {
     expect(mail?.parsed.messageId).toBe(id)
   })
 
-  it('hands a mail over inside once: the mailbox knows the delivery that it has taken', async () => {
+  it('hands a mail over to a local inbox once: the mailbox recognises the delivery that it has accepted', async () => {
     const taken: string[] = []
     const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
     world.peers.answers = {
@@ -82,7 +82,7 @@ describe('after a crash', () => {
       }),
       'mail-ingest.acceptInbound': async ({ delivery_id }) => {
         taken.push(delivery_id)
-        // The first answer is lost on the way.
+        // The first response is lost.
         return taken.length === 1 ? 502 : { outcome: 'accepted' }
       },
     }
@@ -93,7 +93,7 @@ describe('after a crash', () => {
     expect(factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(1)
   })
 
-  it('gives the mail to the server again when a shutdown cut the conversation off, and nothing counts as failed', async () => {
+  it('sends the mail again when a shutdown interrupted the session, which does not count as a failure', async () => {
     const reached = Promise.withResolvers<void>()
     const stalling = await stallingServer(() => reached.resolve())
     world.zone
@@ -114,7 +114,7 @@ describe('after a crash', () => {
     ])
   }, 60_000)
 
-  it('takes no delivery from the attempt that took over from it, however old the mail is', async () => {
+  it('takes no delivery from the attempt that has taken over, however old the mail is', async () => {
     const reached = Promise.withResolvers<Socket>()
     const stalling = await stallingServer(reached.resolve)
     world.zone.set('stalling.test', { type: 'A', address: '127.0.0.9' }).fail('overtaken.example')
@@ -140,7 +140,7 @@ describe('after a crash', () => {
     expect(await deliveryTo(to)).toEqual(taken)
   }, 60_000)
 
-  it('publishes the facts that were committed and not published', async () => {
+  it('publishes events that were committed and not published', async () => {
     const to = someone()
     const id = await send({ to })
     await world.restart()
@@ -149,11 +149,11 @@ describe('after a crash', () => {
   }, 60_000)
 })
 
-describe('when the database goes away', () => {
+describe('when the database goes down', () => {
   const repeat = (caller: ReturnType<typeof inboxCaller>, to: string, key: string) =>
     world.call('messages.send', caller, { path: '/messages/send', body: { to }, key })
 
-  it('answers 503 and keeps nothing of the request', async () => {
+  it('answers 503 and stores nothing of the request', async () => {
     const caller = inboxCaller()
     world.wire.cut()
     const answer = await repeat(caller, someone(), randomUUID())
@@ -164,7 +164,7 @@ describe('when the database goes away', () => {
     await factOf(world, id, 'delivery.delivered')
   }, 60_000)
 
-  it('answers 200 when it goes while the message is being committed and is back within seconds', async () => {
+  it('answers 200 when it goes down while the message is being committed and is back within seconds', async () => {
     const caller = inboxCaller()
     const to = someone()
     world.wire.cutAfterCommit()
@@ -177,7 +177,7 @@ describe('when the database goes away', () => {
     expect(world.outside.mailsTo(to)).toHaveLength(1)
   }, 60_000)
 
-  it('sends nothing twice when it goes while the message is being committed', async () => {
+  it('sends nothing twice when it goes down while the message is being committed', async () => {
     const caller = inboxCaller()
     const to = someone()
     const key = randomUUID()
@@ -185,7 +185,7 @@ describe('when the database goes away', () => {
     const answer = await repeat(caller, to, key)
     world.wire.restore()
     expect(answer.status).toBe(503)
-    // The commit was the claim's own or the message's; either way the key answers for at most one message.
+    // The commit was the claim's own or the message's; in both cases at most one message is sent for the key.
     const again = await waitFor(
       async () => {
         const next = await repeat(caller, to, key)
@@ -200,7 +200,7 @@ describe('when the database goes away', () => {
   }, 60_000)
 })
 
-/** Greets, takes the envelope, and then never says another word. */
+/** Greets, accepts the envelope, and then never answers again. */
 async function stallingServer(reached: (socket: Socket) => void) {
   const port = world.outside.port
   const server = createServer((socket: Socket) => {

@@ -41,7 +41,7 @@ async function send(body: Record<string, unknown>): Promise<string> {
 const name = (kind: string) => `${kind}-${randomUUID().slice(0, 8)}`
 
 describe('delivery to inboxes hosted here', () => {
-  it('hands the stored bytes over, with a return path of its own, and not by SMTP', async () => {
+  it('hands over the stored bytes, with a return path of its own, and without SMTP', async () => {
     const local = name('ann')
     const [inbox] = hosts(local).values()
     const id = await send({ to: `${local}@${DOMAIN.toUpperCase()}`, text: 'inside' })
@@ -62,7 +62,7 @@ describe('delivery to inboxes hosted here', () => {
     expect(world.outside.mails).toEqual([])
   })
 
-  it('bounces for a name that is nobody’s, delivers to the others, and cannot be told from a paused one', async () => {
+  it('bounces for an unknown name, delivers to the others, and does not reveal a paused one', async () => {
     const [ann, paused, nobody] = [name('ann'), name('paused'), name('nobody')]
     hosts(ann, paused)
     const address = (local: string) => `${local}@${DOMAIN}`
@@ -75,7 +75,7 @@ describe('delivery to inboxes hosted here', () => {
     expect(handedOver).not.toContain(address(paused))
   })
 
-  it('takes the answer of the mailbox when the inbox went away meanwhile', async () => {
+  it("accepts the mailbox's answer when the inbox was deleted in the meantime", async () => {
     const local = name('gone')
     hosts(local)
     world.peers.answers = {
@@ -108,10 +108,10 @@ describe('delivery to inboxes hosted here', () => {
     },
   )
 
-  it('rejects a message that something of our own keeps from leaving, when the retry window is over', async () => {
+  it('rejects a message that an internal failure keeps from being sent, when the retry window is over', async () => {
     const local = name('ann')
     hosts(local)
-    // A refusal of the request itself, which no retry mends.
+    // A rejection of the request itself, which no retry fixes.
     world.peers.answers = { ...world.peers.answers, 'mail-ingest.acceptInbound': async () => 400 }
     const id = await send({ to: `${local}@${DOMAIN}` })
     await world.db.orm.send.updateMany({
@@ -124,7 +124,7 @@ describe('delivery to inboxes hosted here', () => {
     expect(await world.db.orm.suppression.count({ where: { address: `${local}@${DOMAIN}` } })).toBe(0)
   })
 
-  it('holds nobody up for a recipient whose mailbox does not answer', async () => {
+  it('delays no other recipient for one whose mailbox does not answer', async () => {
     const [ann, bo] = [name('ann'), name('bo')]
     hosts(ann, bo)
     let out = true
@@ -141,7 +141,7 @@ describe('delivery to inboxes hosted here', () => {
     })
   })
 
-  it('comes back for a delivery that an attempt without its lease was ahead with', async () => {
+  it('retries a delivery that an attempt without its lease had taken', async () => {
     const local = name('ann')
     hosts(local)
     const { 'gateway.resolveRecipients': resolve } = world.peers.answers
@@ -159,7 +159,7 @@ describe('delivery to inboxes hosted here', () => {
     await factOf(world, id, 'delivery.delivered')
   }, 20_000)
 
-  it('delivers inside and outside from one message', async () => {
+  it('delivers one message to local and external recipients', async () => {
     const local = name('ann')
     hosts(local)
     const outside = `bo-${randomUUID().slice(0, 6)}@outside.example`

@@ -26,8 +26,8 @@ const typesAbout = (id: string) =>
     .map(({ type }) => type)
     .slice(1)
 
-describe('delivery to the outside', () => {
-  it('tries again after a 4xx, announces the delay after the first retry, and delivers in the end', async () => {
+describe('delivery to external recipients', () => {
+  it('retries after a 4xx, announces the delay after the first retry, and finally delivers', async () => {
     const to = someone()
     world.outside.answerRecipient(to, '450 4.2.0 later', '451 4.2.0 later', '421 4.2.0 later')
     const id = await send({ to })
@@ -38,7 +38,7 @@ describe('delivery to the outside', () => {
     expect(await countRows(world.db, 'timers where starts_with(key, $1)', delivery?.sendId ?? '')).toBe(0)
   })
 
-  it('bounces on a 5xx at once, blocks the address for the organization, and tries no more', async () => {
+  it('bounces on a 5xx at once, suppresses the address for the organization, and does not retry', async () => {
     const caller = inboxCaller()
     const to = someone()
     world.outside.answerRecipient(to, '550 5.1.1 no such user')
@@ -56,7 +56,7 @@ describe('delivery to the outside', () => {
     expect(world.outside.attempts.filter((attempt) => attempt === to)).toHaveLength(1)
   })
 
-  it('bounces without blocking anybody when the content is refused after DATA', async () => {
+  it('bounces without suppressing the address when the content is refused after DATA', async () => {
     const caller = inboxCaller()
     const to = someone()
     world.outside.answerData(to, '554 5.7.1 looks like spam')
@@ -66,7 +66,7 @@ describe('delivery to the outside', () => {
     expect(await world.db.orm.suppression.count({ where: { organizationId: caller.organization_id } })).toBe(0)
   })
 
-  it('gives up when the retry window is over, with what was said last', async () => {
+  it('gives up when the retry window is over, with the last reply', async () => {
     const to = someone()
     world.outside.answerRecipient(to, ...Array.from({ length: 100 }, () => '452 4.2.2 mailbox full' as const))
     const id = await send({ to })
@@ -75,7 +75,7 @@ describe('delivery to the outside', () => {
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delayed', 'delivery.bounced'])
   })
 
-  it('sends again when the connection breaks in the middle of the message', async () => {
+  it('retries when the connection breaks in the middle of the message', async () => {
     const to = someone()
     world.outside.answerData(to, 'drop')
     const id = await send({ to, text: 'x'.repeat(100_000) })
@@ -83,7 +83,7 @@ describe('delivery to the outside', () => {
     expect(world.outside.mailsTo(to)).toHaveLength(1)
   })
 
-  it('decides each recipient by itself, over one connection, and says so by recipient', async () => {
+  it('decides each recipient separately, over one connection, and reports each', async () => {
     const [fine, unknown, later] = [someone(), someone(), someone()]
     world.outside.answerRecipient(unknown, '550 5.1.1 no such user').answerRecipient(later, '450 4.2.0 later')
     const id = await send({ to: fine, cc: unknown, bcc: later })
@@ -101,7 +101,7 @@ describe('delivery to the outside', () => {
     expect(new Set(returnPaths).size).toBe(2)
   })
 
-  it('bounces mail to a domain that does not exist or takes no mail, which never left', async () => {
+  it('bounces mail to a domain that does not exist or accepts no mail, without a message.sent event', async () => {
     const nowhere = someone(`${randomUUID().slice(0, 8)}.nowhere`)
     const id = await send({ to: nowhere })
     const { payload } = await factOf(world, id, 'delivery.bounced')
@@ -120,7 +120,7 @@ describe('delivery to the outside', () => {
     await factOf(world, id, 'delivery.delivered')
   })
 
-  it('goes to the next exchange when the best one refuses the session', async () => {
+  it('tries the next MX host when the best one refuses the session', async () => {
     const refusing = await listen((socket) => socket.end('554 5.3.2 not today\r\n'), '127.0.0.2')
     world.zone
       .set('first.test', { type: 'A', address: '127.0.0.2' })
@@ -136,7 +136,7 @@ describe('delivery to the outside', () => {
     refusing.stop()
   })
 
-  it('sends in the clear when the TLS that was offered does not work', async () => {
+  it('sends unencrypted when the offered TLS does not work', async () => {
     const seen: string[] = []
     const broken = await listen((socket) => brokenTls(socket, seen), '127.0.0.3')
     world.zone
@@ -149,7 +149,7 @@ describe('delivery to the outside', () => {
     broken.stop()
   })
 
-  it('declares the size, and bounces what the server would not take before it sends any of it', async () => {
+  it('declares the size, and bounces a message that is too large for the server before sending it', async () => {
     const seen: string[] = []
     const small = await listen(
       (socket) => plainServer(socket, seen, ['SIZE 1000', 'PIPELINING', '8BITMIME']),
@@ -167,7 +167,7 @@ describe('delivery to the outside', () => {
     small.stop()
   })
 
-  it('refuses an internationalized address where the server does not take one', async () => {
+  it('bounces an internationalized address when the server does not support it', async () => {
     const seen: string[] = []
     const ascii = await listen((socket) => plainServer(socket, seen, []), '127.0.0.5')
     world.zone
@@ -186,7 +186,7 @@ interface Listening {
   stop(): void
 }
 
-/** A server on another loopback address, at the port of all mail exchanges. */
+/** A server on another loopback address, at the port of all MX hosts. */
 async function listen(talk: (socket: Socket) => void, address: string): Promise<Listening> {
   const listening: Listening = { connections: 0, stop: () => server.close() }
   const server = createServer((socket) => {
@@ -232,8 +232,8 @@ function brokenTls(socket: Socket, seen: string[]): void {
   plainServer(socket, seen, ['STARTTLS'])
 }
 
-describe('concurrency', () => {
-  it('lets no more connections into one destination than it may, and delivers all the same', async () => {
+describe('concurrency per destination', () => {
+  it('limits the connections to one destination, and delivers everything all the same', async () => {
     let open = 0
     let most = 0
     const port = await freePort()

@@ -19,7 +19,7 @@ describe('readReply', () => {
     expect(readReply(response, 'mx.b.example')).toMatchObject({ kind, verdict: { status, mta: 'mx.b.example' } })
   })
 
-  it('keeps what a stranger says on one line and within bounds', () => {
+  it("keeps a foreign server's text on one line and within bounds", () => {
     const { verdict } = readReply(`550 5.0.0 a\u0000b\u0007c ${'x'.repeat(5_000)}`, 'mx.b.example')
     expect(verdict.text).toMatch(/^550 5\.0\.0 a b c x+$/)
     expect(verdict.text.length).toBeLessThanOrEqual(1_000)
@@ -40,7 +40,7 @@ describe('retryAt', () => {
     expect(waits(1, 0.999)).toBeLessThanOrEqual(66_000)
   })
 
-  it('ends when the next attempt would lie behind the window', () => {
+  it('ends when the next attempt would be after the window', () => {
     const late = new Date(ACCEPTED.getTime() + POLICY.giveUpAfterMs - 30_000)
     expect(retryAt(POLICY, 1, ACCEPTED, late, 0)).toBeUndefined()
   })
@@ -68,7 +68,7 @@ describe('settle', () => {
   it.each<[string, Outcome, string]>([
     ['a full mailbox', readReply('452 4.2.2 full', mta), 'MailboxFull'],
     ['silence', deferredBy('4.4.1', 'no answer'), 'General'],
-  ])('gives up on %s when the window is over, and suppresses nobody', (_what, outcome, subType) => {
+  ])('gives up on %s when the window is over, and suppresses no address', (_what, outcome, subType) => {
     expect(settle({ attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
       state: 'bounced',
       bounce: { type: 'Transient', subType, suppress: false },

@@ -75,7 +75,7 @@ function deliver(...events: FeedbackEvent[]): Promise<void> {
   return deliverTwiceAndSwapped(consumer(), ...events)
 }
 
-/** Two hops that gave up for different reasons, one that only tells of a delay, and a complaint. */
+/** Two hops that gave up for different reasons, one that only reports a delay, and a complaint. */
 function reportsOn(sent: Sent): FeedbackEvent[] {
   return [
     bounce(sent, { action: 'delayed', status: '4.4.1' }),
@@ -89,7 +89,7 @@ function reportsOn(sent: Sent): FeedbackEvent[] {
 
 const PUBLISHED = sql<{ type: string }, [messageId: string]>('select type from outbox where subject = $1 order by type')
 
-/** All that reports leave behind. */
+/** Everything that reports change. */
 async function stateOf(sent: Sent) {
   const { state, status, diagnostic, complainedAt } = await world.db.orm.delivery.findUniqueOrThrow({
     where: { id: sent.deliveryId },
@@ -105,7 +105,7 @@ const later = (sent: Sent) => factsAbout(world, sent.messageId).slice(3)
 const suppressions = ({ caller }: Sent) =>
   world.db.orm.suppression.findMany({ where: { organizationId: caller.organization_id } })
 
-describe('reports that come later', () => {
+describe('reports that arrive later', () => {
   it('bounce a delivered message once, however often and in whatever order they come', async () => {
     const sent = await delivered()
     const first = bounce(sent, { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' })
@@ -119,7 +119,7 @@ describe('reports that come later', () => {
     })
   })
 
-  it('leave the same behind in any order and however often', async () => {
+  it('lead to the same state in any order and number', async () => {
     const inOrder = await delivered()
     for (const event of reportsOn(inOrder)) await deliver(event)
     const expected = await stateOf(inOrder)
@@ -143,7 +143,7 @@ describe('reports that come later', () => {
     expect(await suppressions(sent)).toHaveLength(suppressed)
   })
 
-  it('complain once, and block the address', async () => {
+  it('count as one complaint, and suppress the address', async () => {
     const sent = await delivered()
     await deliver(complaint(sent, 'abuse'), complaint(sent, 'abuse'))
     const { payload } = await factOf(world, sent.messageId, 'delivery.complained')
@@ -152,7 +152,7 @@ describe('reports that come later', () => {
     expect(await suppressions(sent)).toMatchObject([{ reason: 'complained' }])
   })
 
-  it('bounce and complain both, in either order', async () => {
+  it('count both as bounce and complaint, in either order', async () => {
     const sent = await delivered()
     await deliver(bounce(sent, { action: 'failed', status: '5.0.0' }), complaint(sent, 'fraud'))
     await factOf(world, sent.messageId, 'delivery.bounced')
@@ -161,7 +161,7 @@ describe('reports that come later', () => {
     expect(await suppressions(sent)).toHaveLength(1)
   })
 
-  it('change nothing when they tell of delays, relays, mail that is not spam, or a delivery nobody knows', async () => {
+  it('change nothing when they report delays, relays, mail that is not spam, or an unknown delivery', async () => {
     const sent = await delivered()
     await deliver(
       bounce(sent, { action: 'delayed', status: '4.4.1' }),
@@ -174,7 +174,7 @@ describe('reports that come later', () => {
   })
 })
 
-describe('a report from somewhere else', () => {
+describe('a report from another origin', () => {
   const gone = { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' } as const
 
   it.each([
@@ -195,7 +195,7 @@ describe('a report from somewhere else', () => {
     expect(await suppressions(other)).toHaveLength(entries)
   })
 
-  it('is an entry once a report follows that comes from where the mail went', async () => {
+  it('leads to a suppression once a report follows from where the mail was delivered', async () => {
     const sent = await delivered()
     await deliver(bounce(sent, gone, {}), complaint(sent, 'abuse', {}))
     expect(await suppressions(sent)).toEqual([])
@@ -206,7 +206,7 @@ describe('a report from somewhere else', () => {
     expect(later(sent)).toHaveLength(2)
   })
 
-  it('changes nothing when the mail was handed over inside', async () => {
+  it('changes nothing when the mail was handed over internally', async () => {
     const caller = inboxCaller()
     const to = `bo@${DOMAIN}`
     const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }

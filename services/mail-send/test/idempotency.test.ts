@@ -59,7 +59,7 @@ describe('an Idempotency-Key', () => {
     expect(world.outside.mailsTo(to)).toHaveLength(1)
   })
 
-  it('is replayed ahead of everything that has changed since', async () => {
+  it('is replayed before any check of what has changed since', async () => {
     const caller = inboxCaller()
     const body = { to: someone(), text: 'once' }
     const key = randomUUID()
@@ -68,7 +68,7 @@ describe('an Idempotency-Key', () => {
     expect(await send(paused, body, key)).toMatchObject({ status: 200, body: first.body })
   })
 
-  it('conflicts for good with other content, another inbox or another operation', async () => {
+  it('conflicts permanently with other content, another inbox or another operation', async () => {
     const caller = inboxCaller()
     const body = { to: someone(), text: 'once' }
     const key = randomUUID()
@@ -85,13 +85,13 @@ describe('an Idempotency-Key', () => {
     }
   })
 
-  it("is another organization's to use as well", async () => {
+  it('can be used by another organization as well', async () => {
     const key = randomUUID()
     expect((await send(inboxCaller(), { to: someone() }, key)).status).toBe(200)
     expect((await send(inboxCaller(), { to: someone() }, key)).status).toBe(200)
   })
 
-  it('of an earlier holder replays nothing to the one who took the organization over, nor the other way round', async () => {
+  it('of an earlier holder replays nothing to a successor of the organization, nor the other way round', async () => {
     const caller = inboxCaller()
     const heir = { ...caller, take_overs: 1 }
     const body = { to: someone(), text: 'once' }
@@ -111,7 +111,7 @@ describe('an Idempotency-Key', () => {
     expect((await send(caller, { to: someone(), text: 'somebody' }, key)).status).toBe(200)
   })
 
-  it('stays taken after a crash until its lease is over', async () => {
+  it('stays claimed after a crash until its lease ends', async () => {
     const caller = inboxCaller()
     const body = { to: someone(), text: 'once' }
     const key = randomUUID()
@@ -131,7 +131,7 @@ describe('an Idempotency-Key', () => {
     expect(second.body['message_id']).not.toBe(first.body['message_id'])
   })
 
-  it('stays with a request that is slow, however long it takes', async () => {
+  it('stays claimed by a slow request, however long it takes', async () => {
     const caller = inboxCaller()
     const key = randomUUID()
     const { url, serve } = await slowFile()
@@ -145,7 +145,7 @@ describe('an Idempotency-Key', () => {
     expect((await slow).status).toBe(200)
   })
 
-  it('does not let a request commit whose lease ended meanwhile', async () => {
+  it('does not let a request commit whose lease has ended', async () => {
     const caller = inboxCaller()
     const to = someone()
     const key = randomUUID()
@@ -162,7 +162,7 @@ describe('an Idempotency-Key', () => {
   })
 })
 
-/** A file that is served only when the test says so. */
+/** A file that is served only when the test releases it. */
 async function slowFile(): Promise<{ url: string; serve: () => void }> {
   const gate = Promise.withResolvers<void>()
   const server = createServer(async (_request, response) => {
@@ -179,7 +179,7 @@ function claims(caller: SendingCaller): Promise<number> {
   return world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })
 }
 
-/** What a process that died in the middle of a send leaves behind. */
+/** The claim left by a process that died in the middle of a send. */
 async function crashedClaim(caller: SendingCaller, key: string): Promise<void> {
   await world.db.orm.idempotencyKey.create({
     data: {

@@ -23,7 +23,7 @@ const SIGNATURE = /^DKIM-Signature: [^:]*d=restante\.test;[^:]*s=s1;/m
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
 
 describe('mail-send.sendSystemMail', () => {
-  it('200: mails a text from the installation, signed, once per id, and publishes no fact', async () => {
+  it('200: mails a text from the installation, signed, once per id, and publishes no event', async () => {
     const to = someone()
     const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
     const calls = Array.from({ length: 10 }, () => world.internal('mail-send.sendSystemMail', 'gateway', mail))
@@ -43,7 +43,7 @@ describe('mail-send.sendSystemMail', () => {
     expect(await countRows(world.db, 'outbox where strpos(subject, $1) > 0', mail.id)).toBe(0)
   })
 
-  it('200: nothing of the text lies in the blob store or the database, before and after it is delivered', async () => {
+  it('200: nothing of the text is readable in the blob store or the database, before and after delivery', async () => {
     const words = ['a secret of the text', Buffer.from('a secret of the text').toString('base64').slice(0, 20)]
     const held = async () => {
       const blobs = await readdir(world.blobs, { recursive: true, withFileTypes: true })
@@ -90,7 +90,7 @@ describe('mail-send.hasSystemMailFailed', () => {
   const settled = (to: string, state: string) =>
     waitFor(() => world.db.orm.delivery.findFirst({ where: { recipient: to, state } }), { what: `${to} ${state}` })
 
-  it('200: tells of a mail that was refused', async () => {
+  it('200: reports a mail that was refused', async () => {
     const to = someone()
     world.outside.answerRecipient(to, '550 5.1.1 no such user')
     const id = await send(to)
@@ -98,7 +98,7 @@ describe('mail-send.hasSystemMailFailed', () => {
     expect((await ask(id)).body).toEqual({ failed: true })
   })
 
-  it('200: tells of none that arrived, is on its way, or is unknown', async () => {
+  it('200: does not report one that was delivered, is being delivered, or is unknown', async () => {
     const [arrives, late] = [someone(), someone()]
     world.outside.answerRecipient(late, '450 4.2.0 later')
     const ids = [await send(arrives), await send(late), randomUUID()]
@@ -106,7 +106,7 @@ describe('mail-send.hasSystemMailFailed', () => {
     for (const id of ids) expect((await ask(id)).body).toEqual({ failed: false })
   })
 
-  it('200: tells nothing of the mail of inboxes', async () => {
+  it('200: reports nothing about the mail of inboxes', async () => {
     const to = someone()
     world.outside.answerRecipient(to, '550 5.1.1 no such user')
     await world.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
@@ -147,7 +147,7 @@ describe('mail-send.findRecentSends', () => {
   const find = (request: { messages?: object[]; threads?: object[] }) =>
     world.internal('mail-send.findRecentSends', 'mail-ingest', { messages: [], threads: [], ...request })
 
-  it('200: names what was accepted in the last ten minutes, by message and by thread, of that scope alone', async () => {
+  it('200: lists messages accepted in the last ten minutes, by message and by thread, of that scope only', async () => {
     const caller = inboxCaller()
     const send = async () => {
       const body = { to: someone(), subject: 'recent' }

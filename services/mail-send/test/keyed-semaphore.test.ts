@@ -8,8 +8,8 @@ async function taken(slots: KeyedSemaphore, destination: string): Promise<() => 
   return free
 }
 
-describe('slots', () => {
-  it('hand a slot over to who waits, and not also to who comes in between', async () => {
+describe('KeyedSemaphore', () => {
+  it('hands a slot to the waiting caller, and not also to one that arrives in between', async () => {
     const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
     const first = await taken(slots, 'slow.example')
     const waiting = slots.take('slow.example')
@@ -19,7 +19,7 @@ describe('slots', () => {
     expect(await late).toBeUndefined()
   })
 
-  it('turn away at once those who would fill the waiting room of all', async () => {
+  it('refuses at once when too many callers are waiting', async () => {
     const slots = new KeyedSemaphore(options)
     const inside = await Promise.all([taken(slots, 'slow.example'), taken(slots, 'slow.example')])
     const waiting = [1, 2, 3].map(() => taken(slots, 'slow.example'))
@@ -30,7 +30,7 @@ describe('slots', () => {
     expect(await slots.take('slow.example')).toBeDefined()
   })
 
-  it('are given up by who has waited long enough', async () => {
+  it('refuses a caller that has waited long enough', async () => {
     const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
     const free = await taken(slots, 'slow.example')
     expect(await slots.take('slow.example')).toBeUndefined()

@@ -6,7 +6,7 @@ import { inboxCaller, startWorld, type World } from './support/world.ts'
 
 const HUMAN = 'human@outside.example'
 const SOURCE = `<${randomUUID()}@outside.example>`
-/** Answering all of it would be more recipients than a message may have. */
+/** Answering all of it would exceed the recipients that a message may have. */
 const CROWDED = `<${randomUUID()}@outside.example>`
 const GONE = `<${randomUUID()}@gone.example>`
 
@@ -19,7 +19,7 @@ interface Request {
   readonly body: unknown
 }
 
-/** Something wrong with a reply, beside everything that is wrong in those after it. */
+/** One defect of a reply, in addition to all defects of the later entries. */
 interface Fault {
   readonly step: string
   readonly of: Partial<Request>
@@ -31,10 +31,10 @@ const refused = (status: number, code: string, message?: unknown): object => ({
   body: { code, ...(message !== undefined && { message }) },
 })
 
-describe('of several things that are wrong with a send, the answer is about the first in the order of the checks', () => {
+describe('when several checks of a send fail, the response is that of the first', () => {
   let world: World
   const agent = inboxCaller({ unverified: true, sending: `only:${HUMAN}` })
-  /** The same organization and inbox under other circumstances. */
+  /** The same organization and inbox under other conditions. */
   const circumstances = (more: Partial<Caller>, inbox: Partial<SendingCaller['inbox']> = {}): SendingCaller => ({
     ...agent,
     ...more,
@@ -149,7 +149,7 @@ describe('of several things that are wrong with a send, the answer is about the 
     expect(await reply(right)).toMatchObject({ status: 200 })
   })
 
-  it('a replay needs neither the source nor anything else that was needed the first time', async () => {
+  it('a replay needs neither the source nor anything else that the first request needed', async () => {
     const first = { caller: inboxCaller(), message: SOURCE, key: randomUUID(), body: { text: 'Once' } }
     const { status, body } = await reply(first)
     expect(status).toBe(200)

@@ -28,7 +28,7 @@ afterAll(() => rm(directory, { recursive: true }))
 interface Relay {
   readonly host: string
   readonly port: number
-  /** Every line that was said to it. */
+  /** Every line that it received. */
   readonly heard: string[]
   readonly connections: () => number
   stop(): void
@@ -37,13 +37,13 @@ interface Relay {
 const ANSWERS: Readonly<Record<string, string>> = { DATA: '354 go on', STARTTLS: '220 go ahead', AUTH: '235 2.7.0 ok' }
 
 interface Patience {
-  /** Messages after which it has had enough of a connection. */
+  /** Messages after which it ends a connection. */
   readonly perConnection: number
-  /** What it says then. */
+  /** Its last reply then. */
   readonly farewell: string
 }
 
-/** A relay that says yes to everything but what `answers` tells by command; to no answer at all by an empty one. */
+/** A relay that answers every command with success except those in `answers`; an empty answer means silence. */
 async function relay(
   extensions: readonly string[],
   answers: Readonly<Record<string, string>> = {},
@@ -104,7 +104,7 @@ function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: 
   })
 }
 
-/** Makes one attempt through a smarthost, and tells what it came to for each recipient. */
+/** Makes one attempt through a smarthost, and returns the outcome for each recipient. */
 async function attempt(peer: Relay, recipients: readonly string[], conditions: Conditions = {}): Promise<Outcome[]> {
   const route = routeTo(peer, conditions)
   try {
@@ -136,10 +136,10 @@ async function attemptBy(
   return outcomes
 }
 
-describe('a smarthost that wants a login', () => {
+describe('a smarthost that requires a login', () => {
   const credentials = { user: 'restante', pass: 'open sesame' }
 
-  it('gets internationalized addresses when it takes them', async () => {
+  it('gets internationalized addresses when it supports them', async () => {
     const peer = await relay(['AUTH PLAIN', 'SMTPUTF8'])
     const outcomes = await attempt(peer, ['jürgen@outside.example'], { credentials })
     peer.stop()
@@ -147,7 +147,7 @@ describe('a smarthost that wants a login', () => {
     expect(peer.heard.find((line) => line.startsWith('MAIL FROM'))).toContain('SMTPUTF8')
   })
 
-  it('does not get the password in the clear when its TLS does not come about', async () => {
+  it('does not get the password unencrypted when its TLS fails', async () => {
     const peer = await relay(['STARTTLS', 'AUTH PLAIN'])
     const outcomes = await attempt(peer, ['ann@outside.example'], { credentials })
     peer.stop()
@@ -156,8 +156,8 @@ describe('a smarthost that wants a login', () => {
   })
 })
 
-describe('a server that wants TLS or a login first', () => {
-  it('bounces nothing: that is no word about the recipient', async () => {
+describe('a server that requires TLS or a login first', () => {
+  it('leads to no bounce: its reply does not concern the recipient', async () => {
     const peer = await relay([], { MAIL: '530 5.7.0 Must issue a STARTTLS command first' })
     const outcomes = await attempt(peer, ['ann@outside.example'], { tls: 'none' })
     peer.stop()
@@ -165,11 +165,11 @@ describe('a server that wants TLS or a login first', () => {
   })
 })
 
-describe('a server that takes all the time of an attempt', () => {
+describe('a server that uses up all the time of an attempt', () => {
   it.each([
     ['greets and is silent', 'EHLO'],
     ['is silent about a recipient', 'RCPT'],
-  ])('has failed like any other when it %s, so that retries end', async (_what, command) => {
+  ])('counts as a failure when it %s, so that retries end', async (_what, command) => {
     const peer = await relay([], { [command]: '' })
     const outcomes = await attempt(peer, ['ann@outside.example', 'bo@outside.example'], {
       signal: AbortSignal.timeout(300),
@@ -178,7 +178,7 @@ describe('a server that takes all the time of an attempt', () => {
     expect(outcomes).toMatchObject([{ kind: 'deferred' }, { kind: 'deferred' }])
   })
 
-  it('has decided nothing when it is our shutdown that ends the attempt', async () => {
+  it('has decided nothing when a shutdown ends the attempt', async () => {
     const peer = await relay([], { RCPT: '' })
     const shutdown = new AbortController()
     const outcomes = attempt(peer, ['ann@outside.example'], { signal: shutdown.signal })
@@ -188,7 +188,7 @@ describe('a server that takes all the time of an attempt', () => {
   })
 })
 
-describe('a session', () => {
+describe('an SMTP session', () => {
   it('carries the messages that follow at once, and ends when the service does', async () => {
     const peer = await relay([])
     const route = routeTo(peer)
@@ -203,7 +203,7 @@ describe('a session', () => {
   it.each([
     ['hangs up without a word', ''],
     ['says goodbye', '421 4.7.0 that is enough\r\n'],
-  ])('is followed by another when the server %s: nothing is put off', async (_what, farewell) => {
+  ])('is followed by another when the server %s: nothing is deferred', async (_what, farewell) => {
     const peer = await relay([], {}, { perConnection: 2, farewell })
     const route = routeTo(peer)
     const crowd = ['ann', 'bo', 'cy', 'di', 'ed'].map((name) => `${name}@outside.example`)
@@ -213,7 +213,7 @@ describe('a session', () => {
     peer.stop()
   })
 
-  it('is not tried anew when the very first message was turned away', async () => {
+  it('is not reopened when its first message was refused', async () => {
     const peer = await relay([], {}, { perConnection: 0, farewell: '421 4.3.2 closing\r\n' })
     expect(await attempt(peer, ['ann@outside.example'])).toMatchObject([{ kind: 'deferred' }])
     expect(peer.connections()).toBe(1)

@@ -56,7 +56,7 @@ function reply(
 const bare = (display: string | undefined): string => /<(.+)>/.exec(display ?? '')?.[1] ?? display ?? ''
 
 describe('messages.reply', () => {
-  describe('200', () => {
+  describe('messages.reply: 200', () => {
     it('answers a message that the inbox has just sent, whose copy is not in the mailbox yet', async () => {
       const caller = inboxCaller()
       const placed: string[] = []
@@ -104,7 +104,7 @@ describe('messages.reply', () => {
       })
     })
 
-    it('answers Reply-To when there is one, keeps an existing Re:, and takes a subject of the caller', async () => {
+    it('answers Reply-To when there is one, keeps an existing Re:, and uses a subject given by the caller', async () => {
       const caller = inboxCaller()
       const list = `list-${randomUUID().slice(0, 6)}@outside.example`
       const source = sourceFor(caller, { reply_to: [list], subject: 're: Lunch' })
@@ -122,7 +122,7 @@ describe('messages.reply', () => {
       await world.outside.next(to)
     })
 
-    it('breaks out of no header, whatever a stranger wrote into theirs', async () => {
+    it("is not open to header injection, whatever the source's headers contain", async () => {
       const caller = inboxCaller()
       const source = sourceFor(caller, {
         subject: 'Lunch\r\nBcc: mallory@outside.example',
@@ -149,7 +149,7 @@ describe('messages.reply', () => {
     expect(await reply(paused, { ...source, message_id: '<no@where>' }, {})).toMatchObject({ status: 404 })
   })
 
-  it("404: does not find what is not there, and asks for what the caller's key may see", async () => {
+  it("404: finds no missing message, and only those that the caller's key may see", async () => {
     const caller = inboxCaller()
     const credential = { ...caller.credential, permissions: ['message_send', 'label_trash_read'] }
     const source = { ...sourceFor(caller), message_id: `<${randomUUID()}@gone.example>` }
@@ -162,13 +162,13 @@ describe('messages.reply', () => {
     expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
   })
 
-  it('422: refuses when nobody can be answered', async () => {
+  it('422: refuses when there is no one to answer', async () => {
     const caller = inboxCaller()
     const answer = await reply(caller, sourceFor(caller, { author: 'ann@localhost' }), { text: 'x' })
     expect(answer).toMatchObject({ status: 422, body: { code: 'unprocessable' } })
   })
 
-  it('422: refuses to answer a mail that names no single sender, unless it says where answers go', async () => {
+  it('422: refuses to answer a mail that does not name exactly one sender, unless it has a Reply-To', async () => {
     const caller = inboxCaller()
     const text = { from: '"CEO <ceo at bank.example>, eve at evil.example"', author: undefined }
     const source = sourceFor(caller, text)
@@ -181,7 +181,7 @@ describe('messages.reply', () => {
     expect((await reply(caller, named, { text: 'x' })).status).toBe(200)
   })
 
-  it('503: asks to try later while the mailbox does not answer', async () => {
+  it('503: asks to retry later while the mailbox does not answer', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller)
     world.peers.answers = {}
@@ -191,7 +191,7 @@ describe('messages.reply', () => {
 })
 
 describe('messages.replyAll', () => {
-  it('200: answers everyone else, and ignores recipients that are given', async () => {
+  it('200: answers everyone else, and ignores given recipients', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller)
     const [, bo = ''] = source.to
@@ -206,7 +206,7 @@ describe('messages.replyAll', () => {
     expect(world.outside.mailsTo('mallory@outside.example')).toEqual([])
   })
 
-  it('200: is what reply with reply_all does', async () => {
+  it('200: does the same as reply with reply_all', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller)
     expect((await reply(caller, source, { text: 'All', reply_all: true })).status).toBe(200)
@@ -226,7 +226,7 @@ describe('messages.replyAll', () => {
     expect((await reply(caller, source, { text: 'x' }, 'messages.replyAll')).status).toBe(404)
   })
 
-  it('422: refuses when nobody else was involved', async () => {
+  it('422: refuses when no one else was involved', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller, { author: caller.inbox.address, to: [caller.inbox.address], cc: [] })
     expect((await reply(caller, source, { text: 'x' }, 'messages.replyAll')).status).toBe(422)

@@ -32,7 +32,7 @@ async function sent(to: string) {
 }
 
 describe('the sweeper', () => {
-  it('drops the content of a finished message after a week, and forgets the delivery after 90 days', async () => {
+  it('deletes the content of a finished message after a week, and the delivery after 90 days', async () => {
     const { id, messageId } = await sent(`ann-${randomUUID()}@outside.example`)
     await factOf(world, messageId, 'delivery.delivered')
     await sweeper.sweep()
@@ -46,7 +46,7 @@ describe('the sweeper', () => {
     expect(await world.db.orm.delivery.count({ where: { sendId: id } })).toBe(0)
   })
 
-  it('keeps what is not delivered yet, however old', async () => {
+  it('keeps undelivered messages, however old', async () => {
     world.zone.fail('stuck.example')
     const { id } = await sent(`ann-${randomUUID()}@stuck.example`)
     await world.db.orm.send.update({ where: { id }, data: { acceptedAt: days(2) } })
@@ -54,7 +54,7 @@ describe('the sweeper', () => {
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
   })
 
-  it('forgets a code mail and its human two days after it was sent, when its code has long been over', async () => {
+  it('deletes a code mail and its address two days after it was sent, when its code has long expired', async () => {
     const [id, stuck] = [randomUUID(), randomUUID()]
     const to = `ann-${id}@outside.example`
     world.zone.fail('stuck-too.example')
@@ -98,7 +98,7 @@ describe('the sweeper', () => {
     expect(await world.db.orm.pendingBlob.findMany()).toMatchObject([{ sendId: writing }])
   })
 
-  it('forgets idempotency keys a day after completion, claims of dead processes, and counts of past days', async () => {
+  it('deletes idempotency keys a day after completion, claims of dead processes, and counts of past days', async () => {
     const { caller } = await sent(`ann-${randomUUID()}@outside.example`)
     const { organization_id: organizationId } = caller
     await world.db.orm.dailyCount.create({ data: { organizationId, day: days(5), recipients: 3 } })

@@ -22,7 +22,7 @@ function send(caller: SendingCaller, body: unknown, key?: string): Promise<Answe
   return world.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
 }
 
-describe('200', () => {
+describe('messages.send with attachments: 200', () => {
   it('sends attachments given as content and by URL', async () => {
     const files = createServer((_request, response) => {
       response.setHeader('content-type', 'image/png; charset=binary')
@@ -94,7 +94,7 @@ it('sends other large mail while attachments come slowly', async () => {
   await new Promise<void>((resolve) => slow.listen(port, '127.0.0.1', resolve))
   const large = Buffer.alloc(4_000_000, 'file').toString('base64')
   const file = { filename: 'file.bin', content: large }
-  // Three of them are more than is worked on at once.
+  // Three of them are more than may be processed at once.
   const waiting = Array.from({ length: 3 }, () =>
     send(inboxCaller(), { to: someone(), attachments: [file, { url: `http://127.0.0.1:${port}/` }] }),
   )
@@ -106,7 +106,7 @@ it('sends other large mail while attachments come slowly', async () => {
   slow.close()
 })
 
-describe('403', () => {
+describe('messages.send with attachments: 403', () => {
   it.each([
     ['a server that says no', 404],
     ['a server that says gone', 410],
@@ -122,8 +122,8 @@ describe('403', () => {
   })
 })
 
-describe('503', () => {
-  it.each([408, 429, 500, 502])('asks to try later when an attachment URL answers %i', async (status) => {
+describe('messages.send with attachments: 503', () => {
+  it.each([408, 429, 500, 502])('asks to retry later when an attachment URL answers %i', async (status) => {
     const caller = inboxCaller()
     const answer = await withServer(status, (url) =>
       send(caller, { to: someone(), attachments: [{ url }] }, randomUUID()),
@@ -142,7 +142,7 @@ describe('503', () => {
     expect(await world.db.orm.idempotencyKey.count(left)).toBe(0)
   })
 
-  it('asks to try later when an attachment takes too long', async () => {
+  it('asks to retry later when an attachment takes too long', async () => {
     const port = await freePort()
     const server = createServer(() => {})
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -153,7 +153,7 @@ describe('503', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
   })
 
-  it('asks to try later when nobody answers at an attachment URL', async () => {
+  it('asks to retry later when an attachment URL is unreachable', async () => {
     const url = `http://127.0.0.1:${await freePort()}/`
     const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
     expect(answer).toMatchObject({

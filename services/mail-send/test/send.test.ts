@@ -23,14 +23,14 @@ function send(caller: SendingCaller, body: unknown, key?: string): Promise<Answe
   return world.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
 }
 
-/** What a refused send must not leave. */
+/** Everything that a refused send must not leave. */
 async function expectNothingLeft(caller: SendingCaller): Promise<void> {
   expect(await world.db.orm.send.count({ where: { organizationId: caller.organization_id } })).toBe(0)
   expect(await world.db.orm.idempotencyKey.count({ where: { organizationId: caller.organization_id } })).toBe(0)
 }
 
-describe('200', () => {
-  it('mails the outside world, and the facts reach Kafka in order, by inbox', async () => {
+describe('messages.send: 200', () => {
+  it('mails an external recipient, and the events reach Kafka in order, by inbox', async () => {
     const caller = inboxCaller()
     const to = someone()
     const answer = await send(caller, { to, subject: 'Hello', text: 'How are you?' })
@@ -56,7 +56,7 @@ describe('200', () => {
     }
   })
 
-  it('tells the mailbox everything its copy needs, once directly and once by event', async () => {
+  it('sends the mailbox everything that its copy needs, once directly and once by event', async () => {
     const caller = inboxCaller()
     const [to, cc, bcc] = [someone('to'), someone('cc'), someone('bcc')]
     const answer = await send(caller, {
@@ -98,7 +98,7 @@ describe('200', () => {
     }
   })
 
-  it('answers without waiting when the mailbox does not', async () => {
+  it('answers without waiting for a mailbox that does not answer', async () => {
     world.peers.answers = { 'mail-ingest.placeSent': () => new Promise(() => {}) }
     const begun = performance.now()
     const answer = await send(inboxCaller(), { to: someone() })
@@ -115,7 +115,7 @@ describe('200', () => {
     expect(handedOver.payload['recipients']).toEqual([to])
   })
 
-  it('mails only the human of an organization that is not verified, ten times a day', async () => {
+  it('lets an unverified organization mail only its human, ten times a day', async () => {
     const human = someone('human')
     const caller = inboxCaller({ unverified: true, sending: `only:${human}` })
     for (let sent = 0; sent < 10; sent++) expect((await send(caller, { to: human })).status).toBe(200)
@@ -132,7 +132,7 @@ describe('200', () => {
   })
 })
 
-describe('400', () => {
+describe('messages.send: 400', () => {
   it.each([
     [{ to: ['fine@outside.example', 'nobody'] }, ['to', 1]],
     [{ to: 'a@outside.example', reply_to: 'broken@' }, ['reply_to', 0]],
@@ -152,7 +152,7 @@ describe('400', () => {
     await expectNothingLeft(caller)
   })
 
-  it('refuses more than 50 recipients in all', async () => {
+  it('refuses more than 50 recipients in total', async () => {
     const many = Array.from({ length: 26 }, (_, index) => `r${index}@outside.example`)
     const answer = await send(inboxCaller(), { to: many, cc: many.slice(1) })
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: ['to'] }] } })
@@ -168,7 +168,7 @@ describe('400', () => {
   })
 })
 
-describe('403', () => {
+describe('messages.send: 403', () => {
   it('refuses to send from a paused inbox', async () => {
     const caller = inboxCaller()
     const answer = await send({ ...caller, inbox: { ...caller.inbox, paused: true } }, { to: someone() }, randomUUID())
@@ -181,7 +181,7 @@ describe('403', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'message_rejected', name: 'MessageRejectedError' } })
   })
 
-  it('refuses everyone but the human of an organization that is not verified, and names each', async () => {
+  it('refuses everyone but the human of an unverified organization, and names each', async () => {
     const caller = inboxCaller({ unverified: true, sending: 'only:human@outside.example' })
     const answer = await send(caller, { to: 'human@outside.example', bcc: ['ann@outside.example'] })
     expect(answer).toMatchObject({
@@ -212,7 +212,7 @@ describe('403', () => {
     expect((await send(inboxCaller(), { to: blocked })).status).toBe(200)
   })
 
-  it('refuses an inbox whose domain is not one that sends', async () => {
+  it('refuses an inbox on a domain that cannot send', async () => {
     const caller = inboxCaller()
     const elsewhere = { ...caller, inbox: { ...caller.inbox, address: 'desk@elsewhere.example' } }
     expect(await send(elsewhere, { to: someone() })).toMatchObject({
@@ -222,15 +222,15 @@ describe('403', () => {
   })
 })
 
-describe('413', () => {
-  it('refuses a body over 6 MB with a message alone', async () => {
+describe('messages.send: 413', () => {
+  it('refuses a body over 6 MB with only a message', async () => {
     const answer = await send(inboxCaller(), { to: someone(), text: 'x'.repeat(6 * 1024 * 1024) })
     expect(answer.status).toBe(413)
     expect(Object.keys(answer.body)).toEqual(['message'])
   })
 })
 
-describe('422', () => {
+describe('messages.send: 422', () => {
   it('refuses a message without recipients', async () => {
     const caller = inboxCaller()
     expect(await send(caller, { text: 'x' }, randomUUID())).toMatchObject({
@@ -246,8 +246,8 @@ describe('422', () => {
   })
 })
 
-describe('429', () => {
-  it('counts each recipient, and lets parallel sends not slip past the limit', async () => {
+describe('messages.send: 429', () => {
+  it('counts each recipient, also for parallel sends', async () => {
     const human = someone('human')
     const caller = inboxCaller({ unverified: true, sending: `only:${human}` })
     const answers = await Promise.all(Array.from({ length: 15 }, () => send(caller, { to: human })))

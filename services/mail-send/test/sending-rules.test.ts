@@ -22,14 +22,14 @@ const bare = (list: readonly { address: string }[]) => list.map(({ address }) =>
 describe('answerRecipients', () => {
   const none = readAddresses({})
 
-  it('answers the sender, or whom the sender names', () => {
+  it('answers the sender, or the Reply-To', () => {
     const reply = { kind: 'reply', body: {} } as const
     expect(bare(answerRecipients(reply, none, SOURCE, OWN).to)).toEqual(['ann@x.example'])
     const named = { ...SOURCE, replyTo: ['list@x.example'] }
     expect(bare(answerRecipients(reply, none, named, OWN).to)).toEqual(['list@x.example'])
   })
 
-  it('derives `to` even when only cc or bcc are given, and takes given ones as they are', () => {
+  it('derives `to` even when only cc or bcc are given, and uses given ones unchanged', () => {
     const cc = readAddresses({ cc: ['zed@x.example'] })
     const derived = answerRecipients({ kind: 'reply', body: {} }, cc, SOURCE, OWN)
     expect([bare(derived.to), bare(derived.cc)]).toEqual([['ann@x.example'], ['zed@x.example']])
@@ -38,7 +38,7 @@ describe('answerRecipients', () => {
     expect([bare(given.to), bare(given.cc)]).toEqual([['zed@x.example'], []])
   })
 
-  it('answers everyone but itself on reply-all, by either spelling of it', () => {
+  it('excludes the inbox itself on reply-all, in either spelling', () => {
     const spellings: Parameters<typeof answerRecipients>[0][] = [
       { kind: 'reply_all', body: {} },
       { kind: 'reply', body: { reply_all: true } },
@@ -56,14 +56,14 @@ describe('answerRecipients', () => {
     ['Ray, Ann <ann@x.example>'],
     [`${'Ann '.repeat(400)}<ann@x.example>`],
     ['Ann\u0085Ray <ann@x.example>'],
-  ])('answers a sender whose name cannot be read: %j', (from) => {
+  ])('answers a sender whose name cannot be parsed: %j', (from) => {
     const { to } = answerRecipients({ kind: 'reply', body: {} }, none, { ...SOURCE, author: from }, OWN)
     expect(bare(to)).toEqual(['ann@x.example'])
     const all = answerRecipients({ kind: 'reply_all', body: {} }, none, { ...SOURCE, author: from }, OWN)
     expect(bare(all.to)).toEqual(['bo@x.example', 'ann@x.example'])
   })
 
-  it('passes over what nobody can mail', () => {
+  it('skips addresses that cannot be mailed', () => {
     const source = { ...SOURCE, author: 'ann@localhost' }
     expect(answerRecipients({ kind: 'reply', body: {} }, none, source, OWN).to).toEqual([])
   })
@@ -80,7 +80,7 @@ describe('readAddresses', () => {
     )
   })
 
-  it('counts one mailbox once, whatever its letters', () => {
+  it('counts one mailbox once, whatever its case', () => {
     const given = readAddresses({ to: ['Ann <ann@X.example>'], bcc: ['ANN@x.example', 'bo@x.example'] })
     expect([...uniqueAddresses(given).keys()]).toEqual(['ann@x.example', 'bo@x.example'])
   })
@@ -98,7 +98,7 @@ describe('refusedRecipients', () => {
     expect(refused).toEqual(addresses.map((address) => ({ address, reason: 'not in allow list' })))
   })
 
-  it('refuses blocked addresses, and names each with its reason', () => {
+  it('refuses suppressed addresses, and names each with its reason', () => {
     const refused = refusedRecipients(['ann@x.example', 'bo@x.example'], 'ok', bounced)
     expect(recipientsBlocked(refused).message).toBe('Message rejected: Recipient(s) blocked: bo@x.example (bounced)')
     const both = refusedRecipients(['ann@x.example', 'bo@x.example'], 'only:bo@x.example', bounced)
@@ -109,7 +109,7 @@ describe('refusedRecipients', () => {
 })
 
 describe('dailyLimitExceeded', () => {
-  it('says when the day is over', () => {
+  it('says when the day ends', () => {
     expect(dailyLimitExceeded(new Date('2026-03-02T23:59:00.500Z')).options.retryAfter).toBe(60)
     expect(dailyLimitExceeded(new Date('2026-03-02T00:00:00Z')).options.retryAfter).toBe(86_400)
   })

@@ -36,7 +36,7 @@ const CHANGES: [title: string, confirm: Confirm, answer: object][] = [
   ['503 when the gateway does not answer', async () => 503, { status: 503, body: { code: 'service_unavailable' } }],
 ]
 
-describe('a send that takes long', () => {
+describe('a slow send', () => {
   let world: World
   let files: Server
   let fetched: ServerResponse | undefined
@@ -71,7 +71,7 @@ describe('a send that takes long', () => {
       { to: someone(), text: 'late' },
     )
 
-  describe('because its body drips', () => {
+  describe('with a slow body', () => {
     it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
       answerWith(confirm)
       const caller = inboxCaller()
@@ -89,7 +89,7 @@ describe('a send that takes long', () => {
     })
   })
 
-  describe('because of a file that it attaches', () => {
+  describe('with a slow attachment', () => {
     it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
       answerWith(confirm)
       const caller = inboxCaller()
@@ -106,7 +106,7 @@ describe('a send that takes long', () => {
     })
   })
 
-  it('asks nothing of the gateway when it takes no time', async () => {
+  it('does not ask the gateway when it is fast', async () => {
     answerWith(confirmed)
     const answer = await world.call('messages.send', inboxCaller(), {
       path: '/messages/send',

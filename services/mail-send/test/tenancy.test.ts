@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
 
-/** Hands deletions over as Kafka may, at its worst, and lets the purge follow. */
+/** Delivers deletions as Kafka may, at its worst, and waits for the purge. */
 async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
   const { db, topics } = world
   await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} }), seed, ...events)
@@ -63,7 +63,7 @@ async function send(caller: SendingCaller, to: string): Promise<{ messageId: str
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
 
 describe('when an inbox is deleted', () => {
-  it('still delivers what was accepted, and forgets what only the inbox could ask for', async () => {
+  it('still delivers accepted messages, and deletes what only the inbox could request', async () => {
     const caller = inboxCaller()
     const sibling = { ...caller, inbox: inboxCaller().inbox }
     const to = someone()
@@ -81,7 +81,7 @@ describe('when an inbox is deleted', () => {
     expect(await blobs.exists(outboundBlob(others))).toBe(true)
   })
 
-  it('keeps the bytes of what is not delivered yet, and who it was sent to for reports that come late', async () => {
+  it('keeps the bytes of undelivered messages, and recipients for late reports', async () => {
     const caller = inboxCaller()
     world.zone.fail('waiting.example')
     const { id } = await send(caller, `ann-${randomUUID()}@waiting.example`)
@@ -95,7 +95,7 @@ describe('when an inbox is deleted', () => {
     })
   })
 
-  it('accepts nothing more for it, and keeps nothing of what was refused', async () => {
+  it('accepts nothing more for it, and stores nothing of refused messages', async () => {
     const caller = inboxCaller()
     await deliver(1, deletionOf(caller))
     expect(await trySend(caller, someone())).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
@@ -105,7 +105,7 @@ describe('when an inbox is deleted', () => {
     expect(await world.db.orm.pendingBlob.count()).toBe(0)
   })
 
-  it('purges what was being accepted meanwhile', async () => {
+  it('purges a message that was being accepted at the same time', async () => {
     const caller = inboxCaller()
     const { uid: inboxUid } = caller.inbox
     await Promise.all([
@@ -119,7 +119,7 @@ describe('when an inbox is deleted', () => {
     expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid } })).toBe(0)
   })
 
-  it('tells the gateway when it is purged, and learns of the deletion from it if need be', async () => {
+  it('reports to the gateway when it is purged, and learns of the deletion from it if necessary', async () => {
     const caller = inboxCaller()
     const { id } = await send(caller, someone())
     const ask = async () => {
@@ -134,14 +134,14 @@ describe('when an inbox is deleted', () => {
   })
 })
 
-describe('the metrics', () => {
+describe('the purge metrics', () => {
   const waiting = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${world.config.metrics?.port}/metrics`)).text()
     const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
     return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
   }
 
-  it('count the inboxes that are still to be purged, and not those that wait for deliveries', async () => {
+  it('count the inboxes that are still to be purged, but not those that wait for deliveries', async () => {
     const [stuck, delivering] = [randomUUID(), randomUUID()]
     const hourAgo = new Date(Date.now() - 3_600_000)
     const later = { organizationId: randomUUID(), deletedAt: hourAgo, dueAt: new Date(Date.now() + 3_600_000) }
@@ -179,7 +179,7 @@ describe('when another organization deletes many inboxes', () => {
 })
 
 describe('when the purge of an inbox fails', () => {
-  it('goes on with the others', async () => {
+  it('goes on with the other inboxes', async () => {
     const [stuck, other] = [inboxCaller(), inboxCaller()]
     for (const caller of [stuck, other]) {
       const { id, messageId } = await send(caller, someone())
@@ -213,7 +213,7 @@ describe('when the purge of an inbox fails', () => {
   }, 30_000)
 
   let inTheWay = ''
-  /** A store that does not delete the bytes of a message, whatever the reason. */
+  /** Keeps the store from deleting the bytes of a message. */
   async function putInTheWay(id: string): Promise<void> {
     const files = await readdir(world.blobs, { recursive: true, withFileTypes: true })
     const found = files.find((file) => file.isFile() && file.name === path.basename(outboundBlob(id)))
@@ -225,7 +225,7 @@ describe('when the purge of an inbox fails', () => {
 })
 
 describe('when an organization is deleted', () => {
-  it.each([1, 2, 3])('forgets its keys, counts and blocked addresses, and nobody else’s (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('deletes its keys, counts and suppressed addresses, and no others (seed %i)', async (seed) => {
     const [caller, other] = [inboxCaller(), inboxCaller()]
     for (const { organization_id } of [caller, other])
       await suppress(world.db, organization_id, 'a@b.example', 'bounced')
@@ -239,7 +239,7 @@ describe('when an organization is deleted', () => {
     expect(await world.db.orm.suppression.count({ where: { organizationId: other.organization_id } })).toBe(1)
   })
 
-  it('delivers what was accepted before, and forgets it then, with whatever its end blocked', async () => {
+  it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
     const caller = inboxCaller()
     const to = someone()
     world.outside.answerRecipient(to, '450 4.2.0 later', '550 5.1.1 nobody')

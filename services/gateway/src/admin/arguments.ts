@@ -2,10 +2,10 @@ import { InvalidArgumentError } from '@commander-js/extra-typings'
 import { apiKeyName, instantInput, operations, validate } from '@restante/contracts'
 import { parseDuration } from '@restante/service'
 
-/** What every command that scripts may want to read takes. */
+/** Option of every command whose output scripts may want to read. */
 export const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const
 
-/** A limit: a whole number, or `none`, which stays a word because an option's value cannot be null. */
+/** Parses a limit: a whole number, or `none`, which stays a word because an option's value cannot be null. */
 export function limit(text: string): number | 'none' {
   return text === 'none' ? text : count(text)
 }
@@ -19,21 +19,21 @@ export function count(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-/** As strict as the API: what a lenient reader makes of `12` or of a 30 February is not what anybody meant. */
+/** As strict as the API: a lenient parser would accept `12` or a 30 February. */
 export function moment(text: string): Date {
   const at = instantInput.safeParse(text)
   if (at.success) return at.data
   throw new InvalidArgumentError('It must be a date and time with a zone, such as 2027-01-31T12:00:00Z.')
 }
 
-/** A moment, or how long ago it was: `90m`, `12h`, `7d`. */
+/** Parses a time, or an age: `90m`, `12h`, `7d`. */
 export function past(text: string): Date {
   const ago = parseDuration(text)
-  // Longer ago than there is a year for is no moment.
+  // An age that leads to no representable time is refused like an invalid time.
   return ago === undefined || ago > Date.now() ? moment(text) : new Date(Date.now() - ago)
 }
 
-/** What a key is called, under the rules of the API. */
+/** Parses the name of a key, under the rules of the API. */
 export function keyName(text: string): string {
   const name = validate(apiKeyName, text)
   if (name.ok) return name.value

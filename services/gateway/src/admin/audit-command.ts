@@ -11,10 +11,10 @@ const DEFAULT_LIMIT = 50
 export function addAuditCommand(root: Command, console: Console): void {
   root
     .command('audit')
-    .description('who changed keys and organizations, newest first; also of organizations that are gone')
-    .option('--organization <id>', 'only what concerns this one')
-    .option('--since <moment>', 'not what is older: a date and time, or how long ago, such as 90m, 12h, 7d', past)
-    .option('--limit <n>', 'entries at most', count, DEFAULT_LIMIT)
+    .description('changes of keys and organizations, newest first; deleted organizations included')
+    .option('--organization <id>', 'only entries of this organization')
+    .option('--since <moment>', 'only entries since then: a date and time, or an age such as 90m, 12h, 7d', past)
+    .option('--limit <n>', 'maximum number of entries', count, DEFAULT_LIMIT)
     .option(...JSON_OPTION)
     .action(async ({ organization: organizationId, since, limit, json: asJson }) => {
       const headings = ['AT', 'ORGANIZATION', 'ACTION', 'BY', 'KEY', 'NAME', 'WHAT']
@@ -38,7 +38,7 @@ function cellsOf(row: AuditEntry): string[] {
 const facts = z.record(z.string(), z.unknown())
 const detailsShape = z.object({ before: facts.optional(), after: facts.optional(), because: z.string().optional() })
 
-/** What the key is bound to, and what became of it: `inbox_limit 3 > 10`. */
+/** The scope of the key, and the changed values: `inbox_limit 3 > 10`. */
 function whatOf({ details, tier, podId, inboxUid }: AuditEntry): string {
   const bound = inboxUid !== null ? `inbox ${inboxUid}` : podId !== null ? `pod ${podId}` : tier
   const { before, after, because } = detailsShape.parse(details)

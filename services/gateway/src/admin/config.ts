@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import type { z } from 'zod'
 import { secretsConfiguration, variables } from '../config.ts'
 
-/** What the command line needs of the gateway's environment. */
+/** The part of the gateway's environment that the command line needs. */
 export const environment = variables.pick({
   DATABASE_URL: true,
   DATABASE_DIRECT_URL: true,
@@ -21,7 +21,7 @@ export function configure(given: z.output<typeof environment>) {
 }
 export type OperatorConfig = ReturnType<typeof configure>
 
-/** Who is logged in, for the audit log. A container may run as a number that has no name. */
+/** The logged-in user, for the audit log. A container may run under a user id that has no name. */
 function userName(): string {
   try {
     return userInfo().username

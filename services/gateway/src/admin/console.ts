@@ -1,19 +1,19 @@
 import { createInterface } from 'node:readline/promises'
 import type { Operator } from './operator.ts'
 
-/** What a command talks to. */
+/** The input and output of a command. */
 export interface Console {
-  /** The installation; opened when a command first needs it, so that help needs no configuration. */
+  /** The installation; opened on first use, so that help needs no configuration. */
   operator(): Operator
-  /** A line for whoever reads the result, a person or a script. */
+  /** Prints a line of the result, for a person or a script. */
   print(line: string): void
-  /** A line that says what is going on, or what is wrong. */
+  /** Prints a line about progress or an error. */
   say(line: string): void
-  /** What a person answers; undefined where nobody sits in front. */
+  /** Asks a question; undefined where no terminal is attached. */
   ask(question: string): Promise<string | undefined>
 }
 
-/** Standard output and error of this process; questions are asked only where a person can see and answer them. */
+/** Standard output and error of this process; questions are asked only on a terminal. */
 export function processConsole(operator: () => Operator): Console {
   return {
     operator,
@@ -22,7 +22,7 @@ export function processConsole(operator: () => Operator): Console {
     ask: async (question) => {
       if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
       const lines = createInterface({ input: process.stdin, output: process.stderr })
-      // Ctrl-C and the end of the input are answers too: not the one that was asked for.
+      // Ctrl-C and the end of the input count as an answer other than the expected one.
       const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
       try {
         return await Promise.race([lines.question(question), closed])

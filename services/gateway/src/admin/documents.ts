@@ -3,7 +3,7 @@ import type { AuditEntry, Credential, Organization } from '../generated/prisma/c
 import type { ListedKey } from './keys.ts'
 import type { OrganizationStatus } from './operator.ts'
 
-/** What scripts read: one document a line, with the names that the API uses. Unset members are left out. */
+/** Output for scripts: one document a line, with the names that the API uses. Unset members are omitted. */
 export function json(document: Record<string, unknown>): string {
   return JSON.stringify(Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null)))
 }

@@ -11,13 +11,13 @@ export function addKeyCommands(root: Command, console: Console): void {
 
   commands
     .command('create')
-    .description('make a key; its secret is shown once')
-    .argument('<organization>', 'whose key it is')
+    .description('create a key; its secret is shown once')
+    .argument('<organization>', 'organization of the key')
     .addOption(new Option('--pod <pod>', 'bind it to a pod, by id or client_id').conflicts('inbox'))
     .option('--inbox <inbox>', 'bind it to an inbox, by address or client_id')
-    .option('--name <name>', 'what it is called in lists', keyName)
-    .option('--permissions <names>', 'grant these alone, with commas between; default: unrestricted', names)
-    .option('--expires <moment>', 'when it stops working, such as 2027-01-31T12:00:00Z', instant)
+    .option('--name <name>', 'name shown in lists', keyName)
+    .option('--permissions <names>', 'grant only these, separated by commas; default: unrestricted', names)
+    .option('--expires <moment>', 'expiry time, such as 2027-01-31T12:00:00Z', instant)
     .option(...JSON_OPTION)
     .action(async (organizationId, { expires, json: asJson, ...given }) => {
       const made = await console.operator().createKey({ ...given, organizationId, expiresAt: expires })
@@ -38,7 +38,7 @@ export function addKeyCommands(root: Command, console: Console): void {
 
   commands
     .command('revoke')
-    .description('end a key: nothing authenticates with it a second later, and its streams close')
+    .description('revoke a key: within a second nothing authenticates with it, and its streams close')
     .argument('<key>', 'its id')
     .action(async (id) => {
       await console.operator().revokeKey(id)
@@ -47,7 +47,7 @@ export function addKeyCommands(root: Command, console: Console): void {
 }
 
 export function printedKey({ secret }: MadeKey): string {
-  return `API key      ${secret}\nThe key is shown only now; store it.`
+  return `API key      ${secret}\nThe key is shown only once; store it now.`
 }
 
 function cellsOf(row: ListedKey): string[] {

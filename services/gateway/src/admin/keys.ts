@@ -26,7 +26,7 @@ export interface NewKey {
 
 export interface MadeKey {
   readonly row: Credential
-  /** Shown once; nobody can show it again. */
+  /** Shown once; it cannot be retrieved again. */
   readonly secret: string
 }
 
@@ -38,7 +38,7 @@ interface Dependencies {
   readonly credentialLimit: number
 }
 
-/** Makes a key in an organization that is held. Nobody grants it, so it may hold whatever there is. */
+/** Creates a key in an organization that is locked. No credential grants it, so it may have any permission. */
 export async function issueKey(
   tx: Tx,
   deps: Dependencies,
@@ -86,5 +86,5 @@ async function bindingOf(tx: Tx, organizationId: string, { pod, inbox }: NewKey)
 
 function permissionNamed(name: string): Permission {
   if (isPermission(name)) return name
-  throw new UsageError(`There is no permission ${name}.`)
+  throw new UsageError(`Unknown permission ${name}.`)
 }

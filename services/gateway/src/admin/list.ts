@@ -2,17 +2,17 @@ import type { Console } from './console.ts'
 import { json } from './documents.ts'
 import { Table } from './table.ts'
 
-/** How a list is printed: a document a line for scripts, or a table for a person. */
+/** How a list is printed: a document a line for scripts, or a table for people. */
 export type ListForm<Row> =
   | { readonly document: (row: Row) => Record<string, unknown> }
   | {
       readonly headings: readonly string[]
       readonly cells: (row: Row) => string[]
-      /** What a person reads where there is nothing; a script gets no line. */
+      /** Text shown when the list is empty; scripts get no line. */
       readonly none: string
     }
 
-/** Prints a list a page at a time, as the pages come. */
+/** Prints a list page by page, as the pages arrive. */
 export async function printList<Row>(
   console: Console,
   pages: AsyncIterable<readonly Row[]>,

@@ -18,7 +18,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-// Whoever reads a part of a long list and goes, such as `head`, has seen enough.
+// A reader such as `head` may close the output early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

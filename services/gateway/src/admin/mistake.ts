@@ -1,4 +1,4 @@
-/** Something the operator can put right; the message says how, and a stack trace would only be in the way. */
+/** An error that the operator can fix; the message says how, and no stack trace is printed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -25,7 +25,7 @@ import type { OperatorConfig } from './config.ts'
 import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
 import { UsageError } from './mistake.ts'
 
-/** Limits of an organization. Absent: as it is; null: none of its own. */
+/** Limits of an organization. Absent: unchanged; null: no limit of its own. */
 export interface Limits {
   readonly inboxes?: number | null | undefined
   readonly domains?: number | null | undefined
@@ -35,8 +35,8 @@ export interface Limits {
 export type OrganizationStatus = 'active' | 'suspended' | 'deleting'
 
 /**
- * What the operator of an installation does and the API does not offer. The same store and the same events as the API:
- * the running services learn of it through the topic, and no process needs a restart.
+ * Operations of the installation's operator that the API does not offer. They use the same store and events as the API:
+ * running services learn of changes through the topic, and no process needs a restart.
  */
 export class Operator {
   readonly #db: Db
@@ -48,7 +48,7 @@ export class Operator {
 
   constructor(config: OperatorConfig) {
     this.#db = openDatabase({ ...config.database, poolSize: 2 })
-    // Gateways that run remember keys for a second at most; there is nothing to forget in this process.
+    // Running gateways cache keys for a second at most; this process has no cache to invalidate.
     this.#events = new TenancyEvents(new Outbox({ db: this.#db, service: 'gateway' }), () => {})
     this.#secrets = new Secrets(config.credentials)
     this.#credentialLimit = config.credentialLimit
@@ -60,8 +60,10 @@ export class Operator {
   }
 
   /**
-   * An organization with its default pod and an unrestricted key, which may also grant `app_connect` (identity 3.4).
-   * @param human whose it is: sign-up then refuses this address, instead of making an organization for it (identity 5.1).
+   * Creates an organization with its default pod and an unrestricted key, which may also grant `app_connect` (identity
+   * 3.4).
+   * @param human its human: sign-up then refuses this address, instead of creating an organization for it (identity
+   * 5.1).
    */
   async createOrganization(limits: Limits = {}, human?: string) {
     return this.#db.transaction(async (tx) => {
@@ -75,7 +77,7 @@ export class Operator {
 
   /**
    * The organization that a new installation starts with.
-   * @returns undefined when there is an organization already, however many processes ask at once.
+   * @returns undefined when there is an organization already, also when several processes call this at once.
    */
   async ensureFirstOrganization(): Promise<{ organization: Organization; key: MadeKey } | undefined> {
     return this.#db.transaction(
@@ -102,7 +104,7 @@ export class Operator {
     )
   }
 
-  /** One organization, also while it is being deleted, and how much it holds. */
+  /** One organization, even while it is being deleted, and its counts. */
   async organization(id: string) {
     const row = await this.#db.orm.organization.findUnique({ where: { id: uuid(id) } })
     if (row === null) throw unknownOrganization(id)
@@ -114,12 +116,12 @@ export class Operator {
     return { row, keys, pods }
   }
 
-  /** A suspended organization reads and receives, but does not send. @returns whether that is new. */
+  /** A suspended organization reads and receives, but does not send. @returns whether anything changed. */
   async setStatus(id: string, status: 'active' | 'suspended'): Promise<boolean> {
     return this.#change(id, { status })
   }
 
-  /** @returns whether anything is new. */
+  /** @returns whether anything changed. */
   async setLimits(id: string, { inboxes, domains, keys }: Limits): Promise<boolean> {
     return this.#change(id, {
       ...(inboxes === undefined ? {} : { inboxLimit: inboxes }),
@@ -128,7 +130,7 @@ export class Operator {
     })
   }
 
-  /** Says whose organization it is; null: nobody's. @returns whether that is new. */
+  /** Sets the human of an organization; null: none. @returns whether anything changed. */
   async setHuman(id: string, human: string | null): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       if (human !== null) await holdHuman(tx, human)
@@ -145,8 +147,8 @@ export class Operator {
   }
 
   /**
-   * Begins the deletion: the organization's keys are dead with the commit, and a gateway deletes what it holds.
-   * @returns whether that is new.
+   * Begins the deletion: the organization's keys are revoked with the commit, and a gateway deletes its data.
+   * @returns whether anything changed.
    */
   async deleteOrganization(id: string): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
@@ -182,12 +184,12 @@ export class Operator {
     yield* listKeys(this.#db, organizationId)
   }
 
-  /** Nothing authenticates with the key a second later; streams opened with it are closed. */
+  /** Within a second nothing authenticates with the key; streams opened with it are closed. */
   async revokeKey(id: string): Promise<void> {
     const revoked = await this.#db.transaction((tx) =>
       revokeCredentials(tx, this.#events, { id: uuid(id) }, { actor: this.#actor, now: new Date() }),
     )
-    if (revoked === 0) throw new UsageError(`There is no key ${id}.`)
+    if (revoked === 0) throw new UsageError(`Key ${id} was not found.`)
   }
 
   /** Entries of the audit log, newest first, a page at a time. */
@@ -260,10 +262,10 @@ function uuid(text: string): string {
 }
 
 function unknownOrganization(id: string): UsageError {
-  return new UsageError(`There is no organization ${id}.`)
+  return new UsageError(`Organization ${id} was not found.`)
 }
 
-/** For what an organization that is being deleted no longer takes. */
+/** The error for operations that an organization being deleted no longer accepts. */
 function noOrganization(id: string): UsageError {
-  return new UsageError(`There is no organization ${id}, or it is being deleted.`)
+  return new UsageError(`Organization ${id} was not found, or is being deleted.`)
 }

@@ -11,12 +11,12 @@ import type { Limits, OrganizationStatus } from './operator.ts'
 import { facts, moment } from './table.ts'
 
 const STATUSES: readonly OrganizationStatus[] = ['active', 'suspended', 'deleting']
-const INBOXES = ['--inboxes <n>', 'inboxes it may have; none: no limit'] as const
-const DOMAINS = ['--domains <n>', 'domains it may have; none: no limit'] as const
+const INBOXES = ['--inboxes <n>', 'maximum number of inboxes; none: no limit'] as const
+const DOMAINS = ['--domains <n>', 'maximum number of domains; none: no limit'] as const
 const KEYS = ['--keys <n>', "live keys it may have; none: the installation's CREDENTIAL_LIMIT"] as const
 const ID = ['<organization>', 'its id'] as const
 
-/** How often a command that waits for a deletion looks whether it is over. */
+/** Poll interval of a command that waits for a deletion. */
 const LOOK_MS = 250
 
 export function addOrganizationCommands(root: Command, console: Console): void {
@@ -24,11 +24,11 @@ export function addOrganizationCommands(root: Command, console: Console): void {
 
   commands
     .command('create')
-    .description('make an organization with its default pod and an unrestricted key')
+    .description('create an organization with its default pod and an unrestricted key')
     .option(...INBOXES, limit)
     .option(...DOMAINS, limit)
     .option(...KEYS, limit)
-    .option('--human <address>', 'whose it is; an agent that names this human at sign-up is refused', human)
+    .option('--human <address>', 'e-mail address of its human; sign-ups that name this human are refused', human)
     .option(...JSON_OPTION)
     .action(async (given) => {
       const made = await console.operator().createOrganization(limitsIn(given), given.human)
@@ -37,12 +37,12 @@ export function addOrganizationCommands(root: Command, console: Console): void {
 
   commands
     .command('first')
-    .description('the same, unless there is an organization already, however many ask at once')
+    .description('the same, unless an organization exists already; safe to run concurrently')
     .option(...JSON_OPTION)
     .action(async ({ json: asJson }) => {
       const made = await console.operator().ensureFirstOrganization()
       if (made !== undefined) console.print(printedOrganization(made, asJson))
-      else console.print(asJson ? '{}' : 'There is an organization already.')
+      else console.print(asJson ? '{}' : 'An organization exists already.')
     })
 
   commands
@@ -70,7 +70,7 @@ export function addOrganizationCommands(root: Command, console: Console): void {
 
   commands
     .command('suspend')
-    .description('it reads and receives, but does not send')
+    .description('suspend it: it reads and receives, but does not send')
     .argument(...ID)
     .action(async (id) => {
       const changed = await console.operator().setStatus(id, 'suspended')
@@ -79,7 +79,7 @@ export function addOrganizationCommands(root: Command, console: Console): void {
 
   commands
     .command('resume')
-    .description('it sends again')
+    .description('resume a suspended organization, which may send again')
     .argument(...ID)
     .action(async (id) => {
       const changed = await console.operator().setStatus(id, 'active')
@@ -88,7 +88,7 @@ export function addOrganizationCommands(root: Command, console: Console): void {
 
   commands
     .command('limits')
-    .description('show its limits, or change those that are given')
+    .description('show its limits, or change the given ones')
     .argument(...ID)
     .option(...INBOXES, limit)
     .option(...DOMAINS, limit)
@@ -99,31 +99,33 @@ export function addOrganizationCommands(root: Command, console: Console): void {
       const { row } = await console.operator().organization(id)
       const { inboxLimit: inboxes, domainLimit: domains, credentialLimit: keys } = row
       if (given.json) return console.print(json({ inbox_limit: inboxes, domain_limit: domains, api_key_limit: keys }))
-      if (changed) console.say('Changed. What is there already stays, also beyond a limit.')
+      if (changed) console.say('Changed. Existing resources stay, even beyond a limit.')
       console.print(facts(limitsOf(row)))
     })
 
   commands
     .command('human')
-    .description('say whose it is, so that sign-up refuses this human, or that it is nobody’s')
+    .description('set its human, whose sign-ups are then refused, or none')
     .argument(...ID)
     .argument('<address>', 'an e-mail address, or none', humanOrNone)
     .action(async (id, address) => {
       const changed = await console.operator().setHuman(id, address)
-      const now = address === null ? 'nobody’s' : `that of ${address}`
-      console.print(changed ? `${id} is now ${now}.` : `${id} was ${now} already.`)
+      const now = address === null ? 'not set' : address
+      console.print(changed ? `Human of ${id}: ${now}.` : `Human of ${id}: ${now}, unchanged.`)
     })
 
   commands
     .command('delete')
-    .description('delete it with everything it holds: keys at once, inboxes and mail behind')
+    .description('delete it with everything it holds: keys at once, inboxes and mail afterwards')
     .argument(...ID)
     .option('--yes', 'do not ask')
-    .option('--wait', 'until nothing of it is left')
+    .option('--wait', 'wait until nothing of it is left')
     .action(async (id, { yes, wait }) => {
       if (!yes) await confirm(console, id)
       const begun = await console.operator().deleteOrganization(id)
-      console.print(begun ? `${id} is being deleted. Its keys are dead.` : `${id} was being deleted already.`)
+      console.print(
+        begun ? `${id} is being deleted. Its API keys have been revoked.` : `${id} was being deleted already.`,
+      )
       if (!wait) return
       while (!(await console.operator().isGone(id))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
       console.print(`${id} is gone.`)
@@ -136,13 +138,13 @@ function limitsIn({ inboxes, domains, keys }: GivenLimits): Limits {
   return { inboxes: limitOrNull(inboxes), domains: limitOrNull(domains), keys: limitOrNull(keys) }
 }
 
-/** @throws UsageError unless a person types the id again. */
+/** @throws UsageError unless the id is typed again. */
 async function confirm(console: Console, id: string): Promise<void> {
   const { row } = await console.operator().organization(id)
   const what = `${row.inboxCount} ${row.inboxCount === 1 ? 'inbox' : 'inboxes'} and all mail`
-  const answer = await console.ask(`This deletes ${what}, for good. Type the id of the organization to go on: `)
-  if (answer === undefined) throw new UsageError('Nobody is there to be asked. Say --yes to delete it for good.')
-  if (answer.trim() !== id) throw new UsageError('That is not its id. Nothing was deleted.')
+  const answer = await console.ask(`This deletes ${what}, permanently. Type the id of the organization to continue:  `)
+  if (answer === undefined) throw new UsageError('No terminal to ask on. Use --yes to delete it permanently.')
+  if (answer.trim() !== id) throw new UsageError('The id does not match. Nothing was deleted.')
 }
 
 function printedOrganization(made: { organization: Organization; key: MadeKey }, asJson: true | undefined): string {

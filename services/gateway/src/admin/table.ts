@@ -1,5 +1,6 @@
 /**
- * Rows as a person reads them, a page at a time: columns at least as wide as their widest value so far, two blanks apart.
+ * Rows formatted for people, a page at a time: columns at least as wide as their widest value so far, separated by two
+ * blanks.
  */
 export class Table {
   readonly #headings: readonly string[]
@@ -11,7 +12,7 @@ export class Table {
     this.#widths = headings.map((heading) => heading.length)
   }
 
-  /** The lines of a page; those of the first one begin with the headings. */
+  /** The lines of a page; the first page begins with the headings. */
   page(rows: readonly (readonly string[])[]): string {
     this.#widths = this.#widths.map((width, column) => Math.max(width, ...rows.map((row) => row[column]?.length ?? 0)))
     const lines = this.#begun ? rows : [this.#headings, ...rows]
@@ -27,7 +28,7 @@ export class Table {
   }
 }
 
-/** Names and values of one thing, a line each. */
+/** Names and values of one resource, a line each. */
 export function facts(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')

@@ -14,10 +14,11 @@ const ATTEMPT_MS = 60_000
 const RETRY_CAP_MS = 10_000
 
 /**
- * Mails verification codes: a timer of the transaction that made the code. The digits are derived anew for each attempt
- * and the mail has an id of its own, so that a crash at any point costs neither the mail nor a second one. Whatever is in
- * the way is waited out for as long as the code is valid, but a mail that is refused is given up. That the mail was
- * taken over is written before the timer ends; a crash in between hands the same mail over again, which is no second one.
+ * Mails verification codes: a timer of the transaction that created the code. The digits are derived again for each
+ * attempt and the mail has an id of its own, so that a crash at any point neither loses nor duplicates the mail.
+ * Failures are retried for as long as the code is valid, but a refused mail is given up. The hand-over of the mail is
+ * recorded before the timer ends; after a crash in between the same mail is handed over again, which has no second
+ * effect.
  */
 export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
   const retry = (attempt: number, error: unknown): Date | null =>
@@ -32,19 +33,20 @@ export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: Code
       subject: 'Your verification code',
       text: code.credentialId === null ? firstText(secrets.code(id)) : textForKey(secrets.code(id)),
     })
-    // By itself, and not with the timer held: transactions that end a code or mail it again lock the code, then its timer.
+    // Committed separately, and not with the timer locked: transactions that end a code or mail it again lock the code,
+    // then its timer.
     await db.orm.verificationCode.updateMany({ where: { id }, data: { mailedAt: new Date() } })
   })
 }
 
-/** Nobody can be mailed at the address. Other refusals are of our own making, such as a key that is being changed. */
+/** The address cannot be mailed. Other rejections have internal causes, such as a key that is being changed. */
 function isFinal(error: unknown): boolean {
   return error instanceof UpstreamRejectedError && error.status === 400
 }
 
 const hours = LIMITS.signUp.codeLifetime / 3_600_000
 
-/** For a human in whose name an agent signed up. */
+/** For a human in whose name an agent has signed up. */
 function firstText(code: string): string {
   return [
     `Your verification code is ${code}`,
@@ -56,7 +58,7 @@ function firstText(code: string): string {
   ].join('\n')
 }
 
-/** For the human of an organization that is there, for which another key was asked. */
+/** For the human of an existing organization, for which another key was requested. */
 function textForKey(code: string): string {
   return [
     `Your verification code is ${code}`,

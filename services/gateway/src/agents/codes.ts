@@ -7,8 +7,8 @@ import { baseAddress } from '../inboxes/recipients.ts'
 import type { GatewaySchedule } from '../timers.ts'
 
 /**
- * The mailbox that a human's address reaches: plus tags and letter case make no other one. Throttles count by it, because
- * `you+1@` and `you+2@` fill the same mailbox (identity 5.1).
+ * The mailbox that a human's address reaches: plus tags and letter case do not make a different one. Throttles count by
+ * it, because `you+1@` and `you+2@` fill the same mailbox (identity 5.1).
  */
 export function mailboxOf(humanEmail: string): string {
   return baseAddress(humanEmail)
@@ -29,15 +29,15 @@ const HOLD_CODE_OF_KEY = sql<{ id: string }, [credentialId: string]>(
 )
 
 /**
- * The organization's own code, live or not, held until the end of the transaction so that attempts count exactly. Codes
- * of provisional keys are others: no sign-up of a stranger touches this one.
+ * The organization's own code, valid or not, locked until the end of the transaction so that attempts are counted
+ * exactly. Codes of provisional keys are separate: no sign-up of a third party affects this one.
  */
 export async function lockOwnCode(tx: Tx, organizationId: string): Promise<VerificationCode | undefined> {
   const [held] = await tx.query(HOLD_OWN_CODE, organizationId)
   return held && readCode(tx, held.id)
 }
 
-/** The code of a provisional key, live or not, held in the same way. Without one, none was mailed. */
+/** The code of a provisional key, valid or not, locked in the same way. Absent when none was mailed. */
 export async function lockCodeOfKey(tx: Tx, credentialId: string): Promise<VerificationCode | undefined> {
   const [held] = await tx.query(HOLD_CODE_OF_KEY, credentialId)
   return held && readCode(tx, held.id)
@@ -55,15 +55,15 @@ export function isLive(code: Pick<VerificationCode, 'expiresAt'>, now: Date): bo
 export interface CodeRequest {
   readonly organizationId: string
   readonly humanEmail: string
-  /** Mail a code that is live and was mailed already once more. */
+  /** Mails a code again that is valid and was mailed already. */
   readonly mailAgain: boolean
 }
 
 /**
- * Gives the organization a code of its own, if one can be mailed now: a code exists only together with a mail that carries
- * it. Attempts are thereby bounded by the mails to the human's mailbox, ten for each of five a day: replacing the human,
- * signing up again and plus tags bring no further ones. A live code is kept with its attempts for the same reason. The
- * caller holds the human (`holdHuman`).
+ * Gives the organization a code of its own, if one can be mailed now: a code exists only together with a mail that
+ * carries it. Attempts are thereby bounded by the mails to the human's mailbox, ten for each of five a day: replacing
+ * the human, signing up again and plus tags give no further ones. A valid code is kept with its attempts for the same
+ * reason. The caller holds the human (`holdHuman`).
  */
 export async function ensureCode(tx: Tx, timers: GatewaySchedule, request: CodeRequest, now: Date): Promise<void> {
   const { organizationId, humanEmail } = request
@@ -83,8 +83,8 @@ export interface ProvisionalKey {
 }
 
 /**
- * Gives a provisional key a code of its own, if one can be mailed now. A key without a mailed code has nothing that could
- * be guessed, so a stranger gets at most three attempts for each of the three mails a day (identity 5.2). The caller
+ * Gives a provisional key a code of its own, if one can be mailed now. For a key without a mailed code there is nothing
+ * to guess, so a third party gets at most three attempts for each of the three mails a day (identity 5.2). The caller
  * holds the human.
  */
 export async function mailCodeOfKey(tx: Tx, timers: GatewaySchedule, key: ProvisionalKey, now: Date): Promise<void> {
@@ -102,7 +102,7 @@ async function createCode(tx: Tx, given: NewCode, now: Date): Promise<Verificati
   })
 }
 
-/** Ends a code: it verifies nothing any more and is not mailed any more. */
+/** Ends a code: it is neither accepted nor mailed any more. */
 export async function forgetCode(tx: Tx, timers: GatewaySchedule, code: VerificationCode): Promise<void> {
   const orm = await tx.orm()
   await orm.verificationCode.delete({ where: { id: code.id } })
@@ -110,8 +110,9 @@ export async function forgetCode(tx: Tx, timers: GatewaySchedule, code: Verifica
 }
 
 /**
- * At most one code mail a minute and five a day to one mailbox, over all operations: no mail bomb (identity 5.1). Three of
- * the five at most are codes of provisional keys: strangers' sign-ups leave the others to the organization's own code.
+ * At most one code mail a minute and five a day to one mailbox, over all operations: no mail bombing (identity 5.1). At
+ * most three of the five are codes of provisional keys: sign-ups of third parties leave the others to the
+ * organization's own code.
  */
 async function mayMail(
   tx: Tx,

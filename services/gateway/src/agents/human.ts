@@ -28,7 +28,10 @@ export async function attachHuman(deps: AgentDependencies, caller: Caller, human
   }
 }
 
-/** A mail that was delivered is not sent again: any holder of a key could fill the human's mailbox (identity 5.3). */
+/**
+ * A mail that was delivered is not sent again: otherwise any holder of a key could flood the human's mailbox (identity
+ * 5.3).
+ */
 async function hasLastMailFailed(
   { db, hasMailFailed }: AgentDependencies,
   organizationId: string,
@@ -43,7 +46,7 @@ async function hasLastMailFailed(
   try {
     return await hasMailFailed(last.id)
   } catch (error) {
-    log.warn({ err: error }, 'could not ask whether a code mail came back; presuming that it did not')
+    log.warn({ err: error }, 'code mail status unavailable, assuming that it was delivered')
     return false
   }
 }
@@ -71,8 +74,8 @@ async function attach(
 }
 
 /**
- * Gives an organization that is held another human, or none. What rested on the one before ends: the code that was mailed,
- * and keys that wait for it. Either could otherwise still take the place of the organization's key.
+ * Gives a locked organization another human, or none. Everything that depended on the previous human ends: the mailed
+ * code, and keys that wait for it. Either could otherwise still take over the organization's key.
  */
 export async function changeHuman(
   tx: Tx,

@@ -11,7 +11,7 @@ import type { TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { ensureCode, holdHuman, mailboxOf, mailCodeOfKey } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
-import { demandWebhookOwner, type EndWebhooks, finishTakeOver, type TakeOver, takeOver } from './take-over.ts'
+import { type EndWebhooks, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
 
 export interface AgentDependencies {
   readonly db: Db
@@ -20,7 +20,10 @@ export interface AgentDependencies {
   readonly addresses: AddressRules
   readonly timers: GatewayTimers
   readonly turns: KeyedMutex
-  /** Requests about one human; patient, because sign-ups of a crowd all succeed, each with a key that the next ends. */
+  /**
+   * Serializes requests about one human, with a long wait, because many concurrent sign-ups all succeed, each with a
+   * key that the next one ends.
+   */
   readonly humanTurns: KeyedMutex
   readonly settings: SignUpSettings
   /** Whether any mail was ever accepted for the organization; asks the owner of the mailbox. */
@@ -38,7 +41,7 @@ interface SignedUp {
   readonly api_key: string
 }
 
-/** What a sign-up comes to, and whether it took an organization over. */
+/** Outcome of a sign-up, and whether it took an organization over. */
 interface Outcome {
   readonly answer: SignedUp
   readonly takeOver?: TakeOver
@@ -72,7 +75,7 @@ async function signUpWithHuman(
       await holdHuman(tx, human)
       const orm = await tx.orm()
       const found = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
-      // What was asked about mail must be about the organization that is decided on; else look again.
+      // The answers about mail must concern the organization that is decided on; otherwise they are requested again.
       if (found?.id !== known?.id) return undefined
       if (found === null) return { answer: await signUpNew(tx, deps, body, actor) }
       return signUpAgain(tx, deps, { organizationId: found.id, human, received }, body, actor)
@@ -83,28 +86,31 @@ async function signUpWithHuman(
 }
 
 /**
- * Whether a new key of a known organization could open mail, and so must be confirmed first. Otherwise it takes the
+ * Whether a new key of a known organization could read mail, and so must be confirmed first. Otherwise it takes the
  * organization over.
- * @throws UpstreamError when it would, and the owner of webhooks is away.
+ * @throws UpstreamError when it would, and the owner of webhooks is down.
  */
 async function mayOpenMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
   if (known.authenticationType !== 'agent_unverified') return true
   const inForce = { organizationId: known.id, takeOvers: known.takeOvers }
   const [received, owner] = await Promise.allSettled([
     hasReceivedMail(deps, known, log),
-    demandWebhookOwner(deps.endWebhooks, inForce),
+    requireWebhookOwner(deps.endWebhooks, inForce),
   ])
   if (received.status === 'rejected') throw received.reason
   if (!received.value && owner.status === 'rejected') throw owner.reason
   return received.value
 }
 
-/** When the mailbox cannot be asked, mail is presumed: a bare address must not open mail that may have arrived. */
+/**
+ * When the mailbox service cannot be asked, mail is assumed: an address alone must not give access to mail that may
+ * have arrived.
+ */
 async function hasReceivedMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
   try {
     return await deps.hasReceivedMail(known.id)
   } catch (error) {
-    log.warn({ err: error, organization_id: known.id }, 'could not ask whether mail was received; presuming so')
+    log.warn({ err: error, organization_id: known.id }, 'received mail could not be checked, assuming there is some')
     return true
   }
 }
@@ -143,9 +149,9 @@ interface KnownHuman {
 }
 
 /**
- * The human is known: a new key, which takes the organization over at once or, where mail could be opened with it, once
- * its code is entered.
- * @returns undefined when the organization is not this human's any more: it is deleted, or was given another.
+ * The human is known: a new key, which takes the organization over at once or, where it could read mail, once its code
+ * is entered.
+ * @returns undefined when the organization no longer belongs to this human: it was deleted, or given another.
  */
 async function signUpAgain(
   tx: Tx,
@@ -179,7 +185,7 @@ async function signUpAgain(
   return { answer, takeOver: done }
 }
 
-/** The organization's first inbox. One that was deleted is made again, but not for a key that proves nothing yet. */
+/** The organization's first inbox. A deleted one is created again, but not for a key that is not confirmed yet. */
 async function inboxOf(
   tx: Tx,
   deps: AgentDependencies,
@@ -221,8 +227,8 @@ select k.id from credentials k
  limit greatest(0, (select count(*) from credentials where organization_id = $1 and provisional) - $3)`)
 
 /**
- * Makes room for one more provisional key: the oldest go, except those whose code was mailed and is valid. A stranger's
- * sign-ups can therefore not push out the key that the human is about to confirm (identity 5.2).
+ * Makes room for one more provisional key: the oldest are deleted, except those whose code was mailed and is valid.
+ * Sign-ups of third parties can therefore not displace the key that the human is about to confirm (identity 5.2).
  */
 async function makeRoom(
   tx: Tx,

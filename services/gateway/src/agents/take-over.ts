@@ -9,7 +9,7 @@ import type { Organization } from '../generated/prisma/client.ts'
 import { endInheritance, handOnInboxes } from '../inboxes/inheritance.ts'
 import { organizationChanged, organizationTakenOver, type TenancyEvents } from '../tenancy/events.ts'
 
-/** Which take-over of which organization. */
+/** Identifies one take-over of one organization. */
 export interface TakeOver {
   readonly organizationId: string
   readonly takeOvers: number
@@ -20,7 +20,7 @@ export interface TakingOver {
   readonly addresses: { readonly defaultDisplayName: string | undefined }
 }
 
-/** What takes an organization over, and how far the human is with it. */
+/** The credential that takes an organization over, and whether the human has confirmed it. */
 export interface Successor {
   readonly credentialId: string
   /** Whether the human has confirmed it by now. */
@@ -28,9 +28,10 @@ export interface Successor {
 }
 
 /**
- * Hands an organization that is held over to one credential (identity 5.1): every other one ends, paused inboxes take
- * mail again, and the number of take-overs grows, by which each service tells what earlier credentials made. Names and
- * metadata that they set stay until the human confirms the successor. `finishTakeOver` is to follow the commit.
+ * Transfers a locked organization to one credential (identity 5.1): every other one ends, paused inboxes accept mail
+ * again, and the number of take-overs is incremented, by which each service recognises what earlier credentials
+ * created. Names and metadata that they set stay until the human confirms the successor. `finishTakeOver` must follow
+ * the commit.
  */
 export async function takeOver(
   tx: Tx,
@@ -57,8 +58,8 @@ export async function takeOver(
 }
 
 /**
- * The human has confirmed the credential that took a held organization over earlier: what was set before the take-over
- * goes, here and with every service that hears of it.
+ * The human has confirmed the credential that took a locked organization over earlier: settings from before the
+ * take-over are removed, here and in every service that consumes the event.
  */
 export async function confirmTakeOver(
   tx: Tx,
@@ -71,26 +72,26 @@ export async function confirmTakeOver(
   await events.record(tx, organizationTakenOver(organization, { credentialId, verified: true }, now))
 }
 
-/** Deletes the webhooks of an organization that keys from before a take-over made; asks their owner. */
+/** Asks the owner of webhooks to delete those that keys from before a take-over created. */
 export type EndWebhooks = (takeOver: TakeOver) => Promise<void>
 
-/** How long the owner of webhooks may be away between the commit and the answer. */
+/** How long the owner of webhooks may be down between the commit and the answer. */
 const PATIENCE_MS = 10_000
 
 /**
- * Asks the owner of webhooks for the take-over that is in force, which changes nothing: when it is away, the request ends
+ * Asks the owner of webhooks about the take-over in force, which changes nothing: when it is down, the request fails
  * here with 503 instead of after the change.
  * @throws UpstreamError
  */
-export function demandWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver): Promise<void> {
+export function requireWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver): Promise<void> {
   return endWebhooks(inForce)
 }
 
 /**
- * Completes a take-over that is committed, ahead of its answer. Afterwards no webhook of an earlier key is left, and the
- * second is over for which another process may remember such a key, or hold its stream open (identity 10.3). After a
- * crash, or where this throws, the event does the same; the client has no answer then.
- * @throws UpstreamError when the owner of webhooks is away for too long.
+ * Completes a committed take-over, before its answer. Afterwards no webhook of an earlier key is left, and the second
+ * has passed for which another process may cache such a key, or keep its stream open (identity 10.3). After a crash, or
+ * when this throws, the event has the same effect; the client has no answer then.
+ * @throws UpstreamError when the owner of webhooks is down for too long.
  */
 export async function finishTakeOver(endWebhooks: EndWebhooks, done: TakeOver): Promise<void> {
   const patience = AbortSignal.timeout(PATIENCE_MS)

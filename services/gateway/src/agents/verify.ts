@@ -9,9 +9,9 @@ import { changeOrganization } from '../organizations/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
 import { forgetCode, isLive, lockCodeOfKey, lockOwnCode } from './codes.ts'
 import type { AgentDependencies } from './sign-up.ts'
-import { confirmTakeOver, demandWebhookOwner, finishTakeOver, type TakeOver, takeOver } from './take-over.ts'
+import { confirmTakeOver, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
 
-/** What became of one submission. Each ends in a commit: a wrong code must stay counted. */
+/** Outcome of one submission. Each is committed: a wrong code must stay counted. */
 type Outcome =
   | { readonly kind: 'verified'; readonly takeOver: TakeOver | undefined }
   | { readonly kind: 'nothing_to_verify' }
@@ -30,10 +30,10 @@ export async function verify(
   submitted: string,
   actor: Actor,
 ): Promise<{ verified: true }> {
-  // Only a provisional key takes an unverified organization over by this.
+  // Only a provisional key takes over an unverified organization in this way.
   if (caller.credential.provisional && caller.unverified) {
     const inForce = { organizationId: caller.organization_id, takeOvers: caller.take_overs ?? 0 }
-    await demandWebhookOwner(deps.endWebhooks, inForce)
+    await requireWebhookOwner(deps.endWebhooks, inForce)
   }
   const outcome = await writeHolding(deps, caller, (tx, organization) =>
     submit(tx, deps, { caller, organization, submitted, actor }),
@@ -80,7 +80,7 @@ function refusalOf(outcome: Exclude<Outcome, { kind: 'verified' }>): ApiError {
   }
 }
 
-/** The refusal of `agent_verify`: only an organization, or a key, that waits for its code has something to verify. */
+/** The error of `agent_verify`: only an organization, or a key, that waits for its code has something to verify. */
 export function nothingToVerify(): ApiError {
   return new ApiError('missing_permission', {
     fix: "'agent_verify' needs an organization key of an agent organization that is not verified yet.",
@@ -106,7 +106,7 @@ async function submit(tx: Tx, deps: AgentDependencies, submission: Submission): 
   return confirmOrganization(tx, deps, submission, credential)
 }
 
-/** Checks the organization's own code, which ten wrong attempts lock until its end. */
+/** Checks the organization's own code, which ten wrong attempts lock until it expires. */
 async function confirmOrganization(
   tx: Tx,
   deps: AgentDependencies,
@@ -132,8 +132,8 @@ async function confirmOrganization(
 }
 
 /**
- * Checks the code that was mailed for a provisional key, and no other one. The third wrong attempt ends the key: what it
- * could guess is nothing against the code of the human's own agent (identity 5.2).
+ * Checks the code that was mailed for a provisional key, and no other one. The third wrong attempt ends the key: its
+ * guesses cannot affect the code of the human's own agent (identity 5.2).
  */
 async function confirmKey(
   tx: Tx,
@@ -164,8 +164,8 @@ async function confirmKey(
     const { takeOver: done } = await takeOver(tx, deps, confirmed, successor, actor, now)
     return { kind: 'verified', takeOver: done }
   }
-  // In a verified organization the human has confirmed what is there: only keys end, those of earlier sign-ups and all that
-  // were made with them. A copy of a key that is replaced would otherwise go on reading the mail.
+  // In a verified organization the human has confirmed what exists: only keys end, those of earlier sign-ups and all
+  // that were made with them. A copy of a replaced key could otherwise go on reading the mail.
   const replaced = { organizationId: organization.id, id: { not: credential.id }, signUp: true }
   await revokeCredentials(tx, deps.events, replaced, { actor, now, action: 'credential.rotated' })
   return { kind: 'verified', takeOver: undefined }

@@ -2,7 +2,10 @@ import type { Tx } from '../database.ts'
 import type { Credential, Organization, Prisma } from '../generated/prisma/client.ts'
 import type { Actor } from './actor.ts'
 
-/** What the audit log tells of: every change of who may do what, and of the organizations themselves (identity 3.1). */
+/**
+ * The changes that the audit log records: every change of permissions, and of the organizations themselves (identity
+ * 3.1).
+ */
 export type AuditAction =
   | 'credential.created'
   | 'credential.changed'
@@ -15,7 +18,7 @@ export type AuditAction =
   | 'organization.deleting'
   | 'organization.deleted'
 
-/** What happened to something else, and so to a key. */
+/** The event that caused the end of a key. */
 export type AuditCause =
   | 'inbox deleted'
   | 'pod deleted'
@@ -27,7 +30,7 @@ export type AuditCause =
 
 type Facts = Record<string, Prisma.InputJsonValue | null>
 
-/** One change. Details are facts before and after it; never a secret, nor its hash, nor a human's address. */
+/** One change. Details are values before and after it; never a secret, nor its hash, nor a human's address. */
 export interface AuditChange {
   readonly action: AuditAction
   readonly organizationId: string
@@ -38,7 +41,7 @@ export interface AuditChange {
 
 /**
  * Writes changes into the audit log, in the transaction that makes them. The log belongs to the operator: it outlives
- * the organization that it tells of (identity 10.1).
+ * the organization that it describes (identity 10.1).
  */
 export async function recordAudit(tx: Tx, actor: Actor, at: Date, ...changes: readonly AuditChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -69,7 +72,7 @@ export function credentialFacts(row: Credential): Facts {
   }
 }
 
-/** Whether a human is attached is a fact of the log; who it is leaves with the organization. */
+/** The log records whether a human is attached; the address is deleted with the organization. */
 export function organizationFacts(row: Organization): Facts {
   return {
     status: row.status,
@@ -82,7 +85,7 @@ export function organizationFacts(row: Organization): Facts {
   }
 }
 
-/** The facts that differ, as they were and as they are. */
+/** The values that differ, before and after. */
 export function difference(before: Facts, after: Facts): { before: Facts; after: Facts } {
   const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   const only = (facts: Facts): Facts => Object.fromEntries(changed.map((name) => [name, facts[name] ?? null]))

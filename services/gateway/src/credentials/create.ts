@@ -13,7 +13,7 @@ import type { Db, Tx } from '../database.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { lockInbox } from '../inboxes/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
-import { demandPod } from '../pods/store.ts'
+import { requirePod } from '../pods/store.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { bearerDocument, publicKeyDocument } from './documents.ts'
 import { grantForNew, grantForNewPublicKey, rightsFromRow } from './grants.ts'
@@ -43,7 +43,7 @@ type Body = RequestOf<'apiKeys.create'>['body']
 type BearerBody = Exclude<Body, { public_key: unknown }>
 type PublicKeyBody = Extract<Body, { public_key: unknown }>
 
-/** Makes a bearer key or registers a public key, whichever the body is (identity 3.3). */
+/** Creates a bearer key or registers a public key, depending on the body (identity 3.3). */
 export function createCredential(
   deps: CreateDependencies,
   caller: Caller,
@@ -63,7 +63,7 @@ async function createBearerKey(
 ): Promise<CreatedBearerKey> {
   const scope = scopeFilter(caller)
   const { row, secret } = await writeHolding(deps, caller, async (tx, organization) => {
-    await demandScope(tx, caller)
+    await requireScope(tx, caller)
     const creator = await findCaller(tx, caller)
     const rights = accept(grantForNew(rightsFromRow(creator), body.permissions))
     const expiresAt = expiryOf(creator, body.expires_at)
@@ -85,7 +85,7 @@ async function registerPublicKey(
   const fingerprint = await fingerprintOf(jwk)
   const scope = scopeFilter(caller)
   const row = await writeHolding(deps, caller, async (tx, organization) => {
-    await demandScope(tx, caller)
+    await requireScope(tx, caller)
     const known = clientId === undefined ? undefined : await findByClientId(tx, scope.organizationId, clientId)
     if (known !== undefined) return sameRegistration(known, scope, fingerprint)
     const creator = await findCaller(tx, caller)
@@ -100,25 +100,31 @@ async function registerPublicKey(
   return publicKeyDocument(row)
 }
 
-/** Deletes of pods and inboxes hold the organization too; what they committed since the path was resolved shows here. */
-async function demandScope(tx: Tx, caller: Caller): Promise<void> {
+/**
+ * Deletions of pods and inboxes lock the organization too; what they committed since the path was resolved is visible
+ * here.
+ */
+async function requireScope(tx: Tx, caller: Caller): Promise<void> {
   const { organization_id: organizationId, inbox } = caller
-  if (inbox === undefined) return demandPod(tx, caller)
+  if (inbox === undefined) return requirePod(tx, caller)
   if ((await lockInbox(tx, { ...organizationScope(organizationId), inboxUid: inbox.uid }, inbox.address)) === undefined)
     throw notFound('Inbox')
 }
 
-/** A repeated registration gets what exists, as it is now; any other use of the alias is a conflict (identity 1.1). */
+/**
+ * A repeated registration returns the existing key, as it is now; any other use of the alias is a conflict (identity
+ * 1.1).
+ */
 function sameRegistration(known: BoundCredential, scope: CredentialScope, fingerprint: string): BoundCredential {
   const sameScope = known.podId === (scope.podId ?? null) && known.inboxUid === (scope.inboxUid ?? null)
   if (sameScope && known.fingerprint === fingerprint) return known
   throw new ApiError('conflict', {
     message: 'This client_id belongs to another key or another scope',
-    fix: 'Choose another client_id, or leave it out.',
+    fix: 'Choose another client_id, or omit it.',
   })
 }
 
-/** The new key's expiry: its own, else inherited once; never later than the creator's (identity 3.3). */
+/** The new key's expiry: its own, otherwise inherited once; never later than the creator's (identity 3.3). */
 function expiryOf({ expiresAt: bound }: Credential, requested: Date | undefined): Date | undefined {
   if (requested === undefined) return bound ?? undefined
   if (requested.getTime() <= Date.now()) throw invalid(['expires_at'], 'Must be in the future')

@@ -3,7 +3,7 @@ import { permissionsOnWire, rightsFromRow } from './grants.ts'
 import { registeredKey } from './public-keys.ts'
 import type { BoundCredential } from './store.ts'
 
-/** A credential as list, get and update show it; never a secret (identity 3.2). */
+/** A credential as shown by list, get and update; never a secret (identity 3.2). */
 export function apiKeyDocument(row: BoundCredential): ApiKey {
   return row.type === 'public_key' ? publicKeyDocument(row) : bearerDocument(row)
 }
@@ -21,7 +21,7 @@ export function bearerDocument(row: BoundCredential): BearerKey {
   }
 }
 
-/** A public key names the pod of its inbox too. */
+/** For a public key the pod of its inbox is shown too. */
 export function publicKeyDocument(row: BoundCredential): PublicKeyCredential {
   const { publicKey: jwk, fingerprint, createdBy } = registeredKey(row)
   return {

@@ -10,14 +10,17 @@ export interface Rights {
 export type Grant =
   | { readonly outcome: 'granted'; readonly rights: Rights }
   | { readonly outcome: 'escalation'; readonly missing: readonly Permission[] }
-  /** Only an unrestricted credential makes a key unrestricted (`open`), or changes what such a key holds (`narrow`). */
+  /**
+   * Only an unrestricted credential may make a key unrestricted (`open`), or change the rights of such a key
+   * (`narrow`).
+   */
   | { readonly outcome: 'unrestricted_required'; readonly to: 'open' | 'narrow' }
-  /** Permissions that nobody can give to a public key. */
+  /** Permissions that cannot be given to a public key. */
   | { readonly outcome: 'bearer_only'; readonly asked: readonly Permission[] }
-  /** A public key always lists what it holds. */
+  /** A public key always lists its permissions. */
   | { readonly outcome: 'explicit_required' }
 
-/** What a public key cannot hold, whoever registers it (identity 3.3). */
+/** Permissions that a public key cannot have, whoever registers it (identity 3.3). */
 const BEARER_ONLY: readonly Permission[] = ['account_update']
 
 export function isUnrestricted(rights: Rights): boolean {
@@ -92,7 +95,7 @@ export function permissionsOnWire(rights: Rights): Partial<Record<Permission, tr
   return shown
 }
 
-/** Rights as they lie in the database: a JSON list of names, null for an unrestricted key. */
+/** Rights as stored in the database: a JSON list of names, null for an unrestricted key. */
 export function rightsFromRow(row: { readonly permissions: unknown; readonly appConnect: boolean }): Rights {
   if (!Array.isArray(row.permissions)) return { permissions: undefined, appConnect: row.appConnect }
   return { permissions: new Set(row.permissions.filter(isPermissionName)), appConnect: row.appConnect }

@@ -5,7 +5,7 @@ import type { Organization } from '../generated/prisma/client.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { revokeCredentials } from './store.ts'
 
-/** Expired keys that one create removes at most. */
+/** Most expired keys that one create removes. */
 const BATCH = 100
 const LIMIT: Actor = { kind: 'system', id: 'api key limit' }
 
@@ -18,9 +18,9 @@ const LONGEST_EXPIRED = sql<{ id: string }, [organizationId: string, rows: numbe
 select id from credentials where organization_id = $1 and expires_at <= now() order by expires_at, id limit $2`)
 
 /**
- * Refuses one key too many. The caller holds the organization's lock, so that the count holds (identity 3.4 rule 14).
- * Of expired keys no more are kept than may be live: whoever makes keys that end at once would otherwise pile up more of
- * them in 30 days than the deletion of what they are bound to could take with it.
+ * Refuses a key beyond the limit. The caller holds the organization's lock, so that the count is exact (identity 3.4
+ * rule 14). The number of expired keys kept is limited to the same number: otherwise keys that expire at once would
+ * pile up in 30 days beyond what the deletion of their scope can remove.
  * @param common the limit of organizations that have none of their own.
  */
 export async function refuseBeyondLimit(

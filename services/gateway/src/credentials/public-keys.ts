@@ -4,14 +4,14 @@ import { invalid } from '@restante/service'
 import { calculateJwkThumbprint } from 'jose'
 import { z } from 'zod'
 
-/** What the row of a public key holds besides what all credentials do. */
+/** Columns of a public key in addition to those of all credentials. */
 const registered = z.object({
   publicKey: z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() }),
   fingerprint: z.string(),
   createdBy: z.string(),
 })
 
-/** @throws ZodError for the row of another family, which is a defect. */
+/** @throws ZodError for a row of another family, which is a defect. */
 export function registeredKey(row: { readonly [Column in keyof z.infer<typeof registered>]: unknown }) {
   return registered.parse(row)
 }
@@ -26,7 +26,7 @@ export async function fingerprintOf({ kty, crv, x, y }: PublicJwk): Promise<stri
   return calculateJwkThumbprint(jwk)
 }
 
-/** The key in the form that verifies; undefined where there is no such point on the curve. */
+/** The key in the form used for verification; undefined where there is no such point on the curve. */
 export function keyObjectOf(jwk: PublicJwk): KeyObject | undefined {
   try {
     return createPublicKey({ key: { ...jwk }, format: 'jwk' })

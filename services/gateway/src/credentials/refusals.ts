@@ -1,7 +1,7 @@
 import { ApiError, invalid } from '@restante/service'
 import type { Grant, Rights } from './grants.ts'
 
-/** What to do next. Which keys are unrestricted is seen in their records alone: how they were created does not tell. */
+/** The remedy. Which keys are unrestricted is visible in their records only, whatever way they were created. */
 const UNRESTRICTED = {
   open: `Set 'permissions' to an object of the permissions that the key needs, instead of null; or use an unrestricted key: in GET /v0/api-keys its record has no 'permissions'.`,
   narrow: `The key to be changed is unrestricted. Use an unrestricted key for it: in GET /v0/api-keys its record has no 'permissions'.`,

@@ -3,7 +3,7 @@ import { API_KEY_PREFIX_LENGTH } from '@restante/contracts'
 
 export type Region = 'us' | 'eu'
 
-/** A freshly made key. The secret leaves the process once, in the answer that creates it. */
+/** A newly created key. The secret leaves the process once, in the response that creates it. */
 export interface MintedSecret {
   readonly secret: string
   readonly prefix: string
@@ -11,7 +11,7 @@ export interface MintedSecret {
 }
 
 /**
- * Everything that is derived from the installation's secret. Each use has a key of its own, so that a value of one
+ * Everything that is derived from the installation's secret. Each purpose has a key of its own, so that a value of one
  * can never serve as a value of the other.
  */
 export class Secrets {
@@ -25,13 +25,13 @@ export class Secrets {
     this.#region = options.region
   }
 
-  /** 256 random bits behind the installation's prefix (identity 1.1). */
+  /** 256 random bits after the installation's prefix (identity 1.1). */
   mint(): MintedSecret {
     const secret = `am_${this.#region}_${randomBytes(32).toString('hex')}`
     return { secret, prefix: secret.slice(0, API_KEY_PREFIX_LENGTH), hash: this.hash(secret) }
   }
 
-  /** What is stored and looked up instead of a key: a stolen database opens nothing (identity 2.1). */
+  /** The value that is stored and looked up instead of a key: a stolen database gives no access (identity 2.1). */
   hash(token: string): Buffer {
     return createHmac('sha256', this.#keyHashKey).update(token).digest()
   }
@@ -43,7 +43,9 @@ export class Secrets {
   }
 }
 
-/** A key object, because every request hashes its key: from bytes it would be made anew each time, at four times the cost. */
+/**
+ * A key object, because every request hashes its key: created from bytes each time it would cost four times as much.
+ */
 function subkey(secret: string, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, 32)))
 }

@@ -38,12 +38,12 @@ export interface NewPublicKey extends NewCredential {
   readonly createdBy: string
 }
 
-// In one order everywhere, so that two transactions that end the same keys cannot deadlock.
+// In a fixed order, so that two transactions that end the same keys cannot deadlock.
 const LOCK = sql<{ id: string }, [ids: string[]]>(
   'select id from credentials where id = any($1::uuid[]) order by id for update',
 )
 
-/** Makes a bearer key. The secret is in the answer only; the row holds its keyed hash, the audit log neither. */
+/** Creates a bearer key. The secret is in the response only; the row has its keyed hash, the audit log neither. */
 export async function issueCredential(
   tx: Tx,
   deps: { events: TenancyEvents; secrets: Secrets },
@@ -56,7 +56,7 @@ export async function issueCredential(
   return { row: await insertCredential(tx, deps.events, given, family, actor, now), secret }
 }
 
-/** Registers a public key. That its client_id is free is decided by the index; the caller has looked before. */
+/** Registers a public key. The index decides whether its client_id is free; the caller has checked before. */
 export function registerCredential(
   tx: Tx,
   events: TenancyEvents,
@@ -133,7 +133,7 @@ export interface CredentialChange {
   readonly provisional?: boolean
 }
 
-/** Changes a key that is locked, and tells the other services. @param before as it was read under the lock. */
+/** Changes a locked key, and publishes the change. @param before as it was read under the lock. */
 export async function changeCredential(
   tx: Tx,
   events: TenancyEvents,
@@ -165,17 +165,19 @@ export async function changeCredential(
   return changed
 }
 
-/** How keys end, as the audit log tells it. */
+/** How keys end, for the audit log. */
 export interface Revocation {
   readonly actor: Actor
   readonly now: Date
   /** Default `credential.revoked`. */
   readonly action?: 'credential.revoked' | 'credential.rotated' | 'credential.expired'
-  /** What took them with it, when nobody named the keys themselves. */
+  /** The cause, when the keys themselves were not named. */
   readonly because?: AuditCause | undefined
 }
 
-/** Ends keys for good: nothing authenticates with them after the commit, apart from look-ups cached for a second. */
+/**
+ * Revokes keys permanently: nothing authenticates with them after the commit, apart from look-ups cached for a second.
+ */
 export async function revokeCredentials(
   tx: Tx,
   events: TenancyEvents,
@@ -187,7 +189,7 @@ export async function revokeCredentials(
   if (found.length === 0) return 0
   const ids = found.map((row) => row.id)
   await tx.query(LOCK, ids)
-  // Read again under the lock: the deletion's version must be beyond that of every change made meanwhile.
+  // Read again under the lock: the deletion's version must be above that of every change made in the meantime.
   const rows = await orm.credential.findMany({ where: { id: { in: ids } } })
   await orm.credential.deleteMany({ where: { id: { in: ids } } })
   await events.record(tx, ...rows.map((row) => credentialDeleted(row, now)))
@@ -209,7 +211,7 @@ export async function findCredential(
   return findWithin(db.orm, scope, reference)
 }
 
-/** The same, held until the end of the transaction. */
+/** The same, locked until the end of the transaction. */
 export async function lockCredential(
   tx: Tx,
   scope: ScopeFilter,
@@ -219,7 +221,7 @@ export async function lockCredential(
   const found = await findWithin(orm, scope, reference)
   if (found === undefined) return undefined
   await tx.query(LOCK, [found.id])
-  // What it was before the lock may be history; the alias may by now be another's.
+  // The value from before the lock may be outdated; the alias may belong to another key by now.
   return findWithin(orm, scope, found.id)
 }
 
@@ -233,16 +235,16 @@ async function findWithin(
     ? await orm.credential.findFirst({ where: { id: reference, ...shown(scope) }, include })
     : null
   if (byId !== null) return byId
-  // Nothing else can be an alias, and a database refuses some texts.
+  // Nothing else can be an alias, and PostgreSQL refuses some texts.
   if (!CLIENT_ID.test(reference)) return undefined
   const byAlias = await orm.credential.findFirst({ where: { clientId: reference, ...shown(scope) }, include })
   return byAlias ?? undefined
 }
 
 /**
- * The credential of a request, as it is now. What it hands on must not rest on a look-up of a moment ago, nor on what it
- * held before the request waited for a lock: rights that it lost would live on in others.
- * @throws ApiError 401 when it has ended meanwhile
+ * The credential of a request, as it is now. What it passes on must not be based on a look-up of a moment ago, nor on
+ * its rights before the request waited for a lock: revoked rights would live on in other keys.
+ * @throws ApiError 401 when it has been revoked in the meantime
  */
 export async function findCaller(tx: Tx, { organization_id: organizationId, credential }: Caller): Promise<Credential> {
   const orm = await tx.orm()
@@ -252,7 +254,7 @@ export async function findCaller(tx: Tx, { organization_id: organizationId, cred
   return row
 }
 
-/** @param type narrows to one family. */
+/** @param type restricts the list to one family. */
 export function listCredentials(
   db: Db,
   scope: ScopeFilter,
@@ -271,7 +273,7 @@ export function listCredentials(
   })
 }
 
-/** The keys of a scope. Those that expired long ago are none any more, swept or not (identity 3.1, 10.3). */
+/** The keys of a scope. Keys that expired long ago are not shown, swept or not (identity 3.1, 10.3). */
 function shown(scope: ScopeFilter): Prisma.CredentialWhereInput {
   const since = new Date(Date.now() - LIMITS.apiKey.listedAfterExpiry)
   return {

@@ -4,12 +4,13 @@ import { ApiError } from '@restante/service'
 const SCHEME = 'Bearer '
 
 /**
- * The key out of an `Authorization` header. The four faults are told apart, in this order (identity 1.6).
+ * Extracts the key from an `Authorization` header. The four possible faults are distinguished, in this order (identity
+ * 1.6).
  * @throws ApiError 401
  */
 export function bearerToken(header: string | undefined): string {
   if (header === undefined || header === '') throw missing('missing')
-  // The HTTP parser strips trailing blanks, so an empty key arrives as the bare scheme word.
+  // The HTTP parser strips trailing blanks, so an empty key arrives as the bare scheme.
   if (header === SCHEME.trimEnd()) throw missing('empty')
   if (!header.startsWith(SCHEME)) throw missing('scheme')
   const token = header.slice(SCHEME.length)

@@ -3,15 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match'
 
 /**
- * Lets pages of any origin read answers. `*` is safe because keys come in a header that no browser sends by itself;
- * there is no credentials mode (identity 1.2).
+ * Allows pages of any origin to read responses. `*` is safe because keys are in a header that no browser sends by
+ * itself; there is no credentials mode (identity 1.2).
  */
 export function openToBrowsers(response: ServerResponse): void {
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('access-control-expose-headers', 'Retry-After, X-Request-Id, ETag')
 }
 
-/** Answers a preflight, for any path and without authentication. Headers that are asked for are allowed. */
+/** Answers a preflight request, for any path and without authentication. All requested headers are allowed. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   const asked = request.headers['access-control-request-headers']
   response.statusCode = 204

@@ -1,9 +1,9 @@
-/** The package works on plain Node requests and responses; its published types know Express only. */
+/** The package works on plain Node requests and responses; its published types support Express only. */
 declare module 'compression' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
   interface Options {
-    /** Bodies below this many bytes are sent as they are. */
+    /** Bodies below this many bytes are not compressed. */
     readonly threshold?: number
   }
 

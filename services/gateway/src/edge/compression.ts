@@ -4,7 +4,7 @@ import compression from 'compression'
 
 const compress = compression({ threshold: LIMITS.request.compressAbove })
 
-/** Compresses what will be written, for clients that take it; small bodies and binary types stay as they are. */
+/** Compresses the response for clients that accept it; small bodies and binary types are not compressed. */
 export function compressFor(request: IncomingMessage, response: ServerResponse): void {
   const accepted = request.headers['accept-encoding']
   if (accepted === undefined || !accepted.includes('gzip')) return

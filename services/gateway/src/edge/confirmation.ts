@@ -27,12 +27,12 @@ export async function confirmCaller(db: Queryable, operation: OperationDefinitio
   if (row === undefined || row.take_overs !== (known.take_overs ?? 0)) throw new ApiError('unknown_api_key')
   const identity = identityOf(row)
   if (identity.expiresAt <= Date.now()) throw new ApiError('api_key_expired')
-  // What the prefix of the path decides, the tier, does not change in the life of a credential.
+  // The tier, which the prefix of the path determines, does not change in the life of a credential.
   admit(identity, operation, 'organization')
   return renewCaller(db, identity, known)
 }
 
-/** The same for another service, which gets a refusal as a document. */
+/** The same for another service, which gets an error as a document. */
 export async function confirmFor(
   db: Queryable,
   { operation, caller }: InternalRequestOf<'gateway.confirmCaller'>,

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib'
 import type { Exchange } from '@restante/service'
 import { errorReference } from './error-reference.ts'
 
-/** What of the viewer's package a page needs; nothing else of it is served. */
+/** The files of the viewer's package that a page needs; no others are served. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -31,22 +31,22 @@ const PAGE = `<!doctype html>
 `
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, persistAuthorization: true })\n`
 
-/** The page loads nothing from elsewhere, and nothing may frame it: a key can be typed into it. */
+/** The page loads nothing from other origins, and must not be framed: a key can be typed into it. */
 const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
 /** The OpenAPI document and its viewer, served from this installation: nothing is loaded from anywhere else. */
 export class Documents {
   readonly #openapiFile: string
   readonly #assets = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  /** Read and compressed once each: megabytes, for which no key is asked. */
+  /** Read and compressed once each: megabytes, served without a key. */
   readonly #files = new Map<string, Promise<StaticFile>>()
 
   constructor(options: { readonly openapiFile: string }) {
     this.#openapiFile = options.openapiFile
   }
 
-  /** Whether a document is asked for, or would be if there were one by that name. */
-  concerns({ path: requested, request }: Exchange): boolean {
+  /** Whether a document is requested, or would be if one of that name existed. */
+  matches({ path: requested, request }: Exchange): boolean {
     const known = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
     return known && (request.method === 'GET' || request.method === 'HEAD')
   }
@@ -68,7 +68,7 @@ export class Documents {
     return true
   }
 
-  /** A file that could not be read is tried again by the next request. */
+  /** A failed read is retried by the next request. */
   #read(file: string): Promise<StaticFile> {
     const known = this.#files.get(file)
     if (known !== undefined) return known
@@ -88,7 +88,7 @@ export class Documents {
   }
 }
 
-/** A file as it is, and compressed where that makes it smaller. */
+/** A file, and its compressed form where that is smaller. */
 interface StaticFile {
   readonly plain: Buffer
   readonly gzipped: Buffer | undefined

@@ -39,7 +39,7 @@ export interface EdgeDependencies {
   readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly documents: Documents
-  /** What other services ask; absent where that has a port of its own. */
+  /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
 }
 
@@ -54,7 +54,7 @@ export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<vo
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')
     compressFor(request, response)
-    if (deps.documents.concerns(exchange) && (await deps.documents.serve(exchange))) return
+    if (deps.documents.matches(exchange) && (await deps.documents.serve(exchange))) return
     return serveOperation(deps, exchange, matchRoute(deps.routes, exchange))
   }
 }
@@ -67,7 +67,7 @@ function matchRoute(routes: Router<Route>, { request, response, path }: Exchange
   throw new ApiError('not_found', { message: ROUTE_NOT_FOUND, ...(fix !== undefined && { fix }) })
 }
 
-/** What is wrong with a path that leads nowhere, where that is known. */
+/** The remedy for a path without a route, where one is known. */
 function fixOf(routes: Router<Route>, path: string): string | undefined {
   const leads = routes.match('GET', `${PREFIX.organization}${path}`) !== undefined
   return leads ? `Paths begin with ${PREFIX.organization}` : undefined
@@ -77,11 +77,11 @@ function allowHeader(methods: readonly string[]): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** The order of the checks decides which error wins (identity 1.11). */
+/** The order of the checks decides which error is reported (identity 1.11). */
 async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>): Promise<void> {
   const { operation, target } = match.value
   exchange.facts['operation'] = operation.id
-  if (target.kind === 'upgrade') return demandUpgrade(exchange)
+  if (target.kind === 'upgrade') return requireUpgrade(exchange)
   const peer = deps.peers.of(exchange.request)
   exchange.facts['peer'] = peer
   if (operation.authentication === 'none') {
@@ -91,7 +91,7 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   if (!isSigned(exchange.request)) {
     return passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer), peer })
   }
-  // The body is in memory from here to the answer; whose it is, only the signature over it proves.
+  // The body is in memory from here to the response; only the signature over it proves its owner.
   await exchange.bodies.hold(`peer ${networkOf(peer)}`, async (count) => {
     await passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer, count), peer })
   })
@@ -108,7 +108,7 @@ async function admitKeyless(
   if (operation === 'files.download') await limits.admitDownload(params['token'] ?? '', peer)
 }
 
-/** Who sent a request, and from where. */
+/** The sender of a request, and its address. */
 interface Sender {
   /** Absent for operations that take no key. */
   readonly admitted: AdmittedCaller | undefined
@@ -123,12 +123,12 @@ async function passOn(
 ): Promise<void> {
   const { operation, target } = match.value
   if (target.kind === 'local') return answer(operation, target.handler, exchange, match.params, { peer }, admitted)
-  // A signed body has arrived by now; any other is still to come, and the service confirms the caller after it.
+  // A signed body has arrived by now; any other is still to arrive, and the service confirms the caller afterwards.
   const caller = await admitted?.current()
   return forward(deps.upstreams.of(operation.service), match, exchange, { caller, peer })
 }
 
-/** @param count of the body of a signed request; without it a key is asked for. */
+/** @param count counts the body of a signed request; without it a key is required. */
 async function callerOf(
   deps: EdgeDependencies,
   exchange: Exchange,
@@ -156,10 +156,10 @@ async function callerOf(
   )
 }
 
-/** A plain request to the stream's address (events 6.1). */
-function demandUpgrade({ response }: Exchange): void {
+/** A plain request to the stream's URL (events 6.1). */
+function requireUpgrade({ response }: Exchange): void {
   response.setHeader('upgrade', 'websocket')
-  // Without `close` Node would keep a connection open that the peer, or our own shutdown, has declared over.
+  // Without `close` Node would keep a connection open that the client, or a shutdown, has declared finished.
   response.setHeader('connection', 'upgrade, close')
   sendJson(response, 426, { message: 'Upgrade Required' })
 }

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorDefinition } from '@restante/contracts'
 
-/** The page that the `docs` member of every error points to: one entry per code, from the table of codes itself. */
+/** The page that the `docs` member of every error links to: one entry per code, from the table of codes itself. */
 export function errorReference(): string {
   const entries = Object.entries<ErrorDefinition>(ERRORS).map(([code, definition]) => entry(code, definition))
   return `<!doctype html>

@@ -1,6 +1,6 @@
 import { type CallerCredential, isPermission, type Permission, type SendingRight, type Tier } from '@restante/contracts'
 
-/** `IdentityRow` out of `credentials c` and `organizations o`. */
+/** The columns of `IdentityRow`, from `credentials c` and `organizations o`. */
 export const IDENTITY_COLUMNS = `
        c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
        c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
@@ -25,7 +25,7 @@ export interface IdentityRow {
   readonly take_overs: number
 }
 
-/** Who a key belongs to and what it may do: made once per look-up, read by every request that presents the key. */
+/** The owner and rights of a key: built once per look-up, read by every request that presents the key. */
 export interface Identity {
   readonly organizationId: string
   readonly tier: Tier
@@ -37,7 +37,7 @@ export interface Identity {
   readonly usedAt: number
   readonly sending: SendingRight
   readonly unverified: boolean
-  /** How often the organization has been taken over (identity 5.1). */
+  /** Number of take-overs of the organization (identity 5.1). */
   readonly takeOvers: number
 }
 
@@ -66,7 +66,9 @@ export function identityOf(row: IdentityRow): Identity {
   }
 }
 
-/** What the organization may send (identity 5.4): an unverified agent writes to its human alone, or to nobody. */
+/**
+ * The sending right of an organization (identity 5.4): an unverified agent may write only to its human, or to no one.
+ */
 export function sendingRight(row: {
   readonly organization_status: string
   readonly authentication_type: string | null

@@ -19,7 +19,7 @@ import {
 
 export interface InternalRoutesOptions {
   readonly handlers: InternalHandlers<'gateway'>
-  /** The key that each peer shares with the gateway. */
+  /** The key shared with each service that may call the gateway. */
   readonly peerKeys: Readonly<Partial<Record<ServiceName, string>>>
 }
 
@@ -29,8 +29,8 @@ interface InternalRoute {
 }
 
 /**
- * What other services ask the gateway. The edge is public, so a request without the token of a service that may call
- * the operation gets the answer of a path that does not exist.
+ * The gateway's internal operations. The edge is public, so a request without the token of a service that may call the
+ * operation gets the response of a path that does not exist.
  */
 export function internalRoutes(options: InternalRoutesOptions): (exchange: Exchange) => Promise<void> {
   const operations = internalOperationsOf('gateway')
@@ -66,7 +66,7 @@ async function peerOf(
   } catch (error) {
     if (!(error instanceof InvalidTokenError)) throw error
   }
-  exchange.log.warn({ operation: operation.id }, 'an internal operation was called without the right token')
+  exchange.log.warn({ operation: operation.id }, 'internal operation called without a valid token')
   throw unknownRoute()
 }
 

@@ -17,14 +17,14 @@ select ${IDENTITY_COLUMNS}, c.secret_hash
   join organizations o on o.id = c.organization_id
  where c.secret_hash = any($1)`)
 
-/** How long a key counts as one that was good here, in milliseconds. */
+/** How long a key counts as recently valid here, in milliseconds. */
 const GOOD_MS = 10 * 60_000
 
 interface Entry {
   readonly lookup: Promise<Identity | undefined>
   /**
-   * From the moment the question was asked: an answer is never trusted for longer than the bound. Of the clock that
-   * cannot be set back: by the other one a key that was revoked could live on for as long as that was.
+   * Counted from when the query was sent: a result is never trusted for longer than the bound. On the monotonic clock:
+   * if the wall clock were set back, a revoked key could live on for that long.
    */
   readonly until: number
   organizationId: string | undefined
@@ -34,25 +34,25 @@ export interface KeyLookupOptions {
   readonly db: Queryable
   readonly secrets: Secrets
   readonly region: Region
-  /** API of the other region, named to callers that come with its keys. */
+  /** API of the other region, named to callers that use its keys here. */
   readonly otherRegionUrl: string | undefined
-  /** Keys that are remembered at once. Default 10,000. */
+  /** Most cached keys. Default 10,000. */
   readonly capacity?: number
 }
 
 /**
- * Finds the holder of a key by the key's hash. Positive answers are remembered for at most a second: that is the bound
- * within which revocation holds in every process, with no invalidation channel that could fail (identity 2.1). This
- * process's own changes hold at once (`forget`). Requests that come together share one question.
+ * Finds the holder of a key by the key's hash. Positive results are cached for at most a second: that is the bound
+ * within which a revocation takes effect in every process, with no invalidation channel that could fail (identity 2.1).
+ * Changes made by this process take effect at once (`forget`). Concurrent requests for one key share one query.
  */
 export class KeyLookup {
   readonly #options: KeyLookupOptions
   readonly #capacity: number
   readonly #entries = new Map<string, Entry>()
-  /** Until when a key counts as good, in the order of these times. It is looked up all the same. */
+  /** Until when a key counts as recently valid, in the order of these times. It is looked up all the same. */
   readonly #good = new Map<string, number>()
   readonly #shared: SharedLookup<Identity>
-  /** In front of keys when they are hashed: what they become in this map, nobody outside of this process can tell. */
+  /** Salt for hashing keys: the map's entries cannot be derived outside of this process. */
   readonly #salt = randomBytes(32).toString('base64url')
 
   constructor(options: KeyLookupOptions) {
@@ -62,9 +62,9 @@ export class KeyLookup {
   }
 
   /**
-   * @param sparingly for a peer that has sent too many bad keys: one that was not good here lately costs no query of its
-   *   own (`SharedLookup`).
-   * @throws ApiError 401 for a key that is unknown, or whose time is over.
+   * @param sparingly for a client that has sent too many bad keys: one that was not valid here recently costs no query
+   * of its own (`SharedLookup`).
+   * @throws ApiError 401 for a key that is unknown or expired.
    */
   async authenticate(token: string, sparingly = false): Promise<Identity> {
     const identity = token.startsWith(API_KEY_START) ? await this.#find(token, sparingly) : undefined
@@ -73,7 +73,7 @@ export class KeyLookup {
     return identity
   }
 
-  /** Drops what is remembered of an organization's keys, and every question that is still open. */
+  /** Drops everything cached about an organization's keys, and every query in flight. */
   forget(organizationId: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.organizationId === undefined || entry.organizationId === organizationId) this.#entries.delete(key)
@@ -81,7 +81,7 @@ export class KeyLookup {
   }
 
   #find(token: string, sparingly: boolean): Promise<Identity | undefined> {
-    // No key is kept in memory, and none is compared by anything but a keyed hash. This one costs a sixth of the stored one.
+    // No key is kept in memory, and keys are compared only by a keyed hash. This hash costs a sixth of the stored one.
     const key = hash('sha256', this.#salt + token, 'base64')
     const now = performance.now()
     const known = this.#entries.get(key)
@@ -114,7 +114,7 @@ export class KeyLookup {
     this.#evict(now)
     lookup.then(
       (identity) => {
-        // Only positive answers stay: a key that is made a moment later must work at once.
+        // Only positive results are cached: a key that is created a moment later must work at once.
         if (identity !== undefined) {
           entry.organizationId = identity.organizationId
           this.#noteGood(key, now)
@@ -136,7 +136,10 @@ export class KeyLookup {
     }
   }
 
-  /** The map is in the order of the questions, so the oldest go first: those whose time is over, or one too many. */
+  /**
+   * The map is in the order of the queries, so the oldest are evicted first: expired entries, or one beyond the
+   * capacity.
+   */
   #evict(now: number): void {
     for (const [key, entry] of this.#entries) {
       if (entry.until > now && this.#entries.size <= this.#capacity) return

@@ -13,16 +13,16 @@ update credentials c set used_at = due.at from due where c.id = due.id`)
 const FLUSH_AFTER_MS = 1_000
 
 /**
- * Notes when keys were last used: at most once a minute per key, in batches, off the path of requests (identity 2.1).
- * A failure to write costs a time stamp, never a request; nor does a key that is just being changed make others wait,
- * or two processes that write the same keys in another order stop each other.
+ * Records when keys were last used: at most once a minute per key, in batches, outside of request handling (identity
+ * 2.1). A failed write costs a timestamp, never a request. Rows locked by a change of their key are skipped, and two
+ * processes that write the same keys in different orders cannot deadlock.
  */
 export class KeyUsage implements Component {
   readonly name = 'key usage'
   readonly #db: Queryable
   readonly #log: Logger
   readonly #pending = new Map<string, number>()
-  /** When this process last noted a key; bounded by forgetting what is older than the interval. */
+  /** When this process last recorded each key; bounded, because entries older than the interval are dropped. */
   #noted = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #swept = 0
@@ -57,7 +57,7 @@ export class KeyUsage implements Component {
     const ids = entries.map(([id]) => id)
     const times = entries.map(([, at]) => new Date(at).toISOString())
     await this.#db.query(RECORD, ids, times).catch((error: unknown) => {
-      this.#log.warn({ err: error, keys: ids.length }, 'the last use of keys was not recorded')
+      this.#log.warn({ err: error, keys: ids.length }, 'last use of keys could not be recorded')
     })
   }
 

@@ -5,8 +5,8 @@ import proxyaddr from 'proxy-addr'
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 
 /**
- * Who is at the other end of a request. What a client says of itself is not believed: `X-Forwarded-For` counts only as
- * far back as the addresses in it are proxies of ours.
+ * Determines the client of a request. A client's own statements are not believed: `X-Forwarded-For` counts only as far
+ * back as its addresses are trusted proxies.
  */
 export class Peers {
   readonly #isProxy: ((address: string, distance: number) => boolean) | undefined
@@ -16,14 +16,14 @@ export class Peers {
     this.#isProxy = trustedProxies.length === 0 ? undefined : proxyaddr.compile([...trustedProxies])
   }
 
-  /** The address of the peer in its one spelling; '' when it has gone already. */
+  /** The canonical address of the client; '' when it has disconnected already. */
   of(request: IncomingMessage): string {
     const connected = plain(request.socket.remoteAddress ?? '')
     if (this.#isProxy === undefined || !this.isProxy(connected)) return connected
     return canonical(proxyaddr(request, this.#isProxy)) ?? connected
   }
 
-  /** Whether connections from this address carry requests of many peers. */
+  /** Whether connections from this address carry requests of many clients. */
   readonly isProxy = (address: string): boolean => this.#isProxy?.(plain(address), 0) ?? false
 }
 
@@ -31,7 +31,7 @@ function plain(address: string): string {
   return address.replace(MAPPED_IPV4, '')
 }
 
-/** Undefined for what is no address: then the proxy that wrote it is all that is known. */
+/** Undefined when it is not an address: then only the proxy that wrote it is known. */
 function canonical(address: string): string | undefined {
   const version = isIP(address)
   if (version === 4) return address

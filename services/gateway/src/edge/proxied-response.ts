@@ -13,20 +13,23 @@ const DROPPED = new Set([
   'x-request-id',
 ])
 
-/** A whole answer up to here is sent as text: joined with the head it is one write, which costs half of one in parts. */
+/**
+ * A whole response up to this size is sent as text: joined with the header it is one write, which costs half as much as
+ * two.
+ */
 const JOINED = 8 * 1024
 
-/** Whether a header of an answer, by its name in lower case, is for the client. */
+/** Whether a response header, by its name in lower case, is passed on to the client. */
 export function passesBack(name: string): boolean {
   return !DROPPED.has(name)
 }
 
 /**
- * Carries one answer from a service to the client as it comes: what a slow reader does not take is not read either, and a
- * client that goes away ends the work behind.
+ * Streams one response from a service to the client: data that a slow client does not read is not read from the service
+ * either, and a client that disconnects aborts the upstream request.
  */
 export class ProxiedResponse implements Dispatcher.DispatchHandler {
-  /** Settles when all of the answer is handed over, or broke off. */
+  /** Settles when the whole response is passed on, or broke off. */
   readonly over: Promise<void>
   readonly #response: ServerResponse
   readonly #settle: PromiseWithResolvers<void>
@@ -42,12 +45,12 @@ export class ProxiedResponse implements Dispatcher.DispatchHandler {
   }
 
   readonly #onClose = (): void => {
-    if (!this.#response.writableFinished) this.#controller?.abort(new Error('the client has gone'))
+    if (!this.#response.writableFinished) this.#controller?.abort(new Error('the client has disconnected'))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It went while the request waited for a connection.
+    // It disconnected while the request waited for a connection.
     if (this.#response.destroyed) this.#onClose()
   }
 
@@ -68,7 +71,7 @@ export class ProxiedResponse implements Dispatcher.DispatchHandler {
     controller.pause()
     if (this.#draining) return
     this.#draining = true
-    // Once for the whole answer: where it is compressed, a listener is not taken away from what writes it.
+    // Once for the whole response: the compressing writer does not support removing a listener.
     response.on('drain', () => controller.resume())
   }
 
@@ -81,7 +84,10 @@ export class ProxiedResponse implements Dispatcher.DispatchHandler {
     this.#settle.resolve()
   }
 
-  /** Once there is more than a head: after one that breaks off right there, the client gets another answer. */
+  /**
+   * Begins with the first byte after the header: if the upstream breaks off right there, the client gets another
+   * response.
+   */
   #begin(): void {
     const head = this.#head
     if (head === undefined) return

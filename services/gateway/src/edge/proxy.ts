@@ -15,7 +15,7 @@ import { ProxiedResponse } from './proxied-response.ts'
 import { pathBelow, type Route } from './route-table.ts'
 import type { Upstream } from './upstreams.ts'
 
-/** Headers of one connection (RFC 9110 7.6.1), and those that say something to the gateway alone. */
+/** Headers of one connection (RFC 9110 7.6.1), and those meant for the gateway only. */
 const DROPPED_FROM_REQUEST = new Set([
   'accept-encoding',
   'authorization',
@@ -34,13 +34,13 @@ const DROPPED_FROM_REQUEST = new Set([
   'upgrade',
   'x-request-id',
 ])
-/** Headers that only the gateway sets; a client that sends one must not be believed. */
+/** Headers that only the gateway sets; a client's values must not be believed. */
 const INTERNAL_HEADERS = 'x-restante-'
 
-/** Methods that may be sent again when the connection broke before an answer began. */
+/** Methods that may be sent again when the connection broke before a response began. */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Origin {
   /** Absent for operations that take no key. */
   readonly caller: Caller | undefined
@@ -49,8 +49,8 @@ export interface Origin {
 }
 
 /**
- * Passes a request on to the service that owns the operation, and its answer back, both as streams: what a slow reader
- * does not take is not read either. A service that cannot be reached is 503; nothing with an effect is sent twice.
+ * Forwards a request to the service that owns the operation, and its response back, both as streams: data that a slow
+ * reader does not take is not read either. An unreachable service is 503; nothing with an effect is sent twice.
  */
 export async function forward(
   upstream: Upstream,
@@ -59,7 +59,7 @@ export async function forward(
   from: Origin,
 ): Promise<void> {
   const { request, response, search } = exchange
-  // Said at once rather than after carrying all of it; a body of undeclared length is measured by its reader.
+  // Checked at once rather than after forwarding all of it; a body of undeclared length is measured by its reader.
   requireDeclaredLength(request, route.operation.bodyLimit)
   const method = request.method ?? 'GET'
   const path = pathBelow(route, matched)
@@ -75,15 +75,15 @@ export async function forward(
   try {
     await dispatch(upstream, options, response)
   } finally {
-    // Answered before its end, the rest would stay on the connection in front of the client's next request.
+    // If the response comes early, the rest would stay on the connection before the client's next request.
     request.unpipe(options.body)
     request.resume()
   }
 }
 
 /**
- * The body in memory where it was read already, otherwise a stream of its own: whoever sends it destroys it when the answer
- * comes early, and the rest of a request that is destroyed is never read.
+ * The body in memory where it was read already, otherwise a separate stream: undici destroys it when the response comes
+ * early, and the rest of a destroyed request would never be read.
  */
 function bodyOf({ request, received }: Exchange): Buffer | PassThrough | null {
   if (!forwardsBody(request)) return null
@@ -102,7 +102,7 @@ async function dispatch(
       await passage.over
       return
     } catch (cause) {
-      // The client has gone: there is nobody to tell.
+      // The client has disconnected: no response can be sent.
       if (response.destroyed) return
       if (response.headersSent) throw cause
       if (attempt === 0 && REPEATABLE.has(options.method) && options.body === null) continue
@@ -119,7 +119,7 @@ function requestHeaders(upstream: Upstream, route: Route, exchange: Exchange, { 
   return headers
 }
 
-/** The client's headers that a service gets to see, as they came: names and values in turn. */
+/** The client's headers that a service gets to see, unchanged: names and values in turn. */
 export function passedOn(request: IncomingMessage): string[] {
   const { rawHeaders } = request
   const perConnection = namedBy(request.headers.connection)

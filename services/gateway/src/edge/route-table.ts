@@ -10,7 +10,7 @@ import {
 } from '@restante/contracts'
 import { type AnyHandler, handlerTable, Router } from '@restante/service'
 
-/** Where a public path leads, and how it gets there. */
+/** The target of a public path, and how it is reached. */
 export interface Route {
   readonly operation: OperationDefinition
   readonly prefix: Tier
@@ -26,8 +26,8 @@ const PREFIX_SEGMENTS: Record<Tier, number> = { organization: 1, pod: 3, inbox: 
 
 /**
  * The public API as one table, from the operations of the contracts under each of their prefixes.
- * @param handlers of the operations that the gateway owns; one missing or one too many fails here.
- * @param absent operations that this installation does not offer: their paths lead nowhere.
+ * @param handlers of the operations that the gateway owns; a missing or unknown one throws here.
+ * @param absent operations that this installation does not offer: their paths have no route.
  */
 export function routeTable(handlers: object, absent: readonly OperationId[]): Router<Route> {
   const all: readonly OperationDefinition[] = Object.values(operations)

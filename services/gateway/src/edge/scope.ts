@@ -4,7 +4,7 @@ import { parseReference } from '../inboxes/store.ts'
 import { findPod, isLivePod } from '../pods/store.ts'
 import { type Identity, sendingRight } from './identity.ts'
 
-/** The inbox of a request with what its organization may send, read for this request: neither may be a second old. */
+/** The inbox of a request with its organization's sending right, read for this request: neither may be a second old. */
 interface InboxRow {
   readonly uid: string
   readonly address: string
@@ -28,7 +28,7 @@ const BY_UID = sql<InboxRow, [organizationId: string, uid: string]>(`${COLUMNS} 
 
 /**
  * The caller of a request: the credential's identity narrowed to the pod and the inbox that the path names (identity
- * 4.2). What it names and the credential does not reach is 404, as if it did not exist; the first missing one is named.
+ * 4.2). A scope that the credential does not reach is 404, as if it did not exist; the first missing one is named.
  */
 export async function resolveCaller(
   db: Queryable,
@@ -40,13 +40,13 @@ export async function resolveCaller(
   if (inbox !== undefined) return inInbox(identity, await inboxOfPath(db, identity, inbox, podId))
   if (podId !== undefined) return inPod(identity, podId)
   if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
-  if (identity.podId !== undefined) await demandOwnPod(db, identity, identity.podId)
+  if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
   return inPod(identity, identity.podId)
 }
 
 /**
- * The caller of a request that was resolved before, with the rows of its scope as they are now. By their ids: another
- * inbox may have got the address since.
+ * The caller of a request that was resolved before, with the rows of its scope as they are now. Found by their ids:
+ * another inbox may have got the address since.
  */
 export async function renewCaller(db: Queryable, identity: Identity, { inbox, pod_id: pod }: Caller): Promise<Caller> {
   if (inbox !== undefined) {
@@ -55,7 +55,7 @@ export async function renewCaller(db: Queryable, identity: Identity, { inbox, po
     if (row === undefined || !reaches(identity, row)) throw notFound('Inbox')
     return inInbox(identity, row)
   }
-  if (identity.podId !== undefined) await demandOwnPod(db, identity, identity.podId)
+  if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
   else if (pod !== undefined && !(await isLivePod(db, identity.organizationId, pod))) throw notFound('Pod')
   return inPod(identity, pod)
 }
@@ -66,7 +66,7 @@ async function podOfPath(db: Queryable, identity: Identity, reference: string): 
   return id
 }
 
-/** @param podId the pod in front of it in the path, which must be the one that holds it. */
+/** @param podId the pod before it in the path, which must be the one that contains it. */
 async function inboxOfPath(
   db: Queryable,
   identity: Identity,
@@ -88,15 +88,15 @@ function reaches(identity: Identity, { uid: inboxUid, pod_id: podId }: InboxRow)
   return isInScope(identity, { organizationId: identity.organizationId, podId, inboxUid })
 }
 
-/** An inbox key whose inbox is gone is gone too, whatever a look-up of a moment ago said. */
+/** An inbox key whose inbox is deleted is invalid too, whatever a cached look-up said. */
 async function ownInbox(db: Queryable, identity: Identity, uid: string): Promise<InboxRow> {
   const [row] = await db.query(BY_UID, identity.organizationId, uid)
   if (row === undefined) throw new ApiError('unknown_api_key')
   return row
 }
 
-/** So is a pod key whose pod is gone. */
-async function demandOwnPod(db: Queryable, identity: Identity, id: string): Promise<void> {
+/** The same for a pod key whose pod is deleted. */
+async function requireOwnPod(db: Queryable, identity: Identity, id: string): Promise<void> {
   if (!(await isLivePod(db, identity.organizationId, id))) throw new ApiError('unknown_api_key')
 }
 
@@ -106,7 +106,7 @@ function inPod(identity: Identity, podId: string | undefined): Caller {
   return podId === undefined ? caller : { ...caller, pod_id: podId }
 }
 
-/** As they were when the credential was looked up: by that, services tell a request from before a take-over. */
+/** As of when the credential was looked up: services use it to recognise a request from before a take-over. */
 function takeOversOf({ takeOvers }: Identity): Pick<Caller, 'take_overs'> {
   return takeOvers === 0 ? {} : { take_overs: takeOvers }
 }

@@ -1,17 +1,17 @@
-/** How long questions are gathered before they are asked together, in milliseconds. */
+/** How long queries are gathered before they are sent together, in milliseconds. */
 const GATHERED_MS = 100
-/** Questions that wait at once. */
+/** Most waiting queries. */
 const MOST_WAITING = 200
 
 export interface SharedLookupOptions<Answer> {
-  /** Finds what there is for some questions, in one query. */
+  /** Finds the results of several queries at once. */
   readonly find: (questions: readonly string[]) => Promise<ReadonlyMap<string, Answer>>
 }
 
 /**
- * Look-ups for callers that have asked in vain too often: gathered for a moment and made with one query, of which there
- * are at most ten a second, however many ask. So a flood of bad keys costs next to nothing, while a good key from the
- * same address still finds its holder.
+ * Look-ups for clients that have sent too many bad keys: gathered for a moment and made with one query, of which there
+ * are at most ten a second, however many clients ask. So a flood of bad keys costs next to nothing, while a good key
+ * from the same address still finds its holder.
  */
 export class SharedLookup<Answer> {
   readonly #find: SharedLookupOptions<Answer>['find']
@@ -22,7 +22,7 @@ export class SharedLookup<Answer> {
   }
 
   /**
-   * The answer to a question; undefined when there is none, and without a query when too many others wait.
+   * The result of a query; undefined when there is none, and without a query when too many others wait.
    * @throws what the query throws.
    */
   ask(question: string): Promise<Answer | undefined> {
@@ -35,7 +35,7 @@ export class SharedLookup<Answer> {
     return asked.promise
   }
 
-  /** Never rejects: an error goes to those who asked. */
+  /** Never rejects: an error is passed to the callers. */
   async #answer(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = new Map()

@@ -32,10 +32,12 @@ const openSockets = new Gauge({ name: 'gateway_open_streams', help: 'Sockets pip
 const STREAM = operations['stream.connect']
 const PATH = /^\/v0\/?$/
 const CONNECT_TIMEOUT_MS = 10_000
-/** Over how long the stream service spreads the closes of an edge that goes away. */
+/** The time over which the stream service spreads the closes of an edge that shuts down. */
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
-/** Ids in one request. The client chooses them: 128 characters, each of which JSON may escape, stay below 1 MB so. */
+/**
+ * Ids in one request. The client chooses them: 128 characters, each of which JSON may escape, stay below 1 MB this way.
+ */
 export const DRAIN_BATCH = 3_500
 const UNAVAILABLE = 'Service temporarily unavailable'
 
@@ -48,7 +50,7 @@ export interface StreamUpgradeOptions {
   readonly upstreams: Upstreams
   readonly fanout: ServiceClient<'gateway'>
   readonly log: Logger
-  /** How long `stop` may wait for the sockets to be closed from the other side, in milliseconds. */
+  /** How long `stop` may wait for the sockets to be closed by the other side, in milliseconds. */
   readonly drainMs: number
 }
 
@@ -59,14 +61,14 @@ export interface StreamUpgradeOptions {
 export class StreamUpgrade implements Component {
   readonly name = 'streams'
   readonly #options: StreamUpgradeOptions
-  /** Sockets of handshakes and of what became of them, by the request id that the stream service knows them by. */
+  /** Sockets of handshakes and open streams, by the request id by which the stream service knows them. */
   readonly #sockets = new Map<string, Socket>()
 
   constructor(options: StreamUpgradeOptions) {
     this.#options = options
   }
 
-  /** The listener's `upgrade`. Never rejects: whatever fails is answered on the socket. */
+  /** The listener's `upgrade`. Never rejects: failures are answered on the socket. */
   readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
     const requestId = this.#name(request, socket)
@@ -76,13 +78,13 @@ export class StreamUpgrade implements Component {
         return refuse(socket, requestId, 429, error.message, error.headers())
       }
       const unavailable = isInfrastructureError(error)
-      this.#options.log.error({ err: error, request_id: requestId }, 'a stream could not be opened')
+      this.#options.log.error({ err: error, request_id: requestId }, 'stream could not be opened')
       if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
       else refuse(socket, requestId, 500, 'Internal server error')
     })
   }
 
-  /** The client's request id, unless another socket has it: names must tell sockets apart. */
+  /** The client's request id, unless another socket has it: ids must distinguish sockets. */
   #name(request: IncomingMessage, socket: Socket): string {
     const given = requestIdOf(request)
     const requestId = this.#sockets.has(given) ? randomUUID() : given
@@ -96,7 +98,7 @@ export class StreamUpgrade implements Component {
     if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
-    // Handed on, its length would swallow the beginning of whatever follows.
+    // If it were passed on, its length would swallow the beginning of the following data.
     if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
@@ -115,7 +117,7 @@ export class StreamUpgrade implements Component {
   }
 
   /**
-   * `undefined`: no key that may open a stream. The handshake does not tell which fault it is.
+   * `undefined` when there is no key that may open a stream. The handshake does not reveal the reason.
    * @throws ApiError 429
    */
   async #callerToken(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<string | undefined> {
@@ -146,7 +148,7 @@ export class StreamUpgrade implements Component {
       this.#options.log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
       refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
     })
-    // Refused by the service, for example one connection too many: its answer is the client's.
+    // Refused by the service, for example one connection too many: its response is passed to the client.
     outgoing.once('response', (answer) => {
       socket.write(headOfRefusal(answer, requestId))
       pipeline(answer, socket, () => hangUp(socket))
@@ -180,8 +182,8 @@ export class StreamUpgrade implements Component {
   }
 
   /**
-   * Names its sockets to the stream service, which closes them with 1012, spread so that their clients do not all come
-   * back at once; then waits for them to go. Sockets that remain are cut.
+   * Names its sockets to the stream service, which closes them with 1012, spread so that their clients do not all
+   * reconnect at once; then waits for them to close. Remaining sockets are destroyed.
    */
   async stop(): Promise<void> {
     const { fanout, log, drainMs } = this.#options
@@ -189,9 +191,12 @@ export class StreamUpgrade implements Component {
     const ids = [...this.#sockets.keys()]
     for (let from = 0; from < ids.length; from += DRAIN_BATCH) {
       const request = { request_ids: ids.slice(from, from + DRAIN_BATCH), over_ms: over }
-      // Its answer says only that it will; what counts here is that they close.
+      // The response only confirms the request; what counts here is that the sockets close.
       void fanout.call('websocket-fanout.drainConnections', request).catch((error: unknown) => {
-        log.warn({ err: error, streams: request.request_ids.length }, 'the stream service was not told of the shutdown')
+        log.warn(
+          { err: error, streams: request.request_ids.length },
+          'stream service could not be notified of the shutdown',
+        )
       })
     }
     const deadline = Date.now() + drainMs
@@ -202,14 +207,14 @@ export class StreamUpgrade implements Component {
   }
 }
 
-/** The header wins, then `api_key`, then its other name (events 6.1). @throws ApiError 401 */
+/** The header takes precedence, then `api_key`, then its other name (events 6.1). @throws ApiError 401 */
 function keyOf(request: IncomingMessage, query: URLSearchParams): string {
   const header = request.headers.authorization
   const given = query.get('api_key') ?? query.get('auth_token')
   return bearerToken(header === undefined && given !== null ? `Bearer ${given}` : header)
 }
 
-/** The target as it was sent, nothing in it resolved: what a client sends need not be a URL at all. */
+/** The target as it was sent, unparsed: what a client sends need not be a URL at all. */
 function targetOf({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?')
   return mark < 0
@@ -217,7 +222,7 @@ function targetOf({ url = '' }: IncomingMessage): { path: string; query: URLSear
     : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
 }
 
-/** Status line and headers of an answer as the service sent them, and `more`. */
+/** Status line and headers of a response as the service sent them, and `more`. */
 function headOf(answer: IncomingMessage, more: string, passes: (name: string) => boolean = () => true): string {
   const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
   for (let index = 0; index < answer.rawHeaders.length; index += 2) {
@@ -227,7 +232,7 @@ function headOf(answer: IncomingMessage, more: string, passes: (name: string) =>
   return `${lines.join('\r\n')}\r\n${more}\r\n\r\n`
 }
 
-/** The same for a refusal, whose body is carried decoded and ends with the connection. */
+/** The same for a refusal, whose body is passed on decoded and ends with the connection. */
 function headOfRefusal(answer: IncomingMessage, requestId: string): string {
   return headOf(answer, `X-Request-Id: ${requestId}\r\nConnection: close`, passesBack)
 }

@@ -12,7 +12,7 @@ export interface UpstreamAddress {
   readonly callerKey: string
 }
 
-/** One service behind the gateway: its connections, and the mint of the tokens that it accepts. */
+/** One service behind the gateway: its connections, and the signing key of its tokens. */
 export interface Upstream {
   readonly name: UpstreamName
   readonly url: URL
@@ -24,16 +24,16 @@ export interface UpstreamsOptions {
   readonly addresses: Readonly<Record<UpstreamName, UpstreamAddress>>
   /** Connections to each service. */
   readonly connections: number
-  /** How long a service may take to begin its answer, in milliseconds. */
+  /** How long a service may take to begin its response, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether this process is ready only when they are: for a stack that starts as one. */
+  /** Whether this process is ready only when they are: for a stack that starts as a whole. */
   readonly readiness: boolean
 }
 
 const CONNECT_TIMEOUT_MS = 2_000
 /** Below the 65 s after which services close idle connections, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 30_000
-/** Silence inside an answer. */
+/** Longest silence within a response. */
 const BODY_TIMEOUT_MS = 60_000
 const READY_TIMEOUT_MS = 2_000
 
@@ -65,7 +65,7 @@ export class Upstreams implements Component {
   }
 
   of(service: ServiceName): Upstream {
-    if (service === 'gateway') throw new TypeError('the gateway does not stand behind itself')
+    if (service === 'gateway') throw new TypeError('the gateway is not behind itself')
     return this.#upstreams[service]
   }
 

@@ -12,13 +12,13 @@ import { generateUsername, isReserved } from './usernames.ts'
 /** Domains and names of this installation. */
 export interface AddressRules {
   readonly defaultDomain: string
-  /** Every domain that all organizations may use, the default one included. */
+  /** Every domain that all organizations may use, including the default one. */
   readonly sharedDomains: ReadonlySet<string>
-  /** Local parts that nobody can take on them, folded (`isReserved`). */
+  /** Reserved local parts on these domains, folded (`isReserved`). */
   readonly reservedUsernames: ReadonlySet<string>
   /** Sender name of inboxes that are created without one. */
   readonly defaultDisplayName: string | undefined
-  /** Who sends mail of the installation itself: no inbox on a shared domain may be taken for it. */
+  /** The sender of the installation's own mail: no inbox on a shared domain may look like it. */
   readonly systemSender: { readonly name: string; readonly address: string }
 }
 
@@ -33,8 +33,8 @@ export interface InboxRequest {
 }
 
 /**
- * Makes an inbox in an organization whose row the caller has locked (identity 8.2, from the second row of its table).
- * Uniqueness is decided by the database's indexes; what is looked up before only chooses the error.
+ * Creates an inbox in an organization whose row the caller has locked (identity 8.2, from the second row of its table).
+ * The database's indexes decide uniqueness; earlier checks only choose the error.
  */
 export async function createInbox(
   tx: Tx,

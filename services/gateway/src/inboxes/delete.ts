@@ -4,7 +4,7 @@ import type { Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { inboxDeleted, type TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
-import { buryInbox } from './store.ts'
+import { markInboxDeleted } from './store.ts'
 
 export interface InboxDeletion {
   readonly events: TenancyEvents
@@ -14,9 +14,9 @@ export interface InboxDeletion {
 }
 
 /**
- * Deletes an inbox that is locked, together with its keys: after the commit nothing names it any more, and whoever holds
- * something of it learns that it is gone (identity 8.6). The caller holds the organization's lock, taken before the
- * inbox's: the same order as creating, because two orders would deadlock.
+ * Deletes a locked inbox together with its keys: after the commit it can no longer be addressed, and every service that
+ * stores its data receives the event (identity 8.6). The caller holds the organization's lock, taken before the
+ * inbox's, in the same order as creating: two orders would deadlock.
  */
 export async function deleteInbox(
   tx: Tx,
@@ -25,7 +25,7 @@ export async function deleteInbox(
   actor: Actor,
   now: Date,
 ): Promise<void> {
-  await buryInbox(tx, timers, target, now, new Date(now.getTime() + retiredAddressMs))
+  await markInboxDeleted(tx, timers, target, now, new Date(now.getTime() + retiredAddressMs))
   await revokeCredentials(tx, events, { inboxUid: target.uid }, { actor, now, because: 'inbox deleted' })
   await events.record(tx, inboxDeleted(target, now))
 }

@@ -2,7 +2,7 @@ import { invalid } from '@restante/service'
 import { looksLike } from './look-alikes.ts'
 
 /**
- * Refuses to call an inbox of a shared domain what the installation calls itself: its own mails, such as verification
+ * Refuses to give an inbox on a shared domain the installation's own sender name: its mails, such as verification
  * codes, come from the same domain (identity 8.2; decision 0027).
  * @throws ApiError 400 at `display_name`.
  */

@@ -2,13 +2,13 @@ import type { Inbox as InboxDocument } from '@restante/contracts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { metadataFromRow } from './metadata.ts'
 
-/** What of an inbox is shown. */
+/** The columns of an inbox that are shown. */
 export type ShownInbox = Pick<
   Inbox,
   'podId' | 'address' | 'displayName' | 'clientId' | 'status' | 'metadata' | 'createdAt' | 'updatedAt'
 >
 
-/** The record as the API shows it; unset members are left out (identity 8.1). */
+/** The record as the API shows it; unset members are omitted (identity 8.1). */
 export function inboxDocument(row: ShownInbox): InboxDocument {
   const metadata = metadataFromRow(row.metadata)
   return {

@@ -9,7 +9,7 @@ const DISPLAY_NAME = 'display_name'
 const ALIAS = 'client_id'
 const METADATA = 'metadata.'
 
-/** What of an inbox is set, by the names under which `inherited` holds it. Pure. */
+/** The set members of an inbox, by the names that `inherited` uses. Pure. */
 export function settings(inbox: Pick<Inbox, 'displayName' | 'clientId' | 'metadata'>): string[] {
   return [
     ...(inbox.displayName === null ? [] : [DISPLAY_NAME]),
@@ -18,7 +18,7 @@ export function settings(inbox: Pick<Inbox, 'displayName' | 'clientId' | 'metada
   ]
 }
 
-/** An update as it names members; a member that is named is the caller's own from then on, whatever its value. */
+/** The named members of an update; a named member is the caller's own from then on, whatever its value. */
 export interface NamedChange {
   readonly display_name?: string | undefined
   readonly metadata?: MetadataChange | null | undefined
@@ -31,7 +31,7 @@ export function stillInherited(inherited: readonly string[], { display_name, met
   return inherited.filter((name) => !named.has(name) && !(metadata === null && name.startsWith(METADATA)))
 }
 
-/** An inbox without what it inherited; its name is then that of a new inbox. Pure. */
+/** An inbox without its inherited settings; its name is then that of a new inbox. Pure. */
 export function withoutInherited(
   inbox: Pick<Inbox, 'displayName' | 'metadata' | 'inherited'>,
   defaultDisplayName: string | undefined,
@@ -52,7 +52,7 @@ ${LIVE}
 const LOCK_INHERITED = sql<{ uid: string }, [organizationId: string]>(`
 ${LIVE} and inherited <> '{}' order by uid for update`)
 
-/** Live inboxes of an organization that is held, each locked. While it is held no other request changes them. */
+/** Live inboxes of a locked organization, each locked. While it is locked no other request changes them. */
 async function lockInboxes(tx: Tx, organizationId: string, which: typeof LOCK_SET): Promise<Inbox[]> {
   const held = await tx.query(which, organizationId)
   if (held.length === 0) return []
@@ -60,7 +60,9 @@ async function lockInboxes(tx: Tx, organizationId: string, which: typeof LOCK_SE
   return orm.inbox.findMany({ where: { uid: { in: held.map(({ uid }) => uid) } }, orderBy: { uid: 'asc' } })
 }
 
-/** Resumes the inboxes of an organization that is taken over, and notes what its successor inherits (identity 5.1). */
+/**
+ * Resumes the inboxes of an organization that is taken over, and records what its successor inherits (identity 5.1).
+ */
 export async function handOnInboxes(tx: Tx, events: TenancyEvents, organizationId: string): Promise<void> {
   for (const inbox of await lockInboxes(tx, organizationId, LOCK_SET)) {
     const { displayName, metadata } = inbox
@@ -69,7 +71,7 @@ export async function handOnInboxes(tx: Tx, events: TenancyEvents, organizationI
   }
 }
 
-/** Takes away what inboxes inherited from before a take-over that the human has now confirmed (identity 5.1). */
+/** Removes settings inherited from before a take-over that the human has now confirmed (identity 5.1). */
 export async function endInheritance(
   tx: Tx,
   events: TenancyEvents,

@@ -1,7 +1,7 @@
 /**
- * Characters that look like ASCII letters and digits, by what they look like: the part of the Unicode Consortium's
- * confusables (UTS 39, Unicode 15.1; Unicode License V3, see NOTICE) that reaches ASCII and that compatibility
- * decomposition, removal of marks and lower case do not reach by themselves, and what readers confuse beyond it.
+ * Characters that look like ASCII letters and digits, grouped by these: the part of the Unicode Consortium's
+ * confusables (UTS 39, Unicode 15.1; Unicode License V3, see NOTICE) that maps to ASCII and that compatibility
+ * decomposition, removal of marks and lower case do not cover, plus characters that readers confuse beyond it.
  */
 export const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string])[] = [
   ['2', 'ƧƻϨᒿꙄꛯꝚ'],
@@ -41,8 +41,8 @@ export const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string]
   ['x', '×ΧХхҲᕁᕽ᙭᙮ᚷ╳⤫⤬⨯⨰ⲬⵝꓫꞳ𐆖𐊐𐊴𐌗𐌢𐔧𑣬𝚾𝛸𝜲𝝬𝞦'],
   ['y', '¥ƴɎɏɣʏΥγϒУуҮүҰұყᎩᎽᶌỿℽⲨꓬꭚ𐊲𑢤𑣜𖽃𝚼𝛄𝛶𝛾𝜰𝜸𝝪𝝲𝞤𝞬'],
   ['z', 'ƵƶȤȥʐΖᏃᴢᵶꓜꮓ𐋵𑢩𑣄𑣥𝚭𝛧𝜡𝝛𝞕'],
-  // Beyond UTS 39, which tells apart what a reader of a name confuses: small capitals, turned, hooked and barred letters, the
-  // letters of other scripts that "fancy text" is set in, and what UTS 39 takes for one of these.
+  // Beyond UTS 39, which distinguishes letters that a reader of a name confuses: small capitals, turned, hooked and
+  // barred letters, the letters of other scripts used for "fancy text", and what UTS 39 maps to one of these.
   ['2', 'ᴤ'],
   ['3', 'ჳ'],
   ['a', 'ɐΔΛДծคดตᐃᕷᗄᗩᴀᶏẟ∀∆ⱥⲆⲖⵠ卂ꓯ𐊅𐊣𐓛𖼚'],
@@ -72,7 +72,10 @@ export const LOOK_ALIKES: readonly (readonly [ascii: string, characters: string]
   ['z', 'ɀʑչᘔᙆᶎⱬ乙ꝣ'],
 ]
 
-/** Where alphabets of enclosed capitals begin that have no compatibility form: negative circled, negative squared, regional. */
+/**
+ * First characters of alphabets of enclosed capitals without a compatibility form: negative circled, negative squared,
+ * regional.
+ */
 const ENCLOSED_ALPHABETS: readonly number[] = [0x1f150, 0x1f170, 0x1f1e6]
 const ENCLOSED = ENCLOSED_ALPHABETS.flatMap((first) =>
   Array.from('abcdefghijklmnopqrstuvwxyz', (ascii, place) => [String.fromCodePoint(first + place), ascii] as const),
@@ -83,12 +86,12 @@ const ASCII_OF: ReadonlyMap<string, string> = new Map([
   ...ENCLOSED,
 ])
 
-/** Signs that follow a name and are no part of it, although some have letters as their compatibility form. */
+/** Signs that follow a name without being part of it, although some have letters as their compatibility form. */
 const NAME_SIGNS = /[™℠®©℗\u{1f16a}-\u{1f16c}]|ᵀᴹ|ˢᴹ|\((?:tm|sm|r|c)\)/giu
-/** Signs that may stand for a letter or adorn a name. */
+/** Signs that may represent a letter or decorate a name. */
 const AMBIGUOUS_SIGNS = /[\p{Sm}\p{Sc}†‡§]/gu
 
-/** ASCII characters, and pairs of them, that a quick reader does not tell apart. */
+/** ASCII characters, and pairs of them, that a quick reader does not distinguish. */
 const ALIKE: readonly (readonly [from: RegExp, to: string])[] = [
   [/[i1|]/g, 'l'],
   [/0/g, 'o'],
@@ -97,9 +100,9 @@ const ALIKE: readonly (readonly [from: RegExp, to: string])[] = [
 ]
 
 /**
- * Whether one name may be taken for another by a reader: compatibility forms, marks, letter case and look-alikes are
- * folded; spaces, signs, punctuation and invisible characters are left out. A name of which nothing is left then is
- * compared as it stands. Pure.
+ * Whether a reader may take one name for another: compatibility forms, marks, letter case and look-alikes are folded;
+ * spaces, signs, punctuation and invisible characters are ignored. A name of which nothing is left then is compared
+ * unchanged. Pure.
  */
 export function looksLike(name: string, other: string): boolean {
   return READINGS.some((reading) => {
@@ -108,7 +111,8 @@ export function looksLike(name: string, other: string): boolean {
   })
 }
 
-// A capital may look like another letter than its small form does, and a sign like a letter or like nothing: each counts.
+// A capital may look like another letter than its lower case does, and a sign like a letter or like nothing: each
+// reading counts.
 const READINGS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toLowerCase(),
@@ -118,7 +122,7 @@ const READINGS: readonly ((text: string) => string)[] = [
 
 function lookOf(name: string): string {
   const small = toAscii(withoutMarks(name.replace(NAME_SIGNS, ''))).toLowerCase()
-  // What separates letters goes before pairs of them are looked for; "|" is read as a letter.
+  // Separators are removed before pairs of letters are compared; "|" is read as a letter.
   const letters = toAscii(withoutMarks(small)).replace(/[^\p{L}\p{N}|]/gu, '')
   return ALIKE.reduce((text, [from, to]) => text.replace(from, to), letters)
 }
@@ -127,7 +131,10 @@ function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '')
 }
 
-/** A letter without a look-alike of its own is read as its other case: most small capitals of other scripts are that. */
+/**
+ * A letter without a look-alike of its own is read as its other case, which covers most small capitals of other
+ * scripts.
+ */
 function toAscii(text: string): string {
   return Array.from(text, (character) => {
     const look =

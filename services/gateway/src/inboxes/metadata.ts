@@ -4,8 +4,8 @@ export type Metadata = Readonly<Record<string, MetadataValue>>
 export type MetadataChange = Readonly<Record<string, MetadataValue | null>>
 
 /**
- * Metadata after an update: listed keys are set, keys set to null go, others stay; `null` for all removes everything.
- * @returns undefined when the result would hold more keys than an inbox may have (identity 8.4, 8.5).
+ * Metadata after an update: given keys are set, keys set to null are removed, others stay; `null` removes everything.
+ * @returns undefined when the result would have more keys than an inbox may have (identity 8.4, 8.5).
  */
 export function mergeMetadata(current: Metadata, change: MetadataChange | null | undefined): Metadata | undefined {
   if (change === undefined) return current
@@ -23,7 +23,7 @@ export function sameMetadata(one: Metadata, other: Metadata): boolean {
   return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key])
 }
 
-/** Metadata as it lies in the database, where only `mergeMetadata` and the request's schema put it. */
+/** Metadata as stored in the database, where only `mergeMetadata` and the request's schema write it. */
 export function metadataFromRow(stored: unknown): Metadata {
   if (typeof stored !== 'object' || stored === null) return {}
   return Object.fromEntries(Object.entries(stored).filter(isEntry))

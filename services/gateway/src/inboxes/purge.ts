@@ -6,19 +6,21 @@ import type { GatewayTimers } from '../timers.ts'
 export interface PurgeDependencies {
   readonly db: Db
   readonly log: Logger
-  /** The services that hold something of inboxes. */
+  /** The services that store data of inboxes. */
   readonly services: Readonly<Record<PurgingService, ServiceClient<'gateway'>>>
 }
 
-/** An empty inbox is purged when its event was heard: clients that make an address anew should not wait for longer. */
+/**
+ * An empty inbox is purged as soon as its event is consumed: clients that recreate an address should not wait longer.
+ */
 const FIRST_MS = 150
 const MOST_MS = 5_000
 const ATTEMPT_MS = 30_000
 const AT_ONCE = 16
 
 /**
- * Waits until every service has purged a deleted inbox: a timer of the transaction that deleted it. Then its row goes,
- * and its address is free (identity 10.2). A service that is away is asked until it is back, however long that takes.
+ * Waits until every service has purged a deleted inbox: a timer of the transaction that deleted it. Then its row is
+ * deleted, and its address is free (identity 10.2). A service that is down is asked until it answers, without limit.
  */
 export function awaitPurges(timers: GatewayTimers, { db, log, services }: PurgeDependencies): void {
   const options = { concurrency: AT_ONCE, attemptMs: ATTEMPT_MS, retry: nextQuestion }
@@ -41,7 +43,7 @@ export function awaitPurges(timers: GatewayTimers, { db, log, services }: PurgeD
         const { purged } = await services[service].call(`${service}.purgeInbox`, inbox)
         return purged ? [service] : []
       } catch (error) {
-        log.warn({ err: error, service, inbox_uid: inbox.inbox_uid }, 'a service does not say what it has purged')
+        log.warn({ err: error, service, inbox_uid: inbox.inbox_uid }, 'purge status request failed')
         return []
       }
     }

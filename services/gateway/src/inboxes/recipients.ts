@@ -10,8 +10,8 @@ select i.uid, i.organization_id, i.pod_id, i.address, i.status
  where i.address = any($1::text[]) and i.deleted_at is null and o.deleting_at is null`)
 
 /**
- * Tells for each address whether an inbox takes its mail, in the order asked, from the rows themselves: a pause or a
- * deletion that was answered holds here (identity 10.4).
+ * Tells for each address whether an inbox accepts its mail, in the given order, from the rows themselves: an
+ * acknowledged pause or deletion takes effect here at once (identity 10.4).
  */
 export async function resolveRecipients(db: Queryable, addresses: readonly string[]): Promise<RecipientAnswer[]> {
   const bases = addresses.map(baseAddress)
@@ -26,7 +26,7 @@ export async function resolveRecipients(db: Queryable, addresses: readonly strin
   })
 }
 
-/** The inbox that an address names: without its plus tag, lower case (identity 8.3). */
+/** The inbox address of a recipient: without its plus tag, lower case (identity 8.3). */
 export function baseAddress(address: string): string {
   const folded = address.trim().toLowerCase()
   const at = folded.lastIndexOf('@')

@@ -17,7 +17,7 @@ import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { byCreation } from '../keyset-condition.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
-import { demandPod } from '../pods/store.ts'
+import { requirePod } from '../pods/store.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 import { type AddressRules, createInbox } from './create.ts'
@@ -67,7 +67,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
     },
 
     'inboxes.get': async ({ caller }) => {
-      // The edge has found what the path names, and told whether the caller reaches it.
+      // The edge has resolved the path, and checked that the caller reaches it.
       const row = caller.inbox && (await findInbox(db, caller.organization_id, caller.inbox.uid))
       if (row === undefined) throw notFound('Inbox')
       return inboxDocument(row)
@@ -77,7 +77,7 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       const podId = caller.pod_id ?? caller.organization_id
       const { client_id: clientId, username, domain, metadata } = body
       const row = await writeHolding(deps, caller, async (tx, organization) => {
-        await demandPod(tx, caller)
+        await requirePod(tx, caller)
         const known =
           clientId === undefined ? undefined : await lockInbox(tx, organizationScope(caller.organization_id), clientId)
         if (known !== undefined) return sameClient(known, scopeFilter(caller))

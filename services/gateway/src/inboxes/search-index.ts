@@ -12,14 +12,16 @@ const REMOVE = sql<never, Words>(
   'delete from inbox_words where organization_id = $1 and inbox_uid = $2 and word = any($3::text[])',
 )
 
-/** The words of an inbox in the form of its column: each between blanks, so that ` be` finds what begins with `be`. */
+/**
+ * The words of an inbox in the form of its column: each between blanks, so that ` be` finds words that begin with `be`.
+ */
 export function searchColumn(address: string, displayName: string | null): string {
   return ` ${wordsOfInbox(address, displayName).join(' ')} `
 }
 
 /**
- * Makes an inbox be found by the words of its column, in the transaction that changes them.
- * @param before what the column held until now.
+ * Updates the search index of an inbox, in the transaction that changes it.
+ * @param before the previous value of the column.
  */
 export async function indexInbox(
   tx: Tx,

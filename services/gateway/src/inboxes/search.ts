@@ -35,14 +35,14 @@ select i.uid, i.pod_id as "podId", i.address, i.display_name as "displayName", i
 const inRange = (from: number) => `(i.address collate "C" >= $${from} and i.address collate "C" < $${from + 1})`
 const WORDS_BUT = `i.search_words like all($7::text[]) and not ${inRange(8)}`
 
-// Planned for their values: a rare beginning is read from its index, a common one by going through the newest inboxes.
+// Planned for their values: a rare beginning is read from its index, a common one by scanning the newest inboxes.
 const BY_ADDRESS = sqlUnprepared<FoundRow, [...Frame, ...wanted: Range, ...but: Range]>(
   newestOf('inboxes i', `${inRange(7)} and not ${inRange(9)}`),
 )
 const BY_COMMON_WORDS = sqlUnprepared<FoundRow, [...Frame, patterns: string[], ...but: Range]>(
   newestOf('inboxes i', WORDS_BUT),
 )
-// `offset 0` keeps each inbox a look-up of its own, where the plan might prefer to read all there are.
+// `offset 0` keeps each inbox a look-up of its own, where the plan might prefer to read all of them.
 const BY_RARE_WORD = sqlUnprepared<FoundRow, [...Frame, patterns: string[], ...but: Range, ...rare: Range]>(
   newestOf(
     `(select distinct inbox_uid from inbox_words where organization_id = $1 and word >= $10 and word < $11) found
@@ -51,9 +51,9 @@ const BY_RARE_WORD = sqlUnprepared<FoundRow, [...Frame, patterns: string[], ...b
   ),
 )
 
-/** So many inboxes are looked up one by one; if a word has more, the newest that has it is soon met. */
+/** Up to this many inboxes are looked up one by one; if more have a word, scanning the newest finds one soon. */
 const RARE = 10_000
-/** Words whose frequency is asked for, the longest ones. */
+/** Number of words whose frequency is determined, the longest ones. */
 const COUNTED_WORDS = 8
 
 const COUNT = sql<{ count: number }, [organizationId: string, lows: string[], highs: string[], most: number]>(`
@@ -65,7 +65,7 @@ select (select count(*)::int
  order by place`)
 
 /**
- * The best matches of a search behind a position (identity 8.7): the exact address or local part, then addresses that
+ * The best matches of a query after a position (identity 8.7): the exact address or local part, then addresses that
  * begin with the text, then inboxes whose words begin with its words; the newest first in each.
  */
 export async function searchInboxes(
@@ -112,7 +112,7 @@ async function searchWords(db: Queryable, words: readonly string[], but: Range, 
   return db.query(BY_RARE_WORD, ...frame, patterns, ...but, ...rare)
 }
 
-/** The word that the fewest inboxes have; none where each is common. */
+/** The word that the fewest inboxes have; none when each is common. */
 async function rarestOf(db: Queryable, organizationId: string, words: readonly string[]): Promise<Range | undefined> {
   const ranges = words.slice(0, COUNTED_WORDS).map(beginningWith)
   const [lows, highs] = [ranges.map(([low]) => low), ranges.map(([, high]) => high)]

@@ -44,8 +44,8 @@ const COUNT = sql<never, [organizationId: string, change: number]>(
 )
 
 /**
- * Inserts an inbox and counts it, unless its address or alias has just been taken: unique indexes decide, waiting for
- * a concurrent insert to end. The caller holds the organization's lock.
+ * Inserts an inbox and counts it, unless its address or alias has just been taken: unique indexes decide, waiting for a
+ * concurrent insert to end. The caller holds the organization's lock.
  */
 export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<Inbox | undefined> {
   const displayName = given.displayName === undefined || given.displayName === '' ? null : given.displayName
@@ -88,7 +88,7 @@ const COUNT_IN_POD = sql<{ count: number }, [podId: string]>(
   'select count(*)::int as count from inboxes where pod_id = $1 and deleted_at is null',
 )
 
-/** Live inboxes of a pod; those that are still being purged are gone (identity 7). */
+/** Number of live inboxes of a pod; those still being purged do not count (identity 7). */
 export async function countInboxes(tx: Tx, podId: string): Promise<number> {
   const [live] = await tx.query(COUNT_IN_POD, podId)
   return live?.count ?? 0
@@ -99,7 +99,7 @@ select uid from inboxes
  where organization_id = $1 and deleted_at is null and (address = $2 or client_id = $3)
    for update`)
 
-/** Holds the live inbox that a path segment names, if the scope reaches it. */
+/** Locks the live inbox that a path segment names, if the scope reaches it. */
 export async function lockInbox(tx: Tx, scope: ScopeFilter, reference: string): Promise<Inbox | undefined> {
   const { address, clientId } = parseReference(reference)
   const [held] = await tx.query(LOCK, scope.organizationId, address, clientId)
@@ -109,14 +109,14 @@ export async function lockInbox(tx: Tx, scope: ScopeFilter, reference: string): 
   return isInScope(scope, locationOf(row)) ? row : undefined
 }
 
-// Asked more often than anything else here; through the ORM it costs several times as much.
+// The most frequent query here; through the ORM it costs several times as much.
 const FIND = sql<ShownInbox, [organizationId: string, uid: string]>(`
 select pod_id as "podId", address, display_name as "displayName", client_id as "clientId", status, metadata,
        created_at as "createdAt", updated_at as "updatedAt"
   from inboxes
  where organization_id = $1 and uid = $2 and deleted_at is null`)
 
-/** What is shown of a live inbox. */
+/** The shown columns of a live inbox. */
 export async function findInbox(db: Queryable, organizationId: string, uid: string): Promise<ShownInbox | undefined> {
   const [row] = await db.query(FIND, organizationId, uid)
   return row
@@ -195,10 +195,10 @@ insert into retired_addresses (address, organization_id, until) values ($1, $2, 
 on conflict (address) do update set organization_id = excluded.organization_id, until = excluded.until`)
 
 /**
- * Turns a locked inbox into a tombstone, which goes when every service has purged it, and keeps its address from other
- * organizations for a while (identity 10.2).
+ * Turns a locked inbox into a tombstone, which is deleted when every service has purged it, and reserves its address
+ * against other organizations for a while (identity 10.2).
  */
-export async function buryInbox(
+export async function markInboxDeleted(
   tx: Tx,
   timers: GatewayTimers,
   row: Inbox,
@@ -212,10 +212,10 @@ export async function buryInbox(
   await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
 }
 
-/** Who keeps an address from others, and why. */
+/** The holder that keeps an address from others, and why. */
 export interface AddressHolder {
   readonly organizationId: string
-  /** `purging`: an inbox that is deleted, and of which something is still there. `retired`: one that is gone. */
+  /** `purging`: a deleted inbox of which data is still stored. `retired`: one that is fully purged. */
   readonly state: 'live' | 'purging' | 'retired'
 }
 
@@ -228,7 +228,7 @@ select organization_id, 'retired', 3 from retired_addresses where address = $1 a
  order by rank
  limit 1`)
 
-/** Who holds an address: an inbox, or the organization that had it until lately. */
+/** The holder of an address: an inbox, or the organization that had it until recently. */
 export async function holderOf(db: Queryable, address: string): Promise<AddressHolder | undefined> {
   const [holder] = await db.query(HOLDER, address)
   return holder

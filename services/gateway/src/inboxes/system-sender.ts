@@ -19,10 +19,10 @@ export interface SystemSenderCheckOptions {
 }
 
 /**
- * Refuses to start while the address of the installation's own mail is a live inbox: its holder would send what reads
+ * Refuses to start while the address of the installation's own mail is a live inbox: its holder could send what looks
  * like the installation's mail, and read the answers to it. The address is reserved, so such an inbox is older than the
- * configuration. While the database is away at the start, the check follows, and the process takes no requests when it
- * fails.
+ * configuration. If the database is down at the start, the check is made later, and the process takes no requests when
+ * it fails.
  */
 export class SystemSenderCheck implements Component {
   readonly name = 'system sender'
@@ -56,7 +56,7 @@ export class SystemSenderCheck implements Component {
   async #check(): Promise<void> {
     const { db, address } = this.#options
     if ((await db.query(IS_INBOX, address)).length === 0) return
-    throw new Error(`${address} is an inbox: delete it, or name another sender with SYSTEM_SENDER`)
+    throw new Error(`${address} is an inbox: delete it, or set another sender with SYSTEM_SENDER`)
   }
 
   async #checkLater(): Promise<void> {

@@ -2,35 +2,35 @@ import { randomInt } from 'node:crypto'
 import { RESERVED_USERNAMES } from '@restante/contracts'
 import { ADJECTIVES, NOUNS } from './words.ts'
 
-/** What decides which local parts of shared domains are kept back. */
+/** The settings that decide which local parts of shared domains are reserved. */
 export interface ReservedNames {
-  /** Besides the default ones. */
+  /** In addition to the default ones. */
   readonly more: readonly string[]
-  /** Given out after all, though they are reserved by default. */
+  /** Available, although they are reserved by default. */
   readonly freed: readonly string[]
-  /** Local part of the installation's own sender: always kept back. */
+  /** Local part of the installation's own sender: always reserved. */
   readonly systemSender: string
 }
 
-/** The local parts that nobody can take on a domain that every organization may use, folded (identity 8.2). Pure. */
+/** The reserved local parts of domains that every organization may use, folded (identity 8.2). Pure. */
 export function reservedUsernames({ more, freed, systemSender }: ReservedNames): ReadonlySet<string> {
   const free = new Set(freed.map(foldUsername))
   const kept = [...RESERVED_USERNAMES.sharedDomain, ...more].map(foldUsername).filter((name) => !free.has(name))
   return new Set([...kept, foldUsername(systemSender)])
 }
 
-/** Whether a username is one of these, with or without dots, dashes and underscores. */
+/** Whether a username is reserved, with or without dots, dashes and underscores. */
 export function isReserved(username: string, reserved: ReadonlySet<string>): boolean {
   return reserved.has(foldUsername(username))
 }
 
-/** Readers tell `no-reply` from `no.reply` and `noreply` no better than `Admin` from `admin`. */
+/** Readers confuse `no-reply` with `no.reply` and `noreply` as easily as `Admin` with `admin`. */
 function foldUsername(username: string): string {
   return username.toLowerCase().replace(/[._-]/g, '')
 }
 
 /**
- * A username such as `quietharbor482` (identity 8.3).
+ * Generates a username such as `quietharbor482` (identity 8.3).
  * @param attempt how many were taken already; each one adds a digit, so that a crowded domain still yields a free name.
  */
 export function generateUsername(attempt: number): string {

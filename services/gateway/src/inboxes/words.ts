@@ -1,6 +1,5 @@
 /**
- * Words of generated usernames. Chosen by hand: neutral in every pairing, no names of people, peoples or brands, none
- * that reads badly beside another.
+ * Words of generated usernames. Chosen by hand: neutral in every combination, no names of people, peoples or brands.
  */
 export const ADJECTIVES = words(`
   able agile amber ample arctic autumn azure balmy bold brave breezy bright brisk calm candid civic clear clever

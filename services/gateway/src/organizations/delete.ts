@@ -13,8 +13,8 @@ export interface DeletionBeginning {
 }
 
 /**
- * Begins to delete an organization that is held. After the commit nobody authenticates for it, its addresses take no
- * mail, nothing can be created in it, and its human may sign up anew; a timer of the same transaction does the rest.
+ * Begins to delete a locked organization. After the commit no key authenticates for it, its addresses accept no mail,
+ * nothing can be created in it, and its human may sign up again; a timer of the same transaction does the rest.
  */
 export async function beginDeletion(
   tx: Tx,

@@ -8,14 +8,14 @@ import { deletePod } from '../pods/delete.ts'
 import { organizationDeleted, podDeleted } from '../tenancy/events.ts'
 import type { GatewayTimers } from '../timers.ts'
 
-/** What one transaction takes; it holds the organization, which nobody else waits for any more. */
+/** Rows per transaction; it locks the organization, for which no other request waits any more. */
 const BATCH = 100
 /**
- * Inboxes of one organization that the other services may be purging: with all of them at once it would hold up every
- * other tenant's purges, and the gateway's questions about them.
+ * Inboxes of one organization that the other services may be purging concurrently: all of them at once would hold up
+ * other tenants' purges, and the gateway's status requests.
  */
 const PURGING_AT_ONCE = 500
-/** How often is looked whether the other services have purged the inboxes. */
+/** Poll interval for the purge by the other services. */
 const PURGE_CHECK_MS = 500
 const RETRY_CAP_MS = 60_000
 const DELETION: Actor = { kind: 'system', id: 'organization deletion' }
@@ -24,13 +24,13 @@ export interface OrganizationDeletion extends InboxDeletion {
   readonly db: Db
 }
 
-/** How far a step came: go on at once, wait for the other services, or nothing is left. */
+/** Result of a step: continue at once, wait for the other services, or nothing is left. */
 type Step = 'more' | 'waiting' | 'done'
 
 /**
- * Takes organizations apart whose deletion has begun: inboxes, pods, the organization, each with its event, in batches of
- * one transaction. Every step looks at what is left, so it may be made again, by any process, wherever the last one
- * stopped.
+ * Deletes the contents of organizations whose deletion has begun: inboxes, pods, the organization, each with its event,
+ * in batches of one transaction. Every step checks what is left, so it may be repeated by any process, wherever the
+ * last one stopped.
  */
 export function deleteOrganizations(timers: GatewayTimers, deps: OrganizationDeletion): void {
   const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
@@ -82,7 +82,7 @@ async function takeApart(tx: Tx, deps: InboxDeletion, id: string, now: Date): Pr
   return 'done'
 }
 
-/** The default pod goes with its organization, and nothing else ever takes it away. */
+/** The default pod is deleted with its organization, and only then. */
 async function finish(tx: Tx, { events }: InboxDeletion, organization: Organization, now: Date): Promise<void> {
   const { id } = organization
   const orm = await tx.orm()

@@ -8,7 +8,7 @@ import { lockOrganization } from './store.ts'
 export interface InactivityDependencies extends DeletionBeginning {
   readonly db: Db
   readonly log: Logger
-  /** How long nothing may happen in an organization, in milliseconds. */
+  /** Time without activity in an organization, in milliseconds. */
   readonly inactiveMs: number
   readonly mailIngest: ServiceClient<'gateway'>
 }
@@ -20,8 +20,8 @@ const PAGE = 200
 const INACTIVITY: Actor = { kind: 'system', id: 'inactivity' }
 
 /**
- * Deletes organizations that signed up, were never verified, and in which nothing happens (identity 5.4): no key of theirs
- * was made or used, no mail arrived, and nobody changed them. While the mailbox cannot be asked, none is deleted.
+ * Deletes organizations that signed up, were never verified, and are inactive (identity 5.4): no key of theirs was
+ * created or used, no mail arrived, and they were not changed. While the mailbox service is down, none is deleted.
  */
 export function deleteInactive(timers: GatewayTimers, deps: InactivityDependencies): void {
   const retry = (): Date => new Date(Date.now() + RETRY_MS)
@@ -35,7 +35,7 @@ export function deleteInactive(timers: GatewayTimers, deps: InactivityDependenci
       const active = new Set(await receivedSince(deps.mailIngest, page, since))
       for (const id of page.filter((each) => !active.has(each))) {
         signal.throwIfAborted()
-        if (await deleteIdle(deps, id, since)) deps.log.info({ organization_id: id }, 'an inactive organization goes')
+        if (await deleteIdle(deps, id, since)) deps.log.info({ organization_id: id }, 'inactive organization deleted')
       }
       after = page.at(-1) ?? null
       if (page.length < PAGE) break
@@ -65,7 +65,7 @@ async function receivedSince(mailIngest: ServiceClient<'gateway'>, ids: string[]
   return (await mailIngest.call('mail-ingest.receivedSince', question)).organization_ids
 }
 
-/** @returns whether it was still idle when it was held. */
+/** @returns whether it was still inactive when it was locked. */
 function deleteIdle(deps: InactivityDependencies, id: string, since: Date): Promise<boolean> {
   return deps.db.transaction(async (tx) => {
     const organization = await lockOrganization(tx, id)

@@ -25,10 +25,10 @@ export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>
   }
 }
 
-/** The record as the API shows it (identity 5.5). No domain can be registered here, so none counts. */
+/** The record as the API shows it (identity 5.5). No domain can be registered here, so their number is 0. */
 function organizationDocument(row: Organization): OrganizationDocument {
   const type = authenticationType(row)
-  // The human of an ordinary organization is for the operator alone; sign-up asks whether there is one.
+  // The human of an ordinary organization is visible to the operator only; sign-up checks whether there is one.
   const human = type.authentication_type === undefined ? undefined : (row.humanEmail ?? undefined)
   return {
     organization_id: row.id,

@@ -11,9 +11,9 @@ const LOCK = sql<{ id: string }, [id: string]>(
 )
 
 /**
- * Holds an organization's row until the end of the transaction. Whatever counts against a limit of the organization,
- * or moves it to another state, takes this lock first; so parallel requests cannot exceed a limit together. One whose
- * deletion has begun is gone for them.
+ * Locks an organization's row until the end of the transaction. Everything that counts against a limit of the
+ * organization, or changes its state, takes this lock first, so parallel requests cannot exceed a limit together. An
+ * organization whose deletion has begun is not found.
  */
 export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
   const [held] = await tx.query(LOCK, id)
@@ -32,7 +32,7 @@ export interface NewOrganization {
   readonly credentialLimit?: number | undefined
 }
 
-/** Makes an organization with its default pod, whose id is the organization's own (identity 1.1). */
+/** Creates an organization with its default pod, whose id is the organization's own (identity 1.1). */
 export async function createOrganization(
   tx: Tx,
   events: TenancyEvents,
@@ -65,7 +65,7 @@ export async function createOrganization(
   return organization
 }
 
-/** What of an organization may change, apart from its counters. */
+/** The columns of an organization that may change, apart from its counters. */
 export type OrganizationChange = Partial<
   Pick<
     Organization,
@@ -79,7 +79,7 @@ export type OrganizationChange = Partial<
   >
 >
 
-/** Changes an organization that is locked, and tells the other services. @param before as it was read under the lock. */
+/** Changes a locked organization, and publishes the change. @param before as it was read under the lock. */
 export async function changeOrganization(
   tx: Tx,
   events: TenancyEvents,
@@ -104,7 +104,7 @@ export async function changeOrganization(
   return changed
 }
 
-/** The facts do not tell, because they do not tell who it is. */
+/** The audit facts do not show this, because they do not contain the address. */
 function isAnotherHuman({ humanEmail: before }: Organization, { humanEmail: after }: Organization): boolean {
   return before !== null && after !== null && before !== after
 }

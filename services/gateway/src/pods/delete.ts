@@ -5,11 +5,11 @@ import type { Tx } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
 import { countInboxes } from '../inboxes/store.ts'
 import { podDeleted, type TenancyEvents } from '../tenancy/events.ts'
-import { buryPod } from './store.ts'
+import { markPodDeleted } from './store.ts'
 
 /**
- * Deletes a pod whose organization and row are held, with its keys (identity 7). Whoever creates something in a pod
- * holds the organization as well, so nothing comes into it meanwhile.
+ * Deletes a pod whose organization and row are locked, with its keys (identity 7). Creating something in a pod locks
+ * the organization as well, so nothing is added concurrently.
  * @throws ApiError 409 for the default pod, and for one that is not empty.
  */
 export async function deletePod(tx: Tx, events: TenancyEvents, row: Pod, actor: Actor, now: Date): Promise<void> {
@@ -17,7 +17,7 @@ export async function deletePod(tx: Tx, events: TenancyEvents, row: Pod, actor: 
     throw new ApiError('cannot_delete', { message: 'The default pod cannot be deleted', fix: 'Rename it instead.' })
   }
   refuseContents([{ count: await countInboxes(tx, row.id), one: 'inbox', many: 'inboxes' }])
-  await buryPod(tx, row.id, now)
+  await markPodDeleted(tx, row.id, now)
   await revokeCredentials(tx, events, { podId: row.id }, { actor, now, because: 'pod deleted' })
   await events.record(tx, podDeleted(row, now))
 }
@@ -34,6 +34,6 @@ function refuseContents(contents: readonly Content[]): void {
   const counted = held.map(({ count, one, many }) => `${count} ${count === 1 ? one : many}`)
   throw new ApiError('cannot_delete', {
     message: `The pod still holds ${counted.join(' and ')}`,
-    fix: 'Delete what it holds first.',
+    fix: 'Delete its inboxes first.',
   })
 }

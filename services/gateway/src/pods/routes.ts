@@ -14,7 +14,7 @@ export interface PodDependencies {
   readonly turns: KeyedMutex
   readonly cursors: Cursors
   readonly events: TenancyEvents
-  /** Pods that an organization may have, the default one included. */
+  /** Most pods of an organization, including the default one. */
   readonly limit: number | undefined
 }
 

@@ -11,7 +11,7 @@ select id from pods
  order by (id = $2::uuid) is true desc
  limit 1`)
 
-/** The live pod that a path segment names: by id, else by client_id (identity 1.1). */
+/** The live pod that a path segment names: by id, otherwise by client_id (identity 1.1). */
 export async function findPod(db: Queryable, organizationId: string, reference: string): Promise<string | undefined> {
   const [found] = await db.query(FIND, organizationId, isUuid(reference) ? reference : null, reference)
   return found?.id
@@ -21,17 +21,17 @@ const LIVE = sql<{ id: string }, [organizationId: string, id: string]>(
   'select id from pods where organization_id = $1 and id = $2 and deleted_at is null',
 )
 
-/** Whether a pod is there; the default one always is. */
+/** Whether a pod exists; the default one always does. */
 export async function isLivePod(db: Queryable, organizationId: string, id: string): Promise<boolean> {
   return id === organizationId || (await db.query(LIVE, organizationId, id)).length > 0
 }
 
 /**
- * Makes sure that the pod which a request is narrowed to is still there, for whoever is about to create something in it
- * and holds the organization: a delete of the pod holds it too.
+ * Ensures that the pod which a request is restricted to still exists, before something is created in it by a
+ * transaction that holds the organization: a deletion of the pod locks it too.
  * @throws ApiError 401 when it is the pod of the key itself, which ended with it; 404 when the path named it.
  */
-export async function demandPod(tx: Tx, caller: Caller): Promise<void> {
+export async function requirePod(tx: Tx, caller: Caller): Promise<void> {
   if (caller.pod_id === undefined || (await isLivePod(tx, caller.organization_id, caller.pod_id))) return
   throw caller.credential.tier === 'pod' ? new ApiError('unknown_api_key') : notFound('Pod')
 }
@@ -49,7 +49,7 @@ export function listPods(db: Db, scope: ScopeFilter, page: KeysetPage): Promise<
   })
 }
 
-/** The pod of a scope that is narrowed to one. */
+/** The pod of a scope that is restricted to one. */
 export async function getPod(db: Db, { organizationId, podId }: ScopeFilter): Promise<Pod | undefined> {
   if (podId === undefined) return undefined
   return (await db.orm.pod.findFirst({ where: { id: podId, organizationId, deletedAt: null } })) ?? undefined
@@ -59,7 +59,7 @@ const LOCK = sql<{ id: string }, [organizationId: string, id: string]>(
   'select id from pods where organization_id = $1 and id = $2 and deleted_at is null for no key update',
 )
 
-/** The same, held until the end of the transaction. */
+/** The same, locked until the end of the transaction. */
 export async function lockPod(tx: Tx, { organizationId, podId }: ScopeFilter): Promise<Pod | undefined> {
   if (podId === undefined) return undefined
   const [held] = await tx.query(LOCK, organizationId, podId)
@@ -80,7 +80,9 @@ export interface NewPod {
   readonly clientId?: string | undefined
 }
 
-/** Inserts a pod. The caller holds the organization and knows that the alias is free; a unique index makes sure of it. */
+/**
+ * Inserts a pod. The caller holds the organization and has checked that the alias is free; a unique index ensures it.
+ */
 export async function insertPod(tx: Tx, { organizationId, name, clientId }: NewPod, now: Date): Promise<Pod> {
   const orm = await tx.orm()
   return orm.pod.create({
@@ -100,7 +102,7 @@ update pods
  where id = $1`)
 
 /** Turns a locked pod into a tombstone without its names, which its inboxes' tombstones refer to. */
-export async function buryPod(tx: Tx, id: string, now: Date): Promise<void> {
+export async function markPodDeleted(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query(MARK_DELETED, id, now.toISOString())
 }
 
@@ -108,7 +110,7 @@ const COUNT = sql<{ count: number }, [organizationId: string]>(
   'select count(*)::int as count from pods where organization_id = $1 and deleted_at is null',
 )
 
-/** Refuses one pod more than an organization may have. The caller holds the organization, so that the count holds. */
+/** Refuses a pod beyond the limit of an organization. The caller holds the organization, so that the count is exact. */
 export async function refuseBeyondPodLimit(tx: Tx, organizationId: string, limit: number | undefined): Promise<void> {
   if (limit === undefined) return
   const [live] = await tx.query(COUNT, organizationId)

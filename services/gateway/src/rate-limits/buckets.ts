@@ -3,7 +3,7 @@ import type { Rate } from '@restante/service'
 /** What is limited; the name is also the label of its metric. */
 export type LimitName = 'organization' | 'credential' | 'sign-up' | 'failed-authentication' | 'download'
 
-/** A token bucket: it holds `burst` tokens, and gains one at each interval until it is full again. */
+/** A token bucket: it holds up to `burst` tokens, and gains one at each interval until it is full. */
 export interface Bucket {
   readonly limit: LimitName
   readonly key: string
@@ -12,35 +12,35 @@ export interface Bucket {
 }
 
 /**
- * What one request takes: a token of each bucket or, where one of them is empty, none. Requests are decided together by
- * their shared bucket, of which the key's part in braces is the same in both: so they are in one place of a cluster.
+ * What one request costs: a token of each bucket or, when one of them is empty, none. Requests are decided together by
+ * their shared bucket, whose key has the same part in braces as the own one: so both are on one node of a cluster.
  */
 export interface Charge {
   readonly shared: Bucket
-  /** Absent where the shared bucket is the only one. */
+  /** Absent when the shared bucket is the only one. */
   readonly own?: Bucket
 }
 
 /** Requests of one charge, to be counted together. */
 export interface Demand {
   readonly charge: Charge
-  /** Those that wait to be decided. */
+  /** Requests that wait for a decision. */
   readonly asked: number
-  /** Those that have passed already: they take their tokens first, be there any or not. */
+  /** Requests that were admitted already: their tokens are taken first, available or not. */
   readonly owed: number
 }
 
-/** Demands on one shared bucket, each with another own one. */
+/** Demands on one shared bucket, each with a different own one. */
 export interface Demands<D extends Demand> {
   readonly shared: Bucket
   readonly all: readonly D[]
 }
 
-/** How many of the requests of a demand pass that asked. */
+/** How many of the asking requests of a demand are admitted. */
 export interface Verdict<D extends Demand> {
   readonly demand: D
   readonly granted: number
-  /** Why the others do not. */
+  /** Why the others are refused. */
   readonly refusal: Refusal | undefined
 }
 
@@ -50,7 +50,7 @@ export interface Refusal {
   readonly waitMs: number
 }
 
-/** What is known once demands were counted. */
+/** The result of counting demands. */
 export interface Answer<D extends Demand> {
   readonly shared: Bucket
   readonly verdicts: readonly Verdict<D>[]

@@ -1,26 +1,27 @@
 import type { Bucket, Charge, Refusal } from './buckets.ts'
 
 interface Known {
-  /** Requests that may pass without being asked about. */
+  /** Requests that may be admitted before they are counted. */
   ahead: number
   aheadUntil: number
   emptyUntil: number
 }
 
-/** How long the last answer about a bucket is good for. */
+/** How long the last answer about a bucket is valid. */
 const FRESH_MS = 100
-/** Buckets that something is known of. */
+/** Most buckets that are remembered. */
 const CAPACITY = 20_000
 
 /**
- * What the last answers said of buckets. While a bucket was more than half full a moment ago, requests pass ahead of
- * being counted; from there on each is asked about. Of a bucket that is empty it is known until when.
+ * The last known state of shared buckets. While a bucket was more than half full a moment ago, requests are admitted
+ * before they are counted; below that each waits for the shared counter. For an empty bucket the time is known until
+ * which it stays empty.
  */
 export class LocalAllowance {
   /** In the order of the answers. */
   readonly #known = new Map<string, Known>()
 
-  /** Whether a request may pass at once; then it is to be counted soon. */
+  /** Whether a request may be admitted at once; it must then be counted soon. */
   passes({ shared, own }: Charge): boolean {
     const now = performance.now()
     const inShared = this.#known.get(shared.key)
@@ -34,7 +35,7 @@ export class LocalAllowance {
     return true
   }
 
-  /** Why a request cannot pass yet; undefined when that must be asked. */
+  /** Why a request cannot be admitted yet; undefined when the shared counter must be asked. */
   refusal({ shared, own }: Charge): Refusal | undefined {
     const now = performance.now()
     for (const bucket of own === undefined ? [shared] : [own, shared]) {
@@ -44,7 +45,7 @@ export class LocalAllowance {
     return undefined
   }
 
-  /** @param tokens that are left, less those of requests that have passed and are not counted yet. */
+  /** @param tokens that are left, minus those of requests that were admitted and are not counted yet. */
   learnLeft({ key, burst }: Bucket, tokens: number): void {
     const now = performance.now()
     this.#learn(key, now, { ahead: Math.floor(tokens - burst / 2), aheadUntil: now + FRESH_MS, emptyUntil: 0 })

@@ -1,12 +1,12 @@
 import type { Bucket, Demand, Refusal, Verdict } from './buckets.ts'
 
-/** Token buckets of this process alone, by the same arithmetic as the script's, for while Redis is away. */
+/** Token buckets of this process only, with the same arithmetic as the script's, for use while Redis is down. */
 export class LocalBuckets {
   /** When each bucket is full again, in microseconds; in the order of their last use. */
   readonly #full = new Map<string, number>()
   readonly #capacity: number
 
-  /** @param capacity buckets that are remembered at once; beyond it the longest unused is forgotten, and so full. */
+  /** @param capacity most buckets that are remembered; beyond it the least recently used is forgotten, and so full. */
   constructor(capacity = 50_000) {
     this.#capacity = capacity
   }

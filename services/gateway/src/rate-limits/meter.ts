@@ -7,7 +7,7 @@ import { SharedBuckets } from './shared-buckets.ts'
 
 const meteredLocally = new Counter({
   name: 'gateway_rate_limits_metered_locally_total',
-  help: 'Requests that this process alone counted, because the shared counters did not answer',
+  help: 'Requests counted by this process only, because the shared counters did not answer',
 })
 
 type Decide = (refusal: Refusal | undefined) => void
@@ -26,25 +26,25 @@ class Waiting implements Demand {
     return this.requests.length
   }
 
-  /** Those that came first pass first. */
+  /** Requests are admitted in order of arrival. */
   tell({ granted, refusal }: Verdict<Waiting>): void {
     for (const [index, decide] of this.requests.entries()) decide(index < granted ? undefined : refusal)
   }
 }
 
-/** Everything that has one shared bucket, by the key of the own one. */
+/** All demands on one shared bucket, by the key of the own one. */
 interface Group {
   readonly shared: Bucket
   readonly byOwn: Map<string, Waiting>
 }
 
-/** How soon those are counted that have passed. */
+/** How soon admitted requests are counted. */
 const COUNT_AFTER_MS = 10
 
 /**
- * Takes tokens for requests. Those that must be asked about wait for the end of the turn of the event loop, and are
- * counted with one call per shared bucket, so that a crowd costs hardly more than one; others pass at once and are
- * counted a moment later. When the shared counters do not answer, requests are counted here.
+ * Takes tokens for requests. Requests that need an answer of the shared counter wait for the end of the turn of the
+ * event loop, and are counted with one call per shared bucket, so that many cost hardly more than one; others are
+ * admitted at once and counted a moment later. When the shared counters do not answer, requests are counted here.
  */
 export class Meter implements Component {
   readonly name = 'rate limits'
@@ -73,7 +73,7 @@ export class Meter implements Component {
     this.#shared.disconnect()
   }
 
-  /** @returns why the request must not pass; undefined when it may. */
+  /** @returns why the request is refused; undefined when it is admitted. */
   async take(charge: Charge): Promise<Refusal | undefined> {
     if (this.#ahead.passes(charge)) {
       this.#waiting(charge).owed++
@@ -83,7 +83,7 @@ export class Meter implements Component {
     return this.#ahead.refusal(charge) ?? this.#ask(charge)
   }
 
-  /** Whether a request could not pass now, as far as that is known without asking. */
+  /** Whether a request would be refused now, as far as that is known locally. */
   isEmpty(charge: Charge): boolean {
     return this.#ahead.refusal(charge) !== undefined
   }
@@ -126,13 +126,13 @@ export class Meter implements Component {
     }
   }
 
-  /** Never rejects: what Redis does not count is counted here. */
+  /** Never rejects: requests that Redis does not count are counted here. */
   async #answers(groups: readonly Demands<Waiting>[]): Promise<readonly Answer<Waiting>[]> {
     if (this.#shared.available) {
       try {
         return await this.#shared.take(groups)
       } catch {
-        // Who failed has said so.
+        // The failing component has logged it.
       }
     }
     return groups.map(({ shared, all }) => {
@@ -141,7 +141,7 @@ export class Meter implements Component {
     })
   }
 
-  /** Requests that took from a bucket since the question that was answered. */
+  /** Requests that took from a bucket since the call that was answered. */
   #uncounted(shared: Bucket, bucket: Bucket): number {
     const group = this.#groups.get(shared.key)
     if (group === undefined) return 0

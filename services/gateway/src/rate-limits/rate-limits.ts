@@ -7,20 +7,20 @@ import type { Meter } from './meter.ts'
 
 const limited = new Counter({
   name: 'gateway_rate_limited_total',
-  help: 'Requests refused with 429 because of a rate',
+  help: 'Requests refused with 429 because of a rate limit',
   labelNames: ['limit'],
 })
 
 export interface RateLimitSettings {
   readonly organization: Rate
   readonly credential: Rate
-  /** Of one peer. */
+  /** Per client address. */
   readonly signUp: Rate
-  /** Of one peer; requests with a key that is good do not count. */
+  /** Per client address; requests with a valid key do not count. */
   readonly failedAuthentication: Rate
-  /** Of one download link, by whomever. */
+  /** Per download link, for all clients together. */
   readonly download: Rate
-  /** Whether peers on this machine are exempt from all of it. */
+  /** Whether clients on this machine are exempt from all rate limits. */
   readonly sparesLoopback: boolean
 }
 
@@ -34,13 +34,13 @@ const MESSAGES: Readonly<Record<LimitName, string>> = {
 
 const LOOPBACK = /^(127\.|::1$)/
 
-/** Which requests are limited, by what, and what those beyond a limit are told (identity 1.9). */
+/** Which requests are limited, by what, and the error for those beyond a limit (identity 1.9). */
 export class RateLimits {
   readonly #meter: Meter
   readonly #prefix: string
   readonly #settings: RateLimitSettings
   readonly #rates: Readonly<Record<LimitName, Rate>>
-  /** Each look-up of a key makes one identity, which many requests share. */
+  /** Each look-up of a key creates one identity, which many requests share. */
   readonly #charges = new WeakMap<Identity, Charge>()
 
   /** @param options.prefix in front of every key in Redis. */
@@ -58,14 +58,14 @@ export class RateLimits {
     }
   }
 
-  /** A request with a good key. @throws ApiError 429 */
+  /** A request with a valid key. @throws ApiError 429 */
   async admit(identity: Identity, peer: string): Promise<void> {
     if (this.#spares(peer)) return
     const refusal = await this.#meter.take(this.#chargeOf(identity))
     if (refusal !== undefined) throw this.#refused(refusal)
   }
 
-  /** A sign-up, for which nobody has a key. @throws ApiError 429 */
+  /** A sign-up, which needs no key. @throws ApiError 429 */
   async admitSignUp(peer: string): Promise<void> {
     if (this.#spares(peer)) return
     const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('sign-up', peer) })
@@ -73,8 +73,8 @@ export class RateLimits {
   }
 
   /**
-   * A download by a link, which needs no key. The link is counted by its hash: it opens a file, so it does not lie in
-   * Redis as it is.
+   * A download by a link, which needs no key. The link is counted by its hash: it gives access to a file, so it is not
+   * stored in Redis.
    * @throws ApiError 429
    */
   async admitDownload(link: string, peer: string): Promise<void> {
@@ -86,9 +86,9 @@ export class RateLimits {
   }
 
   /**
-   * Runs an authentication. One that fails is counted, and answered as such until its peer has had too many of them;
-   * others who share the address of such a peer go on with their keys.
-   * @param work `sparingly` while its peer is beyond the limit: a failure should then cost as little as possible.
+   * Runs an authentication. A failed one is counted, and answered as such until its client address has had too many;
+   * other clients at the same address continue with their valid keys.
+   * @param work `sparingly` while the address is beyond the limit: a failure should then cost as little as possible.
    * @throws ApiError what the authentication throws, or 429 in place of its 401.
    */
   async authenticate(peer: string, work: (sparingly: boolean) => Promise<Identity>): Promise<Identity> {

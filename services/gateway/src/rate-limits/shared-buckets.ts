@@ -13,7 +13,9 @@ export interface SharedBucketsOptions {
   readonly log: Logger
 }
 
-/** The token buckets that all gateways share, in Redis. After a failure nothing waits for it until it answers again. */
+/**
+ * The token buckets that all gateways share, in Redis. After a failure no request waits for it until it answers again.
+ */
 export class SharedBuckets {
   readonly #redis: OptionalRedis
 
@@ -36,7 +38,7 @@ export class SharedBuckets {
     this.#redis.disconnect()
   }
 
-  /** One exchange for all of them. @throws when it did not answer in time; what it counted by then stays counted. */
+  /** One round trip for all of them. @throws when it did not answer in time; what it has counted stays counted. */
   take<D extends Demand>(groups: readonly Demands<D>[]): Promise<Answer<D>[]> {
     return this.#redis.run((redis) => {
       const answers = groups.map(async (demands) =>

@@ -4,9 +4,9 @@ import { ApiError, hasBody, type Queryable } from '@restante/service'
 import { isSignatureError, verifySignature } from 'http-message-sig'
 import type { Identity } from '../edge/identity.ts'
 import { SharedLookup } from '../edge/shared-lookup.ts'
-import { demandBoundedForm } from './bounded-form.ts'
+import { requireBoundedForm } from './bounded-form.ts'
 import { takeNonce } from './nonces.ts'
-import { type Claims, demandClaims } from './policy.ts'
+import { type Claims, requireClaims } from './policy.ts'
 import { explained, FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
 import { descriptorOf, fieldsOf } from './signed-message.ts'
 import { ALGORITHM, findSigners, type Signer } from './signers.ts'
@@ -15,7 +15,7 @@ const LABEL = 'sig1'
 
 export interface SignatureOptions {
   readonly db: Queryable
-  /** Where the API is reached: what a signed target may begin with. The Host header has no say (docs/decisions). */
+  /** The URLs of the API: what a signed target may begin with. The Host header is not used (docs/decisions). */
   readonly publicUrls: readonly string[]
 }
 
@@ -36,9 +36,9 @@ export class Signatures {
   }
 
   /**
-   * The holder of the key that signed a request; its body is another matter (`receiveSigned`). The nonce is taken once the
-   * signature has been verified: nobody can use up another's nonces.
-   * @param sparingly for a peer that has failed too often: its keys cost no query of their own (`SharedLookup`).
+   * The holder of the key that signed a request; its body is checked separately (`receiveSigned`). The nonce is taken
+   * only after the signature has been verified: so one client cannot use up another's nonces.
+   * @param sparingly for a client that has failed too often: its keys cost no query of their own (`SharedLookup`).
    * @throws ApiError 401
    */
   async authenticate(request: IncomingMessage, sparingly = false): Promise<Identity> {
@@ -50,16 +50,16 @@ export class Signatures {
     return identity
   }
 
-  /** Tries one address after the other: which of them the client wrote, nothing that could be forged should say. */
+  /** Tries one URL after the other: nothing that could be forged should determine which of them the client used. */
   async #prove(request: IncomingMessage, sparingly: boolean): Promise<Proof> {
     const digested = hasBody(request) || request.headers['content-digest'] !== undefined
-    const fields = fieldsOf(request, demandBoundedForm(request, this.#bases))
+    const fields = fieldsOf(request, requireBoundedForm(request, this.#bases))
     let proof: Proof | undefined
     for (const base of this.#bases) {
       try {
         await verifySignature(descriptorOf(request, fields, base), {
           label: LABEL,
-          // Time and coverage are looked at where each can be told by its name.
+          // Time and coverage are checked separately, where each has an error of its own.
           policy: {
             algorithms: [ALGORITHM],
             requiredComponents: [],
@@ -67,7 +67,7 @@ export class Signatures {
             clockSkew: Number.MAX_VALUE,
           },
           resolveVerifier: async (candidate) => {
-            proof ??= await this.#claimed(demandClaims(candidate, digested, Date.now()), sparingly)
+            proof ??= await this.#claimed(requireClaims(candidate, digested, Date.now()), sparingly)
             return proof.signer
           },
         })

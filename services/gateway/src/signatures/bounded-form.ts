@@ -6,13 +6,13 @@ import { FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
 const { header, labels, components } = LIMITS.signature
 
 /**
- * The names that a signature may need of a request: those it covers, and the two headers it is in. Looked at before
+ * The header names that a signature needs of a request: those it covers, and its own two headers. Checked before
  * anything is verified, because a verifier does work for each component, on the whole header that the component names:
  * without bounds one request of 32 KB, which needs no key, blocks the process for seconds.
- * @param bases named to the caller, for a signature too long to be one.
+ * @param bases named to the caller, for a signature that is too long.
  * @throws ApiError 401 for a form whose verification could cost more than that of a plain signature.
  */
-export function demandBoundedForm(request: IncomingMessage, bases: readonly string[]): ReadonlySet<string> {
+export function requireBoundedForm(request: IncomingMessage, bases: readonly string[]): ReadonlySet<string> {
   const input = onlyLine(request, 'signature-input')
   const signature = onlyLine(request, 'signature')
   if (input.length > header) throw refusedSignature(FIXES.size)

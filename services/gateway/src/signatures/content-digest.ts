@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isInnerList, parseDictionary } from 'structured-headers'
 
-/** The active algorithms of RFC 9530, by the names that the header and Node give them. */
+/** The active algorithms of RFC 9530, by their names in the header and in Node. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const
 
 /**
- * Whether a `Content-Digest` header (RFC 9530) is of this body: every algorithm that is known here must agree, and there
- * must be one. Others are somebody else's.
+ * Whether a `Content-Digest` header (RFC 9530) matches this body: every known algorithm must match, and there must be
+ * one. Unknown ones are ignored.
  */
 export function isDigestOf(header: string, body: Buffer): boolean {
   const given = digestsIn(header)
@@ -16,7 +16,7 @@ export function isDigestOf(header: string, body: Buffer): boolean {
   )
 }
 
-/** The byte sequences of the dictionary; none of a header that is no dictionary. */
+/** The byte sequences of the dictionary; empty for a header that is not a dictionary. */
 function digestsIn(header: string): ReadonlyMap<string, Buffer> {
   const digests = new Map<string, Buffer>()
   try {

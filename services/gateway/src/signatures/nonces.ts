@@ -16,12 +16,12 @@ delete from signature_nonces
 returning nonce`)
 
 const FORGET_EVERY_MS = 60_000
-/** Per statement, so that none runs for long, whatever piled up. */
+/** Per statement, so that none runs for long, whatever has accumulated. */
 const BATCH = 5_000
 
 /**
- * Takes a nonce for one request: whoever comes with it again is refused, in every process and after every crash, for the
- * row is the primary key's (identity 2.4).
+ * Takes a nonce for one request: a second request with it is refused, in every process and after every crash, because
+ * the primary key is unique (identity 2.4).
  * @returns false when it was taken before.
  */
 export async function takeNonce(db: Queryable, credentialId: string, nonce: string): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function takeNonce(db: Queryable, credentialId: string, nonce: stri
   return taken !== undefined
 }
 
-/** Removes nonces once no signature that names them can be young enough any more. */
+/** Removes nonces once every signature that could name them has expired. */
 export function forgetNonces(db: Queryable, log: Logger): Periodic {
   const seconds = LIMITS.signature.nonceKept / 1_000
   return new Periodic({

@@ -2,7 +2,7 @@ import { LIMITS } from '@restante/contracts'
 import type { UntrustedSignatureCandidate } from 'http-message-sig'
 import { FIXES, refusedSignature } from './refusals.ts'
 
-/** What a signature names, once its form is right. */
+/** The parameters of a signature whose form is valid. */
 export interface Claims {
   readonly keyId: string
   readonly nonce: string
@@ -12,12 +12,12 @@ export interface Claims {
 const NONCE = new RegExp(`^[!-~]{${LIMITS.signature.nonce.min},${LIMITS.signature.nonce.max}}$`)
 
 /**
- * Whether a signature covers enough, and is of the present (identity 2.4). It may cover more. Nothing of it is proved
- * yet: what is checked here only spares the work of verifying what would be refused anyway.
+ * Whether a signature covers enough, and is recent (identity 2.4). It may cover more. Nothing of it is proved yet:
+ * these checks only avoid verifying signatures that would be refused anyway.
  * @param digested whether there is a body, or a digest of one.
  * @throws ApiError 401
  */
-export function demandClaims(candidate: UntrustedSignatureCandidate, digested: boolean, nowMs: number): Claims {
+export function requireClaims(candidate: UntrustedSignatureCandidate, digested: boolean, nowMs: number): Claims {
   const needed = ['@method', '@target-uri', ...(digested ? ['content-digest'] : [])]
   if (!needed.every((name) => covers(candidate, name))) throw refusedSignature(FIXES.coverage)
   const { keyid, nonce, created, expires } = candidate.parameters
@@ -28,7 +28,7 @@ export function demandClaims(candidate: UntrustedSignatureCandidate, digested: b
   return { keyId: keyid, nonce }
 }
 
-/** A component with a parameter is another one: `"content-digest";key="sha-256"` is a part of the header only. */
+/** A component with a parameter is a different one: `"content-digest";key="sha-256"` is only a part of the header. */
 function covers({ components }: UntrustedSignatureCandidate, name: string): boolean {
   return components.some((component) => component.name === name && Object.keys(component.parameters).length === 0)
 }

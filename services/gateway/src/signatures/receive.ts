@@ -4,10 +4,10 @@ import { isDigestOf } from './content-digest.ts'
 import { FIXES, refusedSignature } from './refusals.ts'
 
 /**
- * Reads the body of a request whose signature holds into `exchange.received`: only bytes whose digest was signed may go
- * on, so all of them are read before any does.
- * @param count is told of the bytes as they come.
- * @throws ApiError 401 where they have another digest; what `readBody` throws for a body that is too large.
+ * Reads the body of a request with a valid signature into `exchange.received`: only bytes whose digest was signed may
+ * be forwarded, so all of them are read first.
+ * @param count called with the number of bytes as they arrive.
+ * @throws ApiError 401 when they have another digest; what `readBody` throws for a body that is too large.
  */
 export async function receiveSigned(
   exchange: Exchange,
@@ -17,7 +17,7 @@ export async function receiveSigned(
   const { request, response } = exchange
   const body = hasBody(request) ? await readBody(request, response, bodyLimit, count) : Buffer.alloc(0)
   const digest = request.headers['content-digest']
-  // Where there is a body, the header is covered and so it is there.
+  // With a body, the header is covered by the signature and therefore present.
   if (digest !== undefined && !isDigestOf(String(digest), body)) throw refusedSignature(FIXES.digest)
   exchange.received = body
 }

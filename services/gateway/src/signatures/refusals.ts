@@ -5,8 +5,8 @@ import { isSignatureError, type SignatureErrorCode } from 'http-message-sig'
 const WINDOW_SECONDS = LIMITS.signature.window / 1_000
 
 /**
- * What a caller is told of a signature that does not hold: which check it was, and nothing that only the holder of the
- * key should know. A key that is unknown and one that made another signature are one answer.
+ * The remedies for a signature that is not valid: they name the failed check, and nothing that only the holder of the
+ * key should know. An unknown key and a wrong signature get the same answer.
  */
 export const FIXES = {
   form: 'Send Signature-Input and Signature as RFC 9421 defines them, once each, with one signature called sig1.',
@@ -17,7 +17,7 @@ export const FIXES = {
   parameters: 'Give created, keyid and nonce; alg may only be ecdsa-p256-sha256.',
   time: `Set created to the present: it may differ from this server's clock by ${WINDOW_SECONDS} s; expires must not be past.`,
   nonceForm: `Make the nonce of at least 16 random bytes: ${LIMITS.signature.nonce.min} to ${LIMITS.signature.nonce.max} characters.`,
-  nonceUsed: 'Make a new nonce and a new signature for each request, also when you repeat one.',
+  nonceUsed: 'Create a new nonce and a new signature for each request, also for a repetition.',
   digest: 'Send a Content-Digest (RFC 9530) of exactly the bytes of the body, with sha-256 or sha-512.',
 } as const
 
@@ -25,7 +25,7 @@ export function refusedSignature(fix: string, cause?: unknown): ApiError {
   return new ApiError('unauthorized', { message: 'The signature of the request was not accepted', fix, cause })
 }
 
-/** @param bases which beginnings the signed target may have. */
+/** @param bases the allowed beginnings of the signed target. */
 export function refusedBySignature(bases: readonly string[], cause?: unknown): ApiError {
   const where = `The target must begin with ${bases.join(' or ')}, and the rest be as it was sent.`
   return refusedSignature(
@@ -44,11 +44,11 @@ const BY_CODE: Readonly<Partial<Record<SignatureErrorCode, string>>> = {
   DuplicateComponent: FIXES.coverage,
   UnsupportedFeature: FIXES.coverage,
   AlgorithmMismatch: FIXES.parameters,
-  // Of the policies, the library is left with the algorithm alone.
+  // Of the library's policies, only the algorithm is used.
   PolicyViolation: FIXES.parameters,
 }
 
-/** An error of the library as the caller gets to read it; what came up while the key was looked for is that error. */
+/** An error of the library as the caller gets to read it; an error of the key look-up is rethrown. */
 export function explained(error: unknown): unknown {
   if (!isSignatureError(error)) return error
   if (error.code === 'ResolverFailed') return error.cause

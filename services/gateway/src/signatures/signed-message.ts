@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FieldOccurrence, RequestDescriptor } from 'http-message-sig'
 
-/** Whether a request means to be signed: then nothing but its signature can authenticate it (identity 2.4). */
+/** Whether a request is meant to be signed: then only its signature can authenticate it (identity 2.4). */
 export function isSigned({ headers }: IncomingMessage): boolean {
   return headers['signature-input'] !== undefined || headers.signature !== undefined
 }
 
 /**
- * The request as it is signed, at one of the addresses that the API has.
- * @param base without a slash at its end.
+ * The request as it is signed, at one of the API's URLs.
+ * @param base without a trailing slash.
  */
 export function descriptorOf(
   request: IncomingMessage,
@@ -22,8 +22,9 @@ export function descriptorOf(
 const COVERABLE = /^[\t\x20-\x7e]*$/
 
 /**
- * The headers of some names, the lines of each as one value (RFC 9421 2.1): a verifier goes through all fields for each
- * component. A header of which one line cannot be covered is left out whole: its other lines alone are not what is passed on.
+ * The headers of some names, the lines of each joined to one value (RFC 9421 2.1): a verifier scans all fields for each
+ * component. A header with a line that cannot be covered is left out entirely: its other lines alone are not what is
+ * passed on.
  */
 export function fieldsOf({ headersDistinct }: IncomingMessage, names: ReadonlySet<string>): FieldOccurrence[] {
   const fields: FieldOccurrence[] = []

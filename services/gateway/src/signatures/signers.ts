@@ -4,7 +4,7 @@ import type { Verifier } from 'http-message-sig'
 import { keyObjectOf, registeredKey } from '../credentials/public-keys.ts'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from '../edge/identity.ts'
 
-/** The one algorithm (RFC 9421 3.3.4): the signature is the two numbers side by side. */
+/** The only algorithm (RFC 9421 3.3.4): the signature is the concatenation of the two numbers. */
 export const ALGORITHM = 'ecdsa-p256-sha256'
 const SIGNATURE_BYTES = 64
 
@@ -20,14 +20,14 @@ select ${IDENTITY_COLUMNS}, c.public_key as "publicKey", c.fingerprint, c.create
   join organizations o on o.id = c.organization_id
  where c.id = any($1::uuid[]) and c.type = 'public_key'`)
 
-/** The holder of a registered public key, and what its signatures are checked with. */
+/** The holder of a registered public key, and the key for verifying its signatures. */
 export interface Signer extends Verifier {
   readonly identity: Identity
 }
 
 /**
- * The registered keys of some ids (UUIDs in lower case), as they are now: nothing is remembered, so a revocation holds at
- * once.
+ * The registered keys with the given ids (UUIDs in lower case), as they are now: nothing is cached, so a revocation
+ * takes effect at once.
  */
 export async function findSigners(db: Queryable, keyIds: readonly string[]): Promise<ReadonlyMap<string, Signer>> {
   const rows = await db.query(FIND, keyIds)
@@ -45,7 +45,7 @@ function signerOf(row: SignerRow): Signer {
 }
 
 function verifies(key: KeyObject, data: Uint8Array, signature: Uint8Array): boolean {
-  // Of another length, Node takes it for a mistake of the program, and throws.
+  // For any other length Node throws, as for a programming error.
   if (signature.length !== SIGNATURE_BYTES) return false
   return createVerify('sha256').update(data).verify({ key, dsaEncoding: 'ieee-p1363' }, signature)
 }

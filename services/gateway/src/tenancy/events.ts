@@ -7,14 +7,17 @@ import { credentialState, inboxState, organizationState, podState } from './stat
 export type TenancyEvent = EventOf<Topic<'tenancy'>>
 
 /**
- * Tells the other services of every change: full state with its version, in the transaction that made the change.
- * Deletions carry a version beyond the last state, so that no late copy of that state brings the entity back.
+ * Publishes every change to the other services: full state with its version, in the transaction that made the change.
+ * Deletions carry a version above the last state, so that no late copy of that state brings the entity back.
  */
 export class TenancyEvents {
   readonly #outbox: Outbox
   readonly #changed: (organizationId: string) => void
 
-  /** @param changed told after the commit whose entities changed, so that this process remembers nothing older. */
+  /**
+   * @param changed called after the commit with the organization whose entities changed, so that this process caches
+   * nothing older.
+   */
   constructor(outbox: Outbox, changed: (organizationId: string) => void) {
     this.#outbox = outbox
     this.#changed = changed
@@ -35,12 +38,12 @@ export function organizationChanged(row: Organization): TenancyEvent {
   return tenancyEvent('organization.changed', organizationState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before. */
+/** @param row before the deletion. */
 export function organizationDeleted(row: Organization, deletedAt: Date): TenancyEvent {
   return tenancyEvent('organization.deleted', deletion(row.id, row, deletedAt), { time: deletedAt })
 }
 
-/** @param row as it is since the take-over. @param at when the successor took over, or was verified. */
+/** @param row after the take-over. @param at when the successor took over, or was verified. */
 export function organizationTakenOver(
   row: Organization,
   successor: { readonly credentialId: string; readonly verified: boolean },
@@ -61,7 +64,7 @@ export function podChanged(row: Pod): TenancyEvent {
   return tenancyEvent('pod.changed', podState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before. */
+/** @param row before the deletion. */
 export function podDeleted(row: Pod, deletedAt: Date): TenancyEvent {
   const payload = { ...deletion(row.organizationId, row, deletedAt), pod_id: row.id }
   return tenancyEvent('pod.deleted', payload, { time: deletedAt })
@@ -71,7 +74,7 @@ export function inboxChanged(row: Inbox): TenancyEvent {
   return tenancyEvent('inbox.changed', inboxState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before. */
+/** @param row before the deletion. */
 export function inboxDeleted(row: Inbox, deletedAt: Date): TenancyEvent {
   const named = { pod_id: row.podId, inbox_uid: row.uid, address: row.address }
   const payload = { ...deletion(row.organizationId, row, deletedAt), ...named }
@@ -82,7 +85,7 @@ export function credentialChanged(row: Credential): TenancyEvent {
   return tenancyEvent('credential.changed', credentialState(row), { time: row.updatedAt })
 }
 
-/** @param row as it was before. */
+/** @param row before the deletion. */
 export function credentialDeleted(row: Credential, deletedAt: Date): TenancyEvent {
   const payload = { ...deletion(row.organizationId, row, deletedAt), credential_id: row.id, ...bindingOf(row) }
   return tenancyEvent('credential.deleted', payload, { time: deletedAt })

@@ -30,7 +30,7 @@ select id, client_id from pods
 type Request = InternalRequestOf<'gateway.lookupInboxes'>
 type Response = InternalResponseOf<'gateway.lookupInboxes'>
 
-/** Live inboxes and pods by any of their names, within a scope; what is not there, or not visible, is left out. */
+/** Live inboxes and pods by any of their names, within a scope; missing or invisible ones are left out. */
 export async function lookUp(db: Queryable, request: Request): Promise<Response> {
   const [inboxes, pods] = await Promise.all([findInboxes(db, request), findPods(db, request)])
   return { inboxes, pods }
@@ -57,7 +57,7 @@ async function findInboxes(db: Queryable, request: Request): Promise<Response['i
 }
 
 async function findPods(db: Queryable, request: Request): Promise<Response['pods']> {
-  // An inbox holds no pods: whoever is narrowed to one sees none.
+  // An inbox contains no pods: a caller restricted to one sees none.
   if (request.pods.length === 0 || request.inbox_uid !== undefined) return []
   const rows = await db.query(
     PODS,
@@ -72,7 +72,7 @@ async function findPods(db: Queryable, request: Request): Promise<Response['pods
   })
 }
 
-/** No name holds a NUL, and PostgreSQL could not be asked for one. */
+/** No name contains a NUL, and PostgreSQL does not accept one. */
 function canBeName(name: string): boolean {
   return !name.includes('\u0000')
 }

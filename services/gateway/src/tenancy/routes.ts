@@ -8,7 +8,7 @@ import { snapshotTenancy } from './snapshot.ts'
 const LIVE = sql<{ id: string }, [ids: string[]]>(`
 select id from credentials where id = any($1::uuid[]) and (expires_at is null or expires_at > now())`)
 
-/** What the other services ask the owner of organizations, pods, inboxes and keys. */
+/** Internal operations about organizations, pods, inboxes and keys. */
 export function tenancyRoutes({ db }: { db: Db }): InternalHandlers<'gateway'> {
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),

@@ -3,19 +3,19 @@ import { invalid } from '@restante/service'
 import type { Db } from '../database.ts'
 import { credentialState, inboxState, organizationState, podState } from './states.ts'
 
-/** In this order a snapshot lists them: whatever an entity belongs to comes before it. */
+/** The order of a snapshot: every entity comes after the one it belongs to. */
 const KINDS = ['organization', 'pod', 'inbox', 'credential'] as const
 type Kind = (typeof KINDS)[number]
 
 export interface SnapshotPage {
   readonly entities: TenancyEntity[]
-  /** Where the next page begins; absent on the last one. */
+  /** Position of the next page; absent on the last one. */
   readonly next?: string
 }
 
 /**
- * One page of every live entity, by kind and then by id. What changes meanwhile reaches the reader by its event, with a
- * higher version; what is created behind the position, too.
+ * One page of every live entity, by kind and then by id. Concurrent changes reach the reader by their events, with a
+ * higher version; so do entities created before the current position.
  */
 export async function snapshotTenancy(db: Db, after: string | undefined, limit: number): Promise<SnapshotPage> {
   const { kind, id } = parsePosition(after)

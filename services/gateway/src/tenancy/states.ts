@@ -2,7 +2,7 @@ import type { CredentialState, InboxState, OrganizationState, PodState } from '@
 import { rightsFromRow } from '../credentials/grants.ts'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
 
-/** Full state of an entity as other services see it: what its event carries and a snapshot lists. Never a secret. */
+/** Full state of an entity for other services: the content of its event and of a snapshot. Never a secret. */
 export function organizationState(row: Organization): OrganizationState {
   return {
     organization_id: row.id,
@@ -58,7 +58,7 @@ export function credentialState(row: Credential): CredentialState {
   }
 }
 
-/** The tier follows from what the credential is bound to; the database checks that both agree. */
+/** The tier follows from the scope that the credential is bound to; a database check ensures that both agree. */
 export function tierOf(row: {
   readonly podId: string | null
   readonly inboxUid: string | null
@@ -67,7 +67,7 @@ export function tierOf(row: {
   return row.podId === null ? 'organization' : 'pod'
 }
 
-/** Absent for an organization that the operator made. */
+/** Absent for an organization that the operator created. */
 export function authenticationType(row: {
   readonly authenticationType: string | null
 }): Pick<OrganizationState, 'authentication_type'> {

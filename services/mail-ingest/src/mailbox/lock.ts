@@ -62,7 +62,7 @@ export async function deletedInboxes(db: Queryable, inboxUids: readonly string[]
 }
 
 /** Leaves the tombstone of a deleted inbox, whose content is purged from then on. */
-export async function buryInbox(tx: Tx, inbox: ScopeColumns, deletedAt: string): Promise<void> {
+export async function markInboxDeleted(tx: Tx, inbox: ScopeColumns, deletedAt: string): Promise<void> {
   const { inbox_uid, organization_id, pod_id, inbox_address } = inbox
   await lockMailbox(tx, inbox_uid)
   await tx.query(BURY, inbox_uid, organization_id, pod_id, inbox_address, deletedAt)

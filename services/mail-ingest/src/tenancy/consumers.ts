@@ -1,9 +1,9 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database } from '@restante/service'
-import { buryInbox } from '../mailbox/lock.ts'
+import { markInboxDeleted } from '../mailbox/lock.ts'
 import { orderLabelRemoval } from './label-removal.ts'
-import { buryOrganization } from './organizations.ts'
+import { markOrganizationDeleted } from './organizations.ts'
 
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
@@ -25,7 +25,7 @@ export function tenancyConsumer({ kafka, db, notify, notifyLabels }: TenancyCons
       'inbox.deleted': {
         async effect(tx, { payload }) {
           const { address, deleted_at, ...inbox } = payload
-          await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
+          await markInboxDeleted(tx, { ...inbox, inbox_address: address }, deleted_at)
           tx.afterCommit(notify)
         },
       },
@@ -38,7 +38,7 @@ export function tenancyConsumer({ kafka, db, notify, notifyLabels }: TenancyCons
       },
       'organization.deleted': {
         async effect(tx, { payload }) {
-          await buryOrganization(tx, payload.organization_id, payload.deleted_at)
+          await markOrganizationDeleted(tx, payload.organization_id, payload.deleted_at)
           tx.afterCommit(notify)
         },
       },

@@ -24,7 +24,7 @@ const PURGED = sql<never, [organizationId: string]>(
 const BATCH = 1_000
 
 /** Leaves the tombstone of a deleted organization; its inboxes were deleted before, one by one. */
-export async function buryOrganization(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
+export async function markOrganizationDeleted(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
   await tx.query(BURY, organizationId, deletedAt)
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '@restante/service'
 import { type Component, type Logger, Periodic, type ServiceClient, sql } from '@restante/service'
-import { buryInbox } from '../mailbox/lock.ts'
+import { markInboxDeleted } from '../mailbox/lock.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
 
 // One row per inbox, by a loose index scan.
@@ -66,7 +66,7 @@ export class InboxReconciliation implements Component {
     const held = new Map((await db.query(HELD)).map((inbox) => [inbox.inbox_uid, inbox]))
     const gone = await this.#unknownToOwner(await this.#withoutLive(held, stopping))
     const now = new Date().toISOString()
-    for (const inbox of gone) await db.transaction((tx) => buryInbox(tx, inbox, now))
+    for (const inbox of gone) await db.transaction((tx) => markInboxDeleted(tx, inbox, now))
     if (gone.length > 0) notify()
     log.info({ held: held.size, gone: gone.length }, 'inboxes reconciled with their owner')
     return gone.length

@@ -1,5 +1,5 @@
 import type { Database, InternalHandlers } from '@restante/service'
-import { buryInbox, deletedInbox } from '../mailbox/lock.ts'
+import { deletedInbox, markInboxDeleted } from '../mailbox/lock.ts'
 
 /** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
 export function purgeRoutes(deps: {
@@ -13,7 +13,7 @@ export function purgeRoutes(deps: {
       if (known) return { purged: known.purged }
       const { address, deleted_at, ...inbox } = body
       await db.transaction(async (tx) => {
-        await buryInbox(tx, { ...inbox, inbox_address: address }, deleted_at)
+        await markInboxDeleted(tx, { ...inbox, inbox_address: address }, deleted_at)
         tx.afterCommit(notify)
       })
       return { purged: false }

@@ -3,7 +3,7 @@ import { copies } from './store.ts'
 
 type CopyOperations = 'mail-send.getSentCopy' | 'mail-send.findRecentSends'
 
-/** Copies of sent messages for a mailbox that does not hold them yet. */
+/** Serves copies of sent messages to a mailbox that does not have them yet. */
 export function copyRoutes(db: Queryable): Pick<InternalHandlers<'mail-send'>, CopyOperations> {
   return {
     'mail-send.getSentCopy': async ({ body }) => {

@@ -10,7 +10,7 @@ select copy
 
 const COLUMNS = 's.organization_id, s.pod_id, s.inbox_uid, s.message_id, s.thread_id'
 const IS_RECENT = `s.copy is not null and s.accepted_at > now() - interval '${LIMITS.send.copyAwaited / 1_000} seconds'`
-/** Messages of one thread that may be missing at once; the rest comes with its event. */
+/** Most missing messages of one thread per request; the rest arrives with its event. */
 const MOST_OF_THREAD = 20
 
 const RECENT_MESSAGES = sql<RecentSend, [inboxUids: readonly string[], messageIds: readonly string[]]>(`
@@ -27,7 +27,7 @@ select s.*
     where s.thread_id = wanted.thread_id and s.organization_id = wanted.organization_id and ${IS_RECENT}
     order by s.accepted_at limit ${MOST_OF_THREAD}) as s`)
 
-/** What the mailbox stores of sent messages besides their bytes, kept as long as these. */
+/** What the mailbox stores of sent messages in addition to their bytes, kept as long as these. */
 export const copies = {
   /** The copy of the first of these messages that the inbox sent. */
   async first(db: Queryable, inboxUid: string, messageIds: readonly string[]): Promise<SentCopy | undefined> {

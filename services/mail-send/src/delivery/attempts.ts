@@ -10,7 +10,7 @@ import { begin, findOpen, type OpenDelivery, type SendRecord } from './store.ts'
 import { attemptSeconds, deliveriesSettled, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
 import type { Outcome } from './verdict.ts'
 
-/** What a timer of a delivery names: the recipients of one message at one destination. */
+/** The payload of a delivery's timer: identifies the recipients of one message at one destination. */
 export interface DeliveryTarget {
   readonly send_id: string
   readonly destination: string
@@ -38,16 +38,16 @@ export interface AttemptsOptions {
 
 /** Servers may take their time with each recipient of a message (RFC 5321 4.5.3.2). */
 const ATTEMPT_MS = 15 * 60_000
-/** How long a worker waits for its turn at a busy destination before it does something else. */
+/** How long a worker waits for a slot at a busy destination before it does other work. */
 const PATIENCE_MS = 2_000
 const BUSY_MS = 5_000
-/** Waits for our own infrastructure. */
+/** Delay of retries after failures of the own infrastructure. */
 const SOON_MS = 1_000
 const MOST_MS = 10_000
 
 /**
- * Makes the attempts. Each outcome is committed before the next recipient's server hears of the message; the timer is
- * put off or deleted in the transaction that records the last one.
+ * Makes the delivery attempts. Each outcome is committed before the next recipient's server is contacted; the timer is
+ * postponed or deleted in the transaction that records the last one.
  */
 export class Attempts {
   readonly #options: AttemptsOptions
@@ -62,13 +62,13 @@ export class Attempts {
     })
   }
 
-  /** Says to the timers who does this work. To be called before they start. */
+  /** Registers the handlers of the timers. To be called before they start. */
   register(): void {
     for (const kind of ['delivery-local', 'delivery-outside'] as const) {
       const work: WorkOptions<DeliveryTarget> = {
         concurrency: this.#options.concurrency,
         attemptMs: ATTEMPT_MS,
-        // Reached only when something of our own is out of order, so there is no end to it.
+        // Reached only after failures of the own infrastructure, so it is retried without limit.
         retry: (attempt) => soon(Math.min(SOON_MS * 2 ** (attempt - 1), MOST_MS)),
       }
       this.#options.timers.work(kind, work, (context) => this.#make(kind, context))
@@ -101,7 +101,7 @@ class Attempt {
   readonly #send: SendRecord
   readonly #deliveries: readonly OpenDelivery[]
   readonly #settled: Settled[] = []
-  /** Settled and not committed yet. */
+  /** Outcomes that are not committed yet. */
   #pending: Settled[] = []
 
   constructor(
@@ -156,8 +156,9 @@ class Attempt {
   }
 
   /**
-   * Rows are guarded by their attempt's number, so this is right even when the timer has become another attempt's. An
-   * outage of the database is waited out: what a server has taken would be sent again if nobody wrote it down.
+   * Rows are guarded by their attempt's number, so this is correct even when the timer belongs to another attempt by
+   * now. It is retried through an outage of the database: an accepted message would be sent again if the outcome were
+   * not recorded.
    */
   async #commitPending(): Promise<void> {
     const pending = this.#pending
@@ -170,8 +171,9 @@ class Attempt {
   }
 
   /**
-   * The last outcomes, and the end of the timer or the time at which it comes back. It also comes back for deliveries
-   * that another attempt was ahead with: one that lost its lease must not leave them open with nobody to try them.
+   * Commits the last outcomes together with the end of the timer or its next time. The timer is also kept for
+   * deliveries that another attempt has taken first: an attempt that lost its lease must not leave them open without a
+   * timer.
    */
   async #conclude(): Promise<void> {
     const undecided = this.#settled.length < this.#deliveries.length
@@ -184,9 +186,9 @@ class Attempt {
   }
 
   /**
-   * A failure that is not the infrastructure's would come back for ever: behind the retry window the recipients are
-   * given up. That is nothing their addresses are blocked for. They are taken in the transaction that holds the timer:
-   * an attempt that was overtaken would take them from the other one, whose outcome could then not be written down.
+   * A failure that is not caused by the infrastructure would recur forever: after the retry window the recipients are
+   * given up. This is not a reason to suppress their addresses. They are taken over in the transaction that holds the
+   * timer: an overtaken attempt would otherwise take them from the newer one, whose outcome could then not be recorded.
    * @returns whether they were given up.
    */
   async #reject(error: unknown): Promise<boolean> {
@@ -218,7 +220,7 @@ class Attempt {
     }
   }
 
-  /** One wide line per attempt: ids and statuses, never an address or a server's words, which may quote one. */
+  /** One wide log line per attempt: ids and statuses, never an address or a server's words, which may quote one. */
   #tell(ms: number): void {
     const route = this.#route.name
     attemptSeconds.observe({ route }, ms / 1_000)

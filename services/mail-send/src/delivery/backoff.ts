@@ -1,17 +1,17 @@
-/** When temporary failures are tried again (mail 15.1). Milliseconds. */
+/** When temporary failures are retried (mail 15.1). Milliseconds. */
 export interface RetryPolicy {
   /** Wait before the first retry; each further wait is twice as long. */
   readonly firstMs: number
   readonly mostMs: number
-  /** From acceptance on; the message bounces when the next attempt would lie behind it. */
+  /** Counted from acceptance; the message bounces when the next attempt would be after it. */
   readonly giveUpAfterMs: number
 }
 
-/** Keeps messages that failed together from coming back together. */
+/** Keeps messages that failed together from being retried together. */
 const JITTER = 0.1
 
 /**
- * When to try again after `attempts` failed ones, or undefined when retries are used up.
+ * When to retry after `attempts` failed ones, or undefined when retries are used up.
  * @param random from [0, 1), spreads the wait by up to a tenth.
  */
 export function retryAt(

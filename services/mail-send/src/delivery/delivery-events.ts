@@ -5,7 +5,7 @@ import type { SendRecord } from './store.ts'
 export const deliveriesTopic = topics['mail.deliveries']
 export type DeliveryFact = EventOf<typeof deliveriesTopic>
 
-/** What can become known about a message and some of its recipients. */
+/** What can happen to a message and some of its recipients. */
 export type News =
   | { readonly kind: 'handed_over'; readonly recipients: string[] }
   | { readonly kind: 'delivered'; readonly recipients: string[]; readonly remote: string | undefined }
@@ -22,8 +22,8 @@ export type News =
 type About = Omit<Extract<DeliveryFact, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
 
 /**
- * News as events of `mail.deliveries`, in the order given. Mail of the installation itself has no mailbox that could
- * show them, so there are none.
+ * Builds events of `mail.deliveries`, in the order given. The installation's own mail has no mailbox that could show
+ * them, so there are none.
  */
 export function factsOf(send: SendRecord, news: readonly News[], time: Date): DeliveryFact[] {
   const { origin, messageId } = send

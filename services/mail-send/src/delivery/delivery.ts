@@ -3,12 +3,12 @@ import { type RetryPolicy, retryAt } from './backoff.ts'
 import type { Outcome, Verdict } from './verdict.ts'
 
 /**
- * States of a delivery. It leaves `queued`, `handing_over` and `deferred` by attempts only; a report that comes later
- * may still turn `delivered` into `bounced`.
+ * States of a delivery. Only attempts move it out of `queued`, `handing_over` and `deferred`; a later report may still
+ * turn `delivered` into `bounced`.
  *
- * `handing_over` is written before a server hears of the message. If the process dies in that state, the server may or
- * may not have taken it, and the next attempt may deliver it again, under the same Message-ID. That is the only window
- * in which a recipient can get a mail twice; losing it is not possible.
+ * `handing_over` is committed before a server is contacted. If the process dies in that state, the server may or may
+ * not have taken the message, and the next attempt may deliver it again, under the same Message-ID. That is the only
+ * window in which a recipient can get a mail twice; losing it is not possible.
  */
 export const OPEN_STATES = ['queued', 'handing_over', 'deferred'] as const
 export const FINAL_STATES = ['delivered', 'bounced', 'rejected'] as const
@@ -18,13 +18,13 @@ export type DeliveryState = (typeof OPEN_STATES)[number] | (typeof FINAL_STATES)
 export interface BegunDelivery {
   readonly id: string
   readonly recipient: string
-  /** This one included. */
+  /** Including this attempt. */
   readonly attempts: number
-  /** Whether the world was told that it is late. */
+  /** Whether its delay was announced. */
   readonly delayed: boolean
 }
 
-/** What an attempt makes of a delivery. */
+/** The outcome of an attempt for a delivery. */
 export type Settlement =
   | { readonly state: 'delivered'; readonly verdict: Verdict }
   | { readonly state: 'bounced'; readonly verdict: Verdict; readonly bounce: BounceClass }
@@ -32,16 +32,16 @@ export type Settlement =
       readonly state: 'deferred'
       readonly verdict: Verdict
       readonly retryAt: Date
-      /** The first retry failed too, and nobody was told yet (mail 15.1). */
+      /** The first retry failed too, and the delay was not announced yet (mail 15.1). */
       readonly announceDelay: boolean
     }
-  /** Something of our own makes delivery impossible; the address is not to blame. */
+  /** A failure of this installation makes delivery impossible; the address is not at fault. */
   | { readonly state: 'rejected'; readonly verdict: Verdict }
 
-/** Nothing classifies a failure of our own making; its table ends with this row (events 1.3). */
+/** Failures of this installation have no class of their own; the table ends with this row (events 1.3). */
 export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
 
-/** The rule of mail 15.1: taken, refused for good, tried again later, or given up. */
+/** The rule of mail 15.1: delivered, refused for good, deferred, or given up. */
 export function settle(
   delivery: Pick<BegunDelivery, 'attempts' | 'delayed'>,
   outcome: Outcome,

@@ -5,17 +5,17 @@ interface Idle {
   readonly goodbye: NodeJS.Timeout
 }
 
-/** Long enough for the next message of a burst, short enough for a server not to mind. */
+/** Long enough for the next message of a burst, short enough to be acceptable to servers. */
 const IDLE_MS = 3_000
 
 /**
- * Sessions that have done their work and are kept for a moment: the next message for the same place often follows at
- * once, and is spared the greeting and TLS.
+ * Sessions that are kept for a moment after their message: the next one for the same place often follows at once, and
+ * saves the greeting and TLS.
  */
 export class IdleSessions {
   readonly #places = new Map<string, Idle[]>()
 
-  /** A session that is still open, or undefined. It is the caller's from now on. */
+  /** Returns a session that is still open, or undefined. The caller owns it from then on. */
   take(place: string): Session | undefined {
     for (let idle = this.#pop(place); idle; idle = this.#pop(place)) {
       clearTimeout(idle.goodbye)
@@ -25,7 +25,7 @@ export class IdleSessions {
     return undefined
   }
 
-  /** Takes a session over, for others or to say goodbye. */
+  /** Takes over a session, to be reused or ended with QUIT. */
   keep(place: string, session: Session): void {
     if (!session.usable || session.wornOut) {
       session.end()
@@ -37,7 +37,7 @@ export class IdleSessions {
     idle.push({ session, goodbye })
   }
 
-  /** Says goodbye to all. */
+  /** Ends all sessions. */
   end(): void {
     for (const { session, goodbye } of [...this.#places.values()].flat()) {
       clearTimeout(goodbye)
@@ -53,7 +53,7 @@ export class IdleSessions {
     session.end()
   }
 
-  /** The one used last: those that nobody needs come to their end. */
+  /** The one used last, so that sessions which are not needed expire. */
   #pop(place: string): Idle | undefined {
     const idle = this.#places.get(place)
     const last = idle?.pop()

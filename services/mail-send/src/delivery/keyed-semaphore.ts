@@ -1,18 +1,21 @@
-/** Who is let in next, and when. */
+/** Waiting callers of one destination, in order. */
 interface Queue {
   taken: number
   readonly waiting: (() => void)[]
 }
 
 export interface SlotsOptions {
-  /** Let in for each destination at a time. */
+  /** Slots per destination. */
   readonly most: number
-  /** Waiting for all destinations together, so that a slow one with a long queue leaves room for the others. */
+  /**
+   * Most callers waiting for all destinations together, so that a slow one with a long queue leaves room for the
+   * others.
+   */
   readonly mostWaiting: number
   readonly patienceMs: number
 }
 
-/** Lets no more than so many in for each destination at a time; who comes later waits, for a while. */
+/** Per-destination semaphore with a bounded wait. */
 export class KeyedSemaphore {
   readonly #options: SlotsOptions
   readonly #queues = new Map<string, Queue>()
@@ -22,7 +25,7 @@ export class KeyedSemaphore {
     this.#options = options
   }
 
-  /** @returns how to give the slot back, or undefined when none was free within the patience, or too many wait. */
+  /** @returns the function that releases the slot, or undefined when none was free in time, or too many are waiting. */
   async take(destination: string): Promise<(() => void) | undefined> {
     const queue = this.#queues.get(destination) ?? { taken: 0, waiting: [] }
     this.#queues.set(destination, queue)
@@ -33,7 +36,7 @@ export class KeyedSemaphore {
 
   #giveBack(destination: string, queue: Queue): void {
     const next = queue.waiting.shift()
-    // The slot goes over without ever being free: whoever comes in between must not get it too.
+    // The slot is handed over without being released: a concurrent caller must not get it too.
     if (next) {
       next()
       return

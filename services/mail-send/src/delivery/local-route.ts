@@ -10,17 +10,17 @@ export interface LocalRouteOptions {
   readonly gateway: ServiceClient<'mail-send'>
   readonly mailIngest: ServiceClient<'mail-send'>
   readonly returnPath: ReturnPath
-  /** Name under which the hand-over appears in facts. */
+  /** Name under which the hand-over appears in delivery events. */
   readonly name: string
 }
 
-/** Durable storage of the message in the mailbox's pipeline; large ones are copied first. */
+/** Time for durable storage of the message in the mailbox's pipeline; large ones are copied first. */
 const ACCEPT_MS = 15_000
 const RESOLVE_MS = 5_000
 
 /**
- * Hands mail over to inboxes hosted here, without SMTP. Repeating a hand-over is harmless: the mailbox knows the
- * delivery by its id, so a crash between its answer and our commit costs nothing.
+ * Hands mail over to inboxes hosted here, without SMTP. Repeating a hand-over is harmless: the mailbox recognises the
+ * delivery by its id, so a crash between its answer and the commit costs nothing.
  */
 export class LocalRoute implements Route {
   readonly name = 'local'
@@ -43,12 +43,12 @@ export class LocalRoute implements Route {
         steps.report(delivery, await this.#handOver(mail, delivery, answers.get(delivery.id))),
       ),
     )
-    // What was taken stays reported: a recipient that cannot be handed over holds up nobody else.
+    // Reported outcomes stay reported: a recipient whose hand-over fails does not hold up the others.
     const failure = results.find((result) => result.status === 'rejected')
     if (failure) throw failure.reason
   }
 
-  /** What the owner of the inboxes says about each delivery's recipient, by delivery. */
+  /** The owner's answer about the recipient of each delivery, by delivery. */
   async #resolve(deliveries: readonly OpenDelivery[]): Promise<Map<string, RecipientAnswer>> {
     const addresses = deliveries.map(({ recipient }) => normalizeAddress(recipient))
     const { recipients } = await this.#options.gateway.call('gateway.resolveRecipients', { addresses }, RESOLVE_MS)
@@ -97,7 +97,7 @@ export class LocalRoute implements Route {
   }
 }
 
-/** A paused inbox swallows mail, and its sender cannot tell (mail 13). */
+/** A paused inbox drops mail, and its sender cannot detect it (mail 13). */
 function taken(mta: string): Outcome {
   return { kind: 'delivered', verdict: { status: '2.0.0', text: '250 2.0.0 Handed over', mta } }
 }

@@ -7,7 +7,7 @@ declare module 'mx-connect' {
     readonly port?: number
     readonly maxConnectTime?: number
     readonly localHostname?: string
-    /** Addresses that were tried and are to be passed over. */
+    /** Addresses that were tried and are to be skipped. */
     readonly ignoreMXHosts?: readonly string[]
     readonly dnsOptions?: {
       readonly blockLocalAddresses?: boolean
@@ -18,9 +18,9 @@ declare module 'mx-connect' {
 
   export interface MxConnection {
     readonly socket: Socket
-    /** Name of the exchange. */
+    /** Name of the MX host. */
     readonly hostname: string
-    /** Address that the connection goes to. */
+    /** Address to connect to. */
     readonly host: string
     readonly port: number
   }

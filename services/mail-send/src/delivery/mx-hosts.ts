@@ -3,16 +3,19 @@ import mxConnect, { type MxConnection } from 'mx-connect'
 import { deferredBy, type Outcome, refusedBy } from './verdict.ts'
 
 export interface ExchangesOptions {
-  /** Port of the mail exchanges; 25 but in tests. */
+  /** Port of the MX hosts; 25 except in tests. */
   readonly port: number
   /** DNS servers (`address` or `address:port`) instead of the system's. */
   readonly dnsServers: readonly string[]
   readonly connectMs: number
-  /** Whether an MX may be on a loopback or private network. Never on a public installation: anybody can publish one. */
+  /**
+   * Whether an MX may be on a loopback or private network. Never on a public installation: anyone can publish such an
+   * MX.
+   */
   readonly allowLocal: boolean
 }
 
-/** No host of the domain could be reached, or the domain takes no mail. */
+/** No host of the domain could be reached, or the domain accepts no mail. */
 export class NoMxError extends Error {
   override readonly name = 'NoMxError'
   readonly outcome: Outcome
@@ -25,8 +28,8 @@ export class NoMxError extends Error {
 const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * Finds and connects to the mail exchanges of domains: MX by preference, the domain's own addresses where there is no
- * MX (RFC 5321 5.1), nothing where there is a null MX (RFC 7505).
+ * Finds and connects to the MX hosts of domains: MX by preference, the domain's own addresses where there is no MX (RFC
+ * 5321 5.1), nothing where there is a null MX (RFC 7505).
  */
 export class MxHosts {
   readonly #options: ExchangesOptions
@@ -40,7 +43,7 @@ export class MxHosts {
 
   /**
    * Opens a TCP connection to the best host that answers.
-   * @param passedOver addresses that were tried in this attempt.
+   * @param passedOver addresses that were tried in this attempt already.
    * @throws NoMxError; the reason of `signal`.
    */
   async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
@@ -65,7 +68,7 @@ export class MxHosts {
   }
 }
 
-/** Looking up names cannot be interrupted; a connection that comes too late is closed. */
+/** Name resolution cannot be interrupted; a connection that is opened too late is closed. */
 async function unlessAborted(connecting: Promise<MxConnection>, signal: AbortSignal): Promise<MxConnection> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => {
@@ -83,7 +86,7 @@ async function unlessAborted(connecting: Promise<MxConnection>, signal: AbortSig
   }
 }
 
-/** What a failure to connect means for the recipients (RFC 3463 3.2, 3.5; RFC 7505 4). */
+/** The outcome for the recipients when connecting fails (RFC 3463 3.2, 3.5; RFC 7505 4). */
 function outcomeOf(error: unknown, domain: string): Outcome {
   const { category, code, temporary } = lookupError(error)
   const text = error instanceof Error ? error.message : String(error)

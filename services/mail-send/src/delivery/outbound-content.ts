@@ -6,13 +6,13 @@ import { outboundBlob, type SendRecord } from './store.ts'
 
 export interface OutboundContentOptions {
   readonly blobs: BlobStore
-  /** Seals mail of the installation itself. */
+  /** Seals the installation's own mail. */
   readonly box: SecretBox
 }
 
 /**
- * The bytes of messages on their way out. Mail of the installation itself holds verification codes, and lies sealed in
- * the blob store until it is handed over: who can read the store, or a backup of it, reads no code.
+ * The bytes of outgoing messages. The installation's own mail contains verification codes, and is sealed in the blob
+ * store until it is handed over: read access to the store, or to a backup of it, reveals no code.
  */
 export class OutboundContent {
   readonly #options: OutboundContentOptions
@@ -21,7 +21,7 @@ export class OutboundContent {
     this.#options = options
   }
 
-  /** Stores mail of the installation itself. The size is that of the mail, which servers are told. */
+  /** Stores mail of the installation itself. The size is that of the plain mail, which is declared to servers. */
   async seal(sendId: string, raw: Buffer): Promise<BlobReference> {
     const { blobs, box } = this.#options
     const name = outboundBlob(sendId)
@@ -29,7 +29,7 @@ export class OutboundContent {
     return { name, size: raw.length, sha256 }
   }
 
-  /** The message as it goes over the wire. @throws BlobNotFoundError; DecryptionError when it was sealed with another key. */
+  /** The message as it is sent. @throws BlobNotFoundError; DecryptionError when it was sealed with another key. */
   async read({ id, origin }: Pick<SendRecord, 'id' | 'origin'>): Promise<Readable> {
     const { blobs, box } = this.#options
     if (origin.kind === 'inbox') return blobs.get(outboundBlob(id))

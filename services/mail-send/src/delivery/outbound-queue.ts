@@ -7,14 +7,14 @@ import { type Queryable, sql } from '@restante/service'
 import type { DeliveryTimers } from './attempts.ts'
 import type { Origin } from './store.ts'
 
-/** A message on its way out. */
+/** A message to be sent. */
 export interface Departure {
   readonly id: string
   readonly origin: Origin
   readonly messageId: string
   readonly acceptedAt: Date
   readonly blob: BlobReference
-  /** What the mailbox holds of it; none for mail of the installation itself. */
+  /** What the mailbox stores of it; absent for the installation's own mail. */
   readonly copy: SentCopy | undefined
   /** Bare addresses, each once. */
   readonly recipients: readonly string[]
@@ -53,7 +53,7 @@ insert into deliveries (id, send_id, recipient, destination, state, inside, upda
 select id, $2, recipient, destination, 'queued', inside, now()
   from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
 
-// Announced again, it counts as new: what is swept is what nobody has worked on for an hour.
+// Announcing it again restarts its age: only blobs untouched for an hour are swept.
 const PENDING = sql<never, [sendId: string]>(`
 insert into pending_blobs (send_id) values ($1) on conflict (send_id) do update set created_at = now()`)
 const NO_LONGER_PENDING = sql<never, [sendId: string]>('delete from pending_blobs where send_id = $1')
@@ -61,25 +61,27 @@ const STILL_PENDING = sql<{ send_id: string }, [sendId: string]>(
   'select send_id from pending_blobs where send_id = $1 for update',
 )
 
-/** Notes that the blob of a message is about to be written, so that it is removed if the message is never accepted. */
+/**
+ * Records that the blob of a message is about to be written, so that it is removed if the message is never accepted.
+ */
 export async function announceBlob(on: Queryable, sendId: string): Promise<void> {
   await on.query(PENDING, sendId)
 }
 
-/** Takes the announcement back, of a blob that is gone again. */
+/** Removes the record of a blob that was deleted again. */
 export async function forgetBlob(on: Queryable, sendId: string): Promise<void> {
   await on.query(NO_LONGER_PENDING, sendId)
 }
 
 /**
- * Whether an announced message was accepted, when the answer to its commit was lost. A transaction that is still in the
- * hands of the server holds the row, and is waited for.
+ * Whether an announced message was accepted, when the answer to its commit was lost. A transaction that the server is
+ * still executing holds the row, and is waited for.
  */
 export async function wasAccepted(on: Queryable, sendId: string): Promise<boolean> {
   return (await on.query(STILL_PENDING, sendId)).length === 0
 }
 
-/** Puts accepted messages on their way. */
+/** Queues accepted messages for delivery. */
 export class OutboundQueue {
   readonly #timers: Timers<DeliveryTimers>
   readonly #isHosted: (domain: string) => boolean
@@ -90,7 +92,7 @@ export class OutboundQueue {
     this.#isHosted = isHosted
   }
 
-  /** Whether mail to an address stays here. */
+  /** Whether mail to an address is delivered to an inbox hosted here. */
   isInside(address: string): boolean {
     return this.#isHosted(destinationOf(address))
   }
@@ -136,7 +138,7 @@ async function addSend(on: Queryable, departure: Departure): Promise<void> {
   )
 }
 
-/** Domain of a recipient as it is compared and looked up. */
+/** Domain of a recipient in the form in which it is compared and looked up. */
 function destinationOf(recipient: string): string {
   const normal = normalizeAddress(recipient)
   return normal.slice(normal.lastIndexOf('@') + 1)

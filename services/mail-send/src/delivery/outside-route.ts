@@ -9,7 +9,7 @@ import { type Peer, Session, SessionFailedError, type Timeouts } from './session
 import type { OpenDelivery } from './store.ts'
 import { deferredBy, type Outcome } from './verdict.ts'
 
-/** A relay that takes all mail for the outside. */
+/** A relay that accepts all mail for external recipients. */
 export interface Smarthost {
   readonly host: string
   readonly port: number
@@ -26,13 +26,13 @@ export interface OutsideRouteOptions {
   readonly timeouts: Timeouts
 }
 
-/** Hosts of one domain that are tried in one attempt. */
+/** Most hosts of one domain that are tried in one attempt. */
 const MOST_HOSTS = 5
 
 /**
- * Sends mail by SMTP, to the domain's mail exchanges or to the smarthost. One connection serves all recipients of the
- * message at the destination, and then for a moment those of the next ones; each has a transaction of its own, because
- * each has a return path of its own.
+ * Sends mail by SMTP, to the domain's MX hosts or to the smarthost. One connection serves all recipients of the message
+ * at the destination, and for a moment those of the next messages; each recipient has an SMTP transaction of its own,
+ * because each has its own return path.
  */
 export class OutsideRoute implements Route, Component {
   readonly name = 'outside'
@@ -66,7 +66,7 @@ export class OutsideRoute implements Route, Component {
     this.#idle.end()
   }
 
-  /** Where sessions are as good as each other. */
+  /** The key under which sessions are interchangeable. */
   #place(destination: string): string {
     return this.#options.smarthost ? 'smarthost' : destination
   }
@@ -105,7 +105,7 @@ export class OutsideRoute implements Route, Component {
   ): Promise<Outcome | 'over'> {
     const content = await this.#options.content.read(mail.send)
     const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
-    // Cut off by our own shutdown: what the server made of it is unknown, so nothing is decided.
+    // Interrupted by a shutdown: what the server did is unknown, so nothing is decided.
     if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
     return outcome
   }
@@ -115,7 +115,7 @@ export class OutsideRoute implements Route, Component {
     return { from, to: asciiDomain(delivery.recipient), size: send.size }
   }
 
-  /** A session with the first host that will have one; otherwise what became of the last. */
+  /** A session with the first host that accepts one; otherwise the outcome of the last. */
   async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const { smarthost } = this.#options
     const opening = smarthost ? this.#relay(smarthost, signal) : this.#exchange(domain, signal)
@@ -138,7 +138,7 @@ export class OutsideRoute implements Route, Component {
     while (passedOver.length < MOST_HOSTS) {
       const session = await this.#nextExchange(domain, passedOver, 'opportunistic', signal)
       if (session instanceof Session) return session
-      // The list is used up: what the last host that was reached said tells more than that.
+      // The list is exhausted: the answer of the last host that was reached is more informative.
       if (session instanceof NoMxError) return last ?? session.outcome
       last = session.outcome
       passedOver.push(session.address)
@@ -160,7 +160,7 @@ export class OutsideRoute implements Route, Component {
         return await Session.open(peer, ehloName, timeouts, signal)
       } catch (error) {
         if (!(error instanceof SessionFailedError)) throw error
-        // RFC 3207 leaves it to the client; mail is better delivered in the clear than not at all, as without STARTTLS.
+        // RFC 3207 leaves it to the client; unencrypted delivery is better than none, as without STARTTLS.
         if (error.tls && tls !== 'none') return await this.#nextExchange(domain, passedOver, 'none', signal)
         return { address: host, outcome: error.outcome }
       }
@@ -176,7 +176,7 @@ export class OutsideRoute implements Route, Component {
       return await Session.open(peer, ehloName, timeouts, signal)
     } catch (error) {
       if (!(error instanceof SessionFailedError)) throw error
-      // A password is not for the clear, where whoever disturbs TLS could read it.
+      // A password must not be sent unencrypted, where an attacker who disturbs TLS could read it.
       const plain = error.tls && peer.tls === 'opportunistic' && !peer.credentials
       return plain ? this.#session({ ...peer, tls: 'none' }, signal) : error.outcome
     }
@@ -184,14 +184,14 @@ export class OutsideRoute implements Route, Component {
 }
 
 /**
- * Whether the other side took all the time of an attempt. That is a failure like any other, which ends when retries do;
- * an attempt that ends because of our shutdown, or because its lease is lost, has decided nothing.
+ * Whether the other side used up all the time of an attempt. That is a failure like any other, which ends with the
+ * retry window; an attempt that ends because of a shutdown, or because its lease is lost, has decided nothing.
  */
 function outOfTime({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
-/** The local part as it was given, the domain in A-labels: that much every server understands. */
+/** The local part as given, the domain in A-labels, which every server understands. */
 function asciiDomain(address: string): string {
   const normal = normalizeAddress(address)
   return address.slice(0, address.lastIndexOf('@')) + normal.slice(normal.lastIndexOf('@'))

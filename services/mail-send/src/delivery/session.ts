@@ -3,30 +3,33 @@ import type { Readable } from 'node:stream'
 import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 import { deferredBy, type Outcome, readReply, refusedBy } from './verdict.ts'
 
-/** One host that may take mail, and how to speak with it. */
+/** One host that may accept mail, and how to connect to it. */
 export interface Peer {
-  /** Name for the log, for facts, and for the certificate. */
+  /** Name for the log, for delivery events, and for the certificate. */
   readonly name: string
   readonly port: number
   /** An open TCP connection; without one the session connects to `name` by itself. */
   readonly socket?: Socket
   readonly tls: 'opportunistic' | 'required' | 'implicit' | 'none'
-  /** Certificates are verified only where somebody configured the peer: with an MX from DNS there is nothing to verify. */
+  /**
+   * Certificates are verified only where an operator configured the host: for an MX from DNS there is nothing to
+   * verify.
+   */
   readonly verified: boolean
   readonly credentials?: { readonly user: string; readonly pass: string }
 }
 
 export interface Timeouts {
   readonly connectMs: number
-  /** Silence of the server that is waited out, from the greeting to the answer after the message. */
+  /** Longest silence of the server, from the greeting to the answer after the message. */
   readonly answerMs: number
 }
 
-/** The conversation ended before any recipient was decided. */
+/** The session ended before any recipient was decided. */
 export class SessionFailedError extends Error {
   override readonly name = 'SessionFailedError'
   readonly outcome: Outcome
-  /** TLS was offered and did not come about: the same host is worth a second try without it. */
+  /** TLS was offered but failed: the same host is worth a second try without it. */
   readonly tls: boolean
   constructor(outcome: Outcome, options: { tls: boolean; cause: unknown }) {
     super(outcome.verdict.text, { cause: options.cause })
@@ -42,23 +45,23 @@ export interface Envelope {
   readonly size: number
 }
 
-/** Servers that count the messages of a connection rarely allow fewer. */
+/** Servers that limit the messages per connection rarely allow fewer. */
 const MOST_MESSAGES = 100
 
 const UNICODE = /[^\p{ASCII}]/u
 
-/** One SMTP conversation with one host: any number of messages, one recipient each, because each has its own return path. */
+/** One SMTP session with one host: any number of messages, one recipient each, because each has its own return path. */
 export class Session {
   readonly peer: Peer
   readonly #connection: SMTPConnection
   readonly #extensions: string
-  /** IP address of the server; a connection that has ended does not know it any more. */
+  /** IP address of the server; a closed connection no longer has it. */
   readonly #address: string | undefined
   readonly #ended: Promise<void>
   #broken = false
   #messages = 0
 
-  /** @param extensions the server's answer to EHLO. */
+  /** @param extensions the server's response to EHLO. */
   private constructor(peer: Peer, connection: SMTPConnection, extensions: string) {
     this.peer = peer
     this.#connection = connection
@@ -72,12 +75,12 @@ export class Session {
   }
 
   /**
-   * Connects, greets, and secures the connection as far as the peer can.
+   * Connects, greets, and encrypts the connection if the host supports it.
    * @throws SessionFailedError
    */
   static async open(peer: Peer, ehloName: string, timeouts: Timeouts, signal: AbortSignal): Promise<Session> {
     const connection = new SMTPConnection(connectionOptions(peer, ehloName, timeouts))
-    // Every failure also reaches the call that it interrupts; without a listener it would end the process.
+    // Every failure also rejects the call that it interrupts; without a listener it would end the process.
     connection.on('error', () => {})
     const cut = (): void => connection.close()
     signal.addEventListener('abort', cut, { once: true })
@@ -111,10 +114,10 @@ export class Session {
   }
 
   /**
-   * Sends one message to one recipient. A 4xx or 5xx answer is an outcome; so is a connection that breaks, and then
-   * the server may have taken the message all the same.
-   * @returns `over` when the server had had enough after earlier messages, before it heard anything of this one: that
-   *   says nothing about it, and a new session is worth a try.
+   * Sends one message to one recipient. A 4xx or 5xx reply is an outcome; so is a broken connection, after which the
+   * server may have taken the message all the same.
+   * @returns `over` when the server ended the session after earlier messages, before this one was begun: the outcome is
+   * open, and a new session is worth a try.
    * @throws the error of `content` when the message cannot be read.
    */
   async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome | 'over'> {
@@ -135,12 +138,12 @@ export class Session {
       return over ? 'over' : outcome
     } finally {
       signal.removeEventListener('abort', cut)
-      // Not everything that ends a transfer early lets go of the message.
+      // Not every early end of a transfer releases the stream.
       content.on('error', () => {}).destroy()
     }
   }
 
-  /** Says goodbye when there is somebody to say it to. */
+  /** Ends the session with QUIT if it is still open. */
   end(): void {
     if (this.#broken) {
       this.#connection.close()
@@ -161,7 +164,7 @@ export class Session {
       if (error) reject(error)
       else resolve(info)
     })
-    // A connection that we close ourselves forgets the message in flight.
+    // A connection closed from this side drops the message in flight.
     this.#ended.then(() => reject(new Error('the connection was closed')))
     return promise
   }
@@ -170,17 +173,17 @@ export class Session {
     const { code, response, command } = smtpError(error)
     const { name } = this.peer
     if (code === 'ESTREAM') {
-      // Part of the message is on the wire; the only way not to end it there is to hang up.
+      // Part of the message is on the wire; only closing the connection keeps it from counting as complete.
       this.close()
       throw error
     }
     if (response !== undefined) {
       await this.#reset()
-      // It wants TLS, or a login (RFC 3207 4, RFC 4954 6): that is about this session, not about the recipient.
+      // The server requires TLS, or a login (RFC 3207 4, RFC 4954 6): this concerns the session, not the recipient.
       if (this.peer.tls === 'none' && response.startsWith('530')) return deferredBy('4.7.0', response, name)
       return readReply(response, name)
     }
-    // The client compares the size with the server's limit before it says anything.
+    // The client compares the size with the server's limit before it sends anything.
     if (code === 'EMESSAGE' && command === 'MAIL FROM') return refusedBy('5.3.4', messageOf(error), name)
     this.close()
     return deferredBy('4.4.2', `The connection broke: ${messageOf(error)}`, name)
@@ -193,7 +196,7 @@ export class Session {
       if (error) this.#break()
       resolve()
     })
-    // When the server hangs up instead of answering, the callback is never called.
+    // When the server disconnects instead of answering, the callback is never called.
     await Promise.race([promise, this.#ended])
   }
 
@@ -227,7 +230,9 @@ function login(connection: SMTPConnection, credentials: { user: string; pass: st
   return untilDone(connection, (done) => connection.login({ credentials }, done))
 }
 
-/** Runs one step of the conversation, which ends by its callback, by an error event, or by the end of the connection. */
+/**
+ * Runs one step of the session, which ends with its callback, with an error event, or with the end of the connection.
+ */
 async function untilDone(
   connection: SMTPConnection,
   step: (done: (error?: Error | null) => void) => void,
@@ -251,7 +256,7 @@ interface SmtpError {
   readonly command: string | undefined
 }
 
-/** What nodemailer tells about a failure. */
+/** Reads nodemailer's description of a failure. */
 function smtpError(error: unknown): SmtpError {
   const member = (name: string): string | undefined => {
     const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
@@ -260,7 +265,7 @@ function smtpError(error: unknown): SmtpError {
   return { code: member('code'), response: member('response'), command: member('command') }
 }
 
-/** Whether a failure is the end of the conversation: no answer, or a goodbye to MAIL (RFC 5321 3.8). */
+/** Whether a failure ends the session: no reply, or a 421 to MAIL (RFC 5321 3.8). */
 function endsSession(error: unknown): boolean {
   const { code, response, command } = smtpError(error)
   if (response === undefined) return code !== 'EMESSAGE'
@@ -268,8 +273,8 @@ function endsSession(error: unknown): boolean {
 }
 
 /**
- * Before the first MAIL even a 5xx (a greeting, say) is about this host at this time, not about any recipient: other
- * hosts are tried, then later times.
+ * Before the first MAIL even a 5xx (for example in the greeting) concerns this host at this time, not a recipient:
+ * other hosts are tried, then later times.
  */
 function sessionFailure(error: unknown, peer: Peer, upgrading: boolean): SessionFailedError {
   const { code, response } = smtpError(error)

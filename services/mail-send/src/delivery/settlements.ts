@@ -11,7 +11,7 @@ export interface Settled {
   readonly settlement: Settlement
 }
 
-/** Writes down what attempts came to, and everything that follows from it, in one transaction. */
+/** Records the outcomes of attempts, and everything that follows from them, in one transaction. */
 export class Settlements {
   readonly #outbox: Outbox
 
@@ -20,8 +20,9 @@ export class Settlements {
   }
 
   /**
-   * States, facts and suppression entries together. A delivery that another attempt has taken meanwhile is left alone.
-   * The fact that the message left comes first, and once per message: when a server, or an inbox here, has answered.
+   * States, events and suppression entries together. A delivery that another attempt has taken in the meantime is left
+   * alone. The event that the message was sent comes first, and once per message: when a server, or an inbox here, has
+   * answered.
    */
   async record(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<void> {
     const own: Settled[] = []
@@ -38,7 +39,7 @@ export class Settlements {
     await suppressRefused(tx, send, own)
   }
 
-  /** A message is rejected as a whole; when part of it has left before, the rest of its recipients bounce. */
+  /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */
   async #rejected(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<News[]> {
     const rejected = settled.filter(({ settlement }) => settlement.state === 'rejected')
     const [first] = rejected

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '@restante/service'
 import type { BegunDelivery, DeliveryState, Settlement } from './delivery.ts'
 
-/** Whose mail it is; mail of the installation itself belongs to nobody. */
+/** The owner of the mail; the installation's own mail has none. */
 export type Origin =
   | {
       readonly kind: 'inbox'
@@ -12,7 +12,7 @@ export type Origin =
     }
   | { readonly kind: 'system' }
 
-/** A message as its delivery needs to know it. */
+/** A message as far as its delivery needs it. */
 export interface SendRecord {
   readonly id: string
   readonly origin: Origin
@@ -22,12 +22,12 @@ export interface SendRecord {
   readonly acceptedAt: Date
 }
 
-/** A delivery that is not at its end yet. */
+/** A delivery that is not finished yet. */
 export interface OpenDelivery extends BegunDelivery {
   readonly state: DeliveryState
 }
 
-/** The name of the blob that holds the bytes of a message on its way out. */
+/** The name of the blob with the bytes of an outgoing message. */
 export function outboundBlob(sendId: string): string {
   return `outbound/${sendId}`
 }
@@ -118,7 +118,7 @@ select ${SEND_COLUMNS}, d.recipient, d.state, d.complained_at is not null as com
  where d.id = $1
    for update of d`)
 
-// Of several reports the one with the worst status stays, whichever came first.
+// Of several reports the one with the worst status is kept, whichever came first.
 const REPORT_BOUNCE = sql<never, [id: string, status: string, diagnostic: string]>(`
 update deliveries
    set state = 'bounced', status = $2, diagnostic = $3, updated_at = now()
@@ -148,8 +148,8 @@ export async function findOpen(
 }
 
 /**
- * Marks deliveries as being handed over, before any server hears of them, and counts the attempt.
- * @returns those that this attempt may make; another attempt may have got ahead of it.
+ * Marks deliveries as being handed over, before any server is contacted, and counts the attempt.
+ * @returns those that this attempt may make; another attempt may have taken some of them.
  */
 export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]): Promise<BegunDelivery[]> {
   const ids = deliveries.map(({ id }) => id)
@@ -170,13 +170,13 @@ export async function saveSettlement(on: Queryable, delivery: BegunDelivery, set
   return saved.length > 0
 }
 
-/** Marks that the message has left. @returns all its recipients the first time, undefined ever after. */
+/** Marks that the message was sent. @returns all its recipients the first time, undefined afterwards. */
 export async function markHandedOver(on: Queryable, sendId: string): Promise<string[] | undefined> {
   const [first] = await on.query(HAND_OVER, sendId)
   return first?.recipients
 }
 
-/** Marks that the message will never leave. @returns false when it has left, or is marked already. */
+/** Marks that the message will never be sent. @returns false when it was sent, or is marked already. */
 export async function markRejected(on: Queryable, sendId: string): Promise<boolean> {
   return (await on.query(REJECT, sendId)).length > 0
 }
@@ -189,7 +189,7 @@ export interface ReportedDelivery {
   readonly complained: boolean
   /** Handed over to an inbox here. */
   readonly inside: boolean
-  /** The server that accepted it, as far as it is known. */
+  /** The server that accepted it, as far as known. */
   readonly acceptedBy: { readonly host: string | undefined; readonly address: string | undefined }
 }
 
@@ -210,7 +210,7 @@ export async function saveReportedBounce(
   await on.query(REPORT_BOUNCE, deliveryId, report.status ?? '5.0.0', report.diagnostic ?? '')
 }
 
-/** @returns whether nobody had complained before. */
+/** @returns whether this was the first complaint. */
 export async function saveComplaint(on: Queryable, deliveryId: string): Promise<boolean> {
   return (await on.query(REPORT_COMPLAINT, deliveryId)).length > 0
 }

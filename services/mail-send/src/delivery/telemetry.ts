@@ -7,7 +7,7 @@ export const deliveriesSettled = new Counter({
 })
 export const attemptSeconds = new Histogram({
   name: 'restante_delivery_attempt_seconds',
-  help: 'Time of one attempt: all recipients of a message at one destination',
+  help: 'Duration of one attempt: all recipients of a message at one destination',
   labelNames: ['route'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
 })
@@ -19,5 +19,5 @@ export const firstAttemptDelay = new Histogram({
 })
 export const unknownOutcomes = new Counter({
   name: 'restante_delivery_unknown_outcomes_total',
-  help: 'Deliveries tried again although a server may have taken them before a crash: possible duplicates',
+  help: 'Deliveries retried although a server may have taken them before a crash: possible duplicates',
 })

@@ -1,29 +1,29 @@
-/** What was said about one recipient, and by whom. */
+/** The answer about one recipient, and who gave it. */
 export interface Verdict {
   /** Enhanced status code (RFC 3463): `4.2.2`, `5.1.1`. */
   readonly status: string
   /** The answer in words, for operators. */
   readonly text: string
-  /** Who answered: host name of a server, or absent when none was reached. */
+  /** The host name that answered; absent when none was reached. */
   readonly mta?: string
   /** Its IP address. */
   readonly address?: string
 }
 
-/** What became of one recipient in one attempt. */
+/** Outcome of one attempt for one recipient. */
 export type Outcome =
-  /** A server took the message and is responsible for it now. */
+  /** A server accepted the message and is responsible for it now. */
   | { readonly kind: 'delivered'; readonly verdict: Verdict }
-  /** Refused for good: another attempt would be refused again. */
+  /** Refused permanently: another attempt would be refused again. */
   | { readonly kind: 'refused'; readonly verdict: Verdict }
-  /** Not now. */
+  /** Refused temporarily. */
   | { readonly kind: 'deferred'; readonly verdict: Verdict }
 
 const TEXT_LENGTH = 1_000
 
 /**
- * Reads a reply of an SMTP server (RFC 5321 4.2, RFC 2034). The basic code decides between now, later and never; a
- * missing enhanced status is made up from its first digit.
+ * Reads a reply of an SMTP server (RFC 5321 4.2, RFC 2034). The basic code decides between success, temporary and
+ * permanent failure; a missing enhanced status is derived from its first digit.
  */
 export function readReply(response: string, mta: string, address?: string): Outcome {
   const lines = response
@@ -49,17 +49,17 @@ export function readReply(response: string, mta: string, address?: string): Outc
   }
 }
 
-/** A failure on the way: no answer to go by. */
+/** A failure without a server's reply. */
 export function deferredBy(status: `4.${number}.${number}`, text: string, mta?: string): Outcome {
   return { kind: 'deferred', verdict: { status, text: oneLine(text), ...(mta !== undefined && { mta }) } }
 }
 
-/** A refusal that needs no server's answer. */
+/** A refusal that needs no server's reply. */
 export function refusedBy(status: `5.${number}.${number}`, text: string, mta?: string): Outcome {
   return { kind: 'refused', verdict: { status, text: oneLine(text), ...(mta !== undefined && { mta }) } }
 }
 
-/** Text of a stranger, fit for a row and an event. */
+/** Text of a foreign server, made fit for a row and an event. */
 function oneLine(text: string): string {
   return text
     .toWellFormed()

@@ -3,7 +3,7 @@ import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database } from '@restante/service'
 import type { Reports } from './reports.ts'
 
-/** Reports about our mail that came in by mail. */
+/** Consumes reports about sent mail that arrived by mail. */
 export function feedbackConsumer(deps: {
   kafka: Kafka
   db: Database

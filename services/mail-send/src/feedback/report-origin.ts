@@ -3,7 +3,7 @@ import { subnetOf } from '@restante/service'
 import { getDomain } from 'tldts'
 import type { ReportedDelivery } from '../delivery/store.ts'
 
-/** Where a report came from, as it arrived. */
+/** Where a report came from. */
 export interface ReportOrigin {
   readonly peer?: string | undefined
   /** Domains for which SPF or DKIM passed. */
@@ -11,9 +11,9 @@ export interface ReportOrigin {
 }
 
 /**
- * Whether a report comes from where the mail went (events 1.3): from the network of the server that accepted it, or
- * authenticated for the organizational domain of that server or of the recipient. The return path alone proves nothing:
- * everybody who got the mail knows it.
+ * Whether a report comes from where the mail was delivered (events 1.3): from the network of the server that accepted
+ * it, or authenticated for the organizational domain of that server or of the recipient. The return path alone proves
+ * nothing: everyone who received the mail knows it.
  */
 export function isFromWhereItWent(
   { peer, authenticated = [] }: ReportOrigin,
@@ -26,7 +26,7 @@ export function isFromWhereItWent(
   return authenticated.some((domain) => known.includes(organization(domain)))
 }
 
-/** The organizational domain by the Public Suffix List; a name without one stands for itself. */
+/** The organizational domain by the Public Suffix List; a name without one is returned unchanged. */
 function organization(domain: string): string {
   const name = domain.toLowerCase().replace(/\.$/, '')
   return getDomain(name, { allowPrivateDomains: true }) ?? name

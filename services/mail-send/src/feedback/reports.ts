@@ -18,10 +18,10 @@ export type BounceReported = Extract<FeedbackEvent, { type: 'bounce.reported' }>
 export type ComplaintReported = Extract<FeedbackEvent, { type: 'complaint.reported' }>
 
 /**
- * What reports from outside make of our deliveries. The return path that a report came to names exactly one, so what
- * the report says of several recipients (a forwarder's, for example) is about this one. A report blocks the recipient's
- * address only when it comes from where the mail went; one that anybody could have written is an event and a label. Mail
- * that was handed over inside has no genuine reports by mail.
+ * Applies external reports to deliveries. The return path that a report was sent to identifies exactly one delivery, so
+ * whatever the report says of several recipients (a forwarder's, for example) is about this one. A report suppresses
+ * the recipient's address only when it comes from where the mail was delivered; one that anyone could have written
+ * leads to an event and a label. Mail that was handed over internally has no genuine reports by mail.
  */
 export class Reports {
   readonly #outbox: Outbox
@@ -30,7 +30,7 @@ export class Reports {
     this.#outbox = outbox
   }
 
-  /** A failure bounces the delivery, once; whatever else a report tells (delays, relays) changes nothing. */
+  /** A failure bounces the delivery, once; anything else in a report (delays, relays) changes nothing. */
   async bounce(tx: Tx, { payload }: BounceReported): Promise<void> {
     const failure = payload.recipients.find(({ action }) => action === 'failed')
     const delivery = failure && (await findReported(tx, payload.delivery_id))
@@ -55,7 +55,7 @@ export class Reports {
     if (isFromWhereItWent(payload, delivery)) await suppressRecipient(tx, delivery, 'complained')
   }
 
-  /** A report may overtake our own note that the message left. */
+  /** A report may arrive before the outcome of the delivery is recorded. */
   async #publish(tx: Tx, { send }: ReportedDelivery, item: News): Promise<void> {
     const recipients = await markHandedOver(tx, send.id)
     const news: News[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]

@@ -4,17 +4,17 @@ import type { Database, Tx } from '@restante/service'
 import { type Component, type Logger, Periodic, sql } from '@restante/service'
 import { outboundBlob } from '../delivery/store.ts'
 
-/** How long the bytes of a finished message stay: as long as the event that names them may still be read. */
+/** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
-/** How long a delivery is remembered, for reports that come late. */
+/** How long a delivery is kept, for late reports. */
 const RECORD_SECONDS = LIMITS.retention.delivery / 1_000
 const CODE_MAIL_SECONDS = LIMITS.retention.codeMail / 1_000
-/** Longer than a request for what was deleted can be on its way, or an event that tells of it. */
+/** Longer than a request for a deleted inbox can be on its way, or an event about its deletion. */
 const TOMBSTONE_SECONDS = LIMITS.retention.consumedMark / 1_000
 const EVERY_MS = 10 * 60_000
 const ROWS = 200
 
-// A row whose message was accepted all the same is a repeated call's, and the blob is in use.
+// The row of an accepted message belongs to a repeated call, and its blob is in use.
 const NOT_PENDING = sql<never>(
   'delete from pending_blobs where exists (select from sends where sends.id = pending_blobs.send_id)',
 )
@@ -35,7 +35,8 @@ const DROPPED = sql<never, [ids: readonly string[]]>(
   'update sends set dropped_at = now(), copy = null where id = any($1::uuid[])',
 )
 
-// Of the installation itself: nobody is told of it any more, and no organization takes it along.
+// Mail of the installation itself: there is no further event about it, and no organization whose deletion would remove
+// it.
 const CODE_MAILS = sql<{ id: string }, [rows: number]>(`
 select id from sends
  where organization_id is null and accepted_at < now() - interval '${CODE_MAIL_SECONDS} seconds'
@@ -70,7 +71,7 @@ export interface SweeperOptions {
   readonly log: Logger
 }
 
-/** Removes what nothing needs any more: content, keys, counts, and blobs of messages that were never accepted. */
+/** Removes what is no longer needed: content, keys, counts, and blobs of messages that were never accepted. */
 export class Sweeper implements Component {
   readonly name = 'retention'
   readonly #options: SweeperOptions
@@ -86,12 +87,12 @@ export class Sweeper implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the pass that runs end after its batch. */
+  /** Waits until the current run has ended after its batch. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }
 
-  /** One pass over everything. */
+  /** One run over everything. */
   async sweep(stopping?: AbortSignal): Promise<void> {
     const { db } = this.#options
     await db.query(NOT_PENDING)
@@ -102,7 +103,7 @@ export class Sweeper implements Component {
       await this.#whileFull(stopping, async () => (await db.query(statement, ROWS)).length)
   }
 
-  /** Rows stay locked meanwhile, so that a blob goes before its row does and nobody else deletes it too. */
+  /** Rows stay locked in the meantime, so that a blob is deleted before its row and by one process only. */
   async #dropBlobs(tx: Tx, find: typeof PENDING, forget: typeof FORGET_PENDING): Promise<number> {
     const ids = (await tx.query(find, ROWS)).map(({ id }) => id)
     if (ids.length === 0) return 0

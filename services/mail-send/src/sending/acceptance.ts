@@ -13,14 +13,14 @@ import type { ComposedMessage } from './message.ts'
 import { chargeToday } from './quota.ts'
 import { dailyLimitExceeded } from './refusals.ts'
 
-/** On whose behalf a message is accepted, for whom, and at what cost. */
+/** Conditions of an acceptance: for whom, to whom, and what it counts against. */
 export interface Terms {
   readonly organizationId: string
   readonly podId: string
   readonly inboxUid: string
   /** Bare addresses, each once, without the sending inbox itself. */
   readonly recipients: readonly string[]
-  /** What the organization's daily limit is charged, where it has one. */
+  /** What counts against the organization's daily limit, where it has one. */
   readonly charge: { readonly recipients: number; readonly limit: number } | undefined
   readonly claim: Claim | undefined
 }
@@ -32,10 +32,10 @@ export interface AcceptanceOptions {
   readonly departures: OutboundQueue
 }
 
-/** How long a database that went away around a commit is waited for, to learn what became of it. */
+/** How long to wait for a database that failed during a commit, to learn whether the commit happened. */
 const RESOLVE_MS = 5_000
 
-/** The moment from which a message is ours to deliver. */
+/** Accepts messages: from this commit on the service is responsible for delivery. */
 export class Acceptance {
   readonly #options: AcceptanceOptions
 
@@ -44,10 +44,10 @@ export class Acceptance {
   }
 
   /**
-   * The bytes first, durable; then message, deliveries, first attempts, quota, idempotency key and event in one
-   * transaction. A crash before its commit leaves nothing but a blob, which is swept; after it the message is on its
-   * way whatever happens.
-   * @throws UnknownOutcomeError when the database went away around the commit and stays away; ApiError 404, 429, 409.
+   * First the bytes, durably; then message, deliveries, first attempts, quota, idempotency key and event in one
+   * transaction. A crash before its commit leaves only a blob, which is swept; after it the message is delivered
+   * whatever happens.
+   * @throws UnknownOutcomeError when the database failed during the commit and stays down; ApiError 404, 429, 409.
    */
   async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
@@ -71,7 +71,7 @@ export class Acceptance {
     return copy
   }
 
-  /** What was refused leaves nothing; what cannot be removed now is swept. */
+  /** A refused message leaves nothing; a blob that cannot be removed now is swept. */
   async #discard(id: string): Promise<void> {
     const { db, blobs } = this.#options
     try {
@@ -80,7 +80,7 @@ export class Acceptance {
     } catch {}
   }
 
-  /** A caller without an idempotency key who is told of a failure sends again: so what can be found out, is. */
+  /** A caller without an idempotency key sends again after a failure, so the outcome is determined if possible. */
   async #resolve(id: string, failure: unknown): Promise<boolean> {
     try {
       return await retryThroughOutage(AbortSignal.timeout(RESOLVE_MS), () => wasAccepted(this.#options.db, id))
@@ -93,7 +93,7 @@ export class Acceptance {
     const { organizationId, podId, inboxUid, recipients, charge, claim } = terms
     const { message_id: messageId, thread_id: threadId, blob } = copy
     const acceptedAt = new Date()
-    // Deleted since the gateway let the request pass.
+    // Deleted since the gateway admitted the request.
     if (!(await holdInbox(tx, inboxUid))) throw notFound('Inbox')
     if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
     if (charge && !(await chargeToday(tx, organizationId, charge.recipients, charge.limit)))

@@ -14,13 +14,14 @@ import {
 import { fetchedName } from './fetched-name.ts'
 
 const REDIRECTS = 5
-/** Statuses that may be others in a moment (mail 16). */
+/** Statuses that may be temporary (mail 16). */
 const PASSING = new Set([408, 429])
 
 /**
  * Gets the bytes of all attachments: decoded from the request, or fetched, one after the other, so that no more than
- * the limit is ever held; `count` is told of what is fetched.
- * @throws ApiError 403 when a URL is no attachment, 503 when it is out of reach now (mail 16); the reason of `signal`.
+ * the limit is ever held; `count` is called with the fetched bytes.
+ * @throws ApiError 403 when a URL does not give an attachment, 503 when it is temporarily unreachable (mail 16); the
+ * reason of `signal`.
  */
 export async function loadAttachments(
   given: readonly SendAttachment[],
@@ -49,7 +50,7 @@ function describe(
 ): OutgoingAttachment {
   const fetchedType = fetched?.headers['content-type']
   const name = filename ?? (fetched && fetchedName(fetched.url, fetched.headers['content-disposition']))
-  // A file name with an extension tells the type better than most servers do.
+  // The extension of a file name gives the type more reliably than most servers do.
   const named = filename !== undefined && path.extname(filename) !== ''
   const contentType = content_type ?? (named || typeof fetchedType !== 'string' ? undefined : mediaType(fetchedType))
   const contentId = content_id?.replace(/^<|>$/g, '')
@@ -62,7 +63,7 @@ function describe(
   }
 }
 
-/** A stranger's header, of which only a plain media type is taken over. */
+/** A foreign server's header, of which only a plain media type is used. */
 function mediaType(header: string): string | undefined {
   return /^\s*([\w!#$&^.+-]+\/[\w!#$&^.+-]+)\s*(?:;|$)/.exec(header)?.[1]?.toLowerCase()
 }

@@ -1,12 +1,12 @@
 import { LIMITS } from '@restante/contracts'
 import { parse } from 'content-disposition'
 
-/** Control characters, and those that change the direction of writing: a name must not look like another. */
+/** Control characters, and those that change the direction of text: a name must not look like another. */
 const UNSEEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 /**
- * The file name of something fetched: what `Content-Disposition` says (RFC 6266), else the last segment of the URL's
- * path. It is a bare name: without directories, control characters and characters of direction.
+ * The file name of fetched content: from `Content-Disposition` (RFC 6266), otherwise the last segment of the URL's
+ * path. It is a bare name: without directories, control characters and direction characters.
  * @returns undefined when neither gives one.
  */
 export function fetchedName(url: string, disposition: string | string[] | undefined): string | undefined {

@@ -2,17 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import { ERROR_VARIANTS, LIMITS, type SentMessage, sentMessage } from '@restante/contracts'
 import { ApiError, type Queryable, sql } from '@restante/service'
 
-/** One use of a key: the key space is the organization, whatever credential or inbox it comes from (identity 1.8). */
+/** One use of a key: keys are shared by the organization, across credentials and inboxes (identity 1.8). */
 export interface KeyUse {
   readonly organizationId: string
   readonly inboxUid: string
   readonly key: string
   readonly fingerprint: string
-  /** How often the organization had been taken over when the request was admitted. */
+  /** Number of take-overs of the organization when the request was admitted. */
   readonly takeOvers: number
 }
 
-/** The right to complete a key, until somebody else claims it because the lease is over. */
+/** The right to complete a key, until another request claims it after the lease. */
 export interface Claim {
   readonly organizationId: string
   readonly key: string
@@ -21,10 +21,10 @@ export interface Claim {
 
 export type ClaimResult =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Done before: this was the answer. */
+  /** Completed before: this was the response. */
   | { readonly kind: 'replay'; readonly response: SentMessage }
 
-/** The work may have been done or not: its key stays taken until the lease is over, and then tells which. */
+/** It is unknown whether the work was done: its key stays claimed until the lease ends, and then shows which. */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'
   constructor(cause: unknown) {
@@ -33,17 +33,17 @@ export class UnknownOutcomeError extends Error {
 }
 
 /**
- * What a process held that died is free after this. Identity 1.8 would hold it for 15 minutes, for servers that cannot
- * know what became of the work; here a key that is not completed says that nothing did.
+ * The key of a dead process is free after this time. Identity 1.8 would hold it for 15 minutes, for servers that cannot
+ * know the outcome; here an incomplete key proves that nothing was done.
  */
 const LEASE_SECONDS = 15
 const RENEW_MS = 5_000
 const KEPT_SECONDS = LIMITS.idempotency.kept / 1_000
-/** A key that is released between two statements is claimed by the next try. */
+/** A key that is released between two statements is claimed on the next try. */
 const TRIES = 3
 
-// Claims a key again whose holder died, whose answer has been kept long enough, or which an earlier holder of the
-// organization used: its answer is not the successor's.
+// Claims a key again whose holder died, whose response has been kept long enough, or which an earlier holder of the
+// organization used: the successor must not get its response.
 const CLAIM = sql<
   { lease_id: string },
   [organizationId: string, key: string, inboxUid: string, fingerprint: string, leaseId: string, takeOvers: number]
@@ -84,8 +84,7 @@ const RELEASE = sql<never, [organizationId: string, key: string, leaseId: string
 )
 
 /**
- * What makes two requests the same: operation, inbox, source message, and the body whatever the order of its members.
- * Hex.
+ * What makes two requests the same: operation, inbox, source message, and the body in any order of its members. Hex.
  */
 export function fingerprint(operation: string, inboxUid: string, source: string | undefined, body: unknown): string {
   return createHash('sha256')
@@ -104,9 +103,9 @@ function canonical(value: unknown): string {
 }
 
 /**
- * Claims a key, in a statement of its own, ahead of the work.
+ * Claims a key, in a statement of its own, before the work.
  * @throws ApiError 409 when it is in use, by this request still running or by another one; 401 when the organization
- *   has been taken over since this request was admitted, and its new holder has used the key.
+ * has been taken over since this request was admitted, and its new holder has used the key.
  */
 export async function claimKey(on: Queryable, use: KeyUse): Promise<ClaimResult> {
   const { organizationId, key, inboxUid, takeOvers } = use
@@ -124,18 +123,18 @@ export async function claimKey(on: Queryable, use: KeyUse): Promise<ClaimResult>
   throw inProgress()
 }
 
-/** Renews the lease while the work takes its time. @returns how to end that. */
+/** Renews the lease while the work takes its time. @returns a function that ends the renewal. */
 export function keepKey(on: Queryable, { organizationId, key, leaseId }: Claim): () => void {
   const renewing = setInterval(() => {
-    // One that fails is made up for by the next; what decides is who completes the key.
+    // A failed renewal is made up for by the next; completing the key is what decides.
     on.query(RENEW, organizationId, key, leaseId).catch(() => {})
   }, RENEW_MS)
   return () => clearInterval(renewing)
 }
 
 /**
- * Keeps the answer, in the transaction of the work.
- * @throws ApiError 409 when somebody else has claimed the key since, and does the work: this must not commit.
+ * Stores the response, in the transaction of the work.
+ * @throws ApiError 409 when another request has claimed the key since, and does the work: this one must not commit.
  */
 export async function completeKey(on: Queryable, claim: Claim, response: SentMessage): Promise<void> {
   const { organizationId, key, leaseId } = claim

@@ -16,7 +16,7 @@ import {
 } from '@restante/mime'
 import type { Recipients } from './recipients.ts'
 
-/** The message that is answered, and the thread it is in. */
+/** The message that is answered, and its thread. */
 export interface AnsweredMessage {
   readonly threadId: string
   readonly source: ReplySource
@@ -31,23 +31,26 @@ export interface NewMessage {
   readonly answered: AnsweredMessage | undefined
   readonly date: Date
   readonly dkim: DkimKey | undefined
-  /** Whether the inbox is on a domain of the installation, which speaks for itself in some headers. */
+  /** Whether the inbox is on a domain of the installation, which sets some headers itself. */
   readonly sharedDomain: boolean
 }
 
-/** A composed message and what the mailbox is told about it besides its bytes. */
+/** A composed message and what the mailbox is sent about it in addition to its bytes. */
 export interface ComposedMessage {
   readonly mail: ComposedMail
   readonly threadId: string
   readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
 }
 
-/** Larger texts are left out of events; the mailbox then extracts them from the bodies itself. */
+/** Larger texts are omitted from events; the mailbox then extracts them from the bodies itself. */
 const EXTRACTED_BYTES = 64 * 1024
-/** Of a thread longer than this the root and the newest messages are named (RFC 5537 3.4.4 allows as much). */
+/** Of a longer thread the root and the newest messages are named (RFC 5537 3.4.4 allows this). */
 const MOST_REFERENCES = 100
 
-/** Makes the message: a new one starts a thread, an answer stays in its own and quotes below the caller's words (mail 8.3). */
+/**
+ * Composes the message: a new one starts a thread, an answer stays in its thread and quotes the source below the
+ * caller's text (mail 8.3).
+ */
 export async function composeMessage(message: NewMessage): Promise<ComposedMessage> {
   const { inbox, body, recipients, replyTo, answered, date } = message
   const from: Address = {
@@ -93,13 +96,13 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   }
 }
 
-/** On a shared domain unsubscribing is the service's own business (mail 8.2, 15.5); elsewhere the caller's. */
+/** On a shared domain unsubscribing is handled by the service (mail 8.2, 15.5); elsewhere by the caller. */
 function customHeaders({ body, sharedDomain }: NewMessage): Record<string, string> {
   const given = Object.entries(body.headers ?? {})
   return Object.fromEntries(sharedDomain ? given.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)) : given)
 }
 
-/** A stranger wrote what an answer takes over into its header: nothing of it may break out of its line. */
+/** Header values taken over into an answer were written by a third party: none may break out of its line. */
 function safeThreading(source: ReplySource): ReturnType<typeof threadingHeaders> | undefined {
   if (hasControlCharacter(source.messageId)) return undefined
   const references = source.references.filter((id) => !hasControlCharacter(id))

@@ -11,7 +11,7 @@ on conflict (organization_id, day) do update
  where counted.recipients + excluded.recipients <= $3::int
 returning recipients`)
 
-/** Recipients that the organization has mailed today (UTC). */
+/** Number of recipients that the organization has mailed today (UTC). */
 export async function countToday(on: Queryable, organizationId: string): Promise<number> {
   const [row] = await on.query(COUNT, organizationId)
   return row?.recipients ?? 0

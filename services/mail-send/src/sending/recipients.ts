@@ -12,7 +12,7 @@ import {
 import { ApiError } from '@restante/service'
 import { noAuthor } from './refusals.ts'
 
-/** Addresses of the caller, read; absent where the caller gave none. */
+/** Parsed addresses of the caller; absent where the caller gave none. */
 export interface GivenAddresses {
   readonly to: readonly Address[]
   readonly cc: readonly Address[]
@@ -29,7 +29,7 @@ export interface Recipients {
 type AddressFields = Partial<Pick<SendBody, 'to' | 'cc' | 'bcc' | 'reply_to'>>
 
 /**
- * Reads the addresses of a body.
+ * Parses the addresses of a body.
  * @throws ApiError 400 that names every wrong one by field and index.
  */
 export function readAddresses(body: AddressFields): GivenAddresses {
@@ -46,8 +46,9 @@ export function readAddresses(body: AddressFields): GivenAddresses {
 }
 
 /**
- * Whom an answer goes to (mail 8.3).
- * @throws ApiError 422 when it depends on the author of a mail that names no single one, and gives no Reply-To (mail 13).
+ * The recipients of an answer (mail 8.3).
+ * @throws ApiError 422 when it depends on the author of a mail that does not name exactly one, and gives no Reply-To
+ * (mail 13).
  */
 export function answerRecipients(
   answer:
@@ -68,7 +69,7 @@ export function answerRecipients(
   return { to: to.length > 0 ? to : readable(replyRecipients(source)), cc, bcc }
 }
 
-/** Everybody the message goes to, each address once. */
+/** All recipients of the message, each address once. */
 export function uniqueAddresses({ to, cc, bcc }: Recipients): Map<string, Address> {
   const unique = new Map<string, Address>()
   for (const address of [...to, ...cc, ...bcc]) {
@@ -79,8 +80,8 @@ export function uniqueAddresses({ to, cc, bcc }: Recipients): Map<string, Addres
 }
 
 /**
- * Those of a received mail's addresses that can be mailed at all; senders write the strangest things there. A name that
- * cannot be read (`Ann "The Desk" Ray`, a comment) is left out rather than the recipient.
+ * The addresses of a received mail that can be mailed; senders may write anything there. A name that cannot be parsed
+ * (`Ann "The Desk" Ray`, a comment) is dropped rather than the recipient.
  */
 function readable(displays: readonly string[]): Address[] {
   return displays.flatMap((display) => {

@@ -11,8 +11,8 @@ export interface RefusedRecipient {
 const NOT_ALLOWED = 'not in allow list'
 
 /**
- * Who of the recipients is refused (mail 12.4, step 1): whoever an unverified organization may not mail, then whom the
- * service itself has blocked.
+ * The refused recipients (mail 12.4, step 1): those that an unverified organization may not mail, then those that the
+ * service itself has suppressed.
  * @param recipients normalized addresses.
  * @param suppressed normalized address to the reason of its entry.
  */
@@ -41,7 +41,7 @@ export function recipientsBlocked(refused: readonly RefusedRecipient[]): ApiErro
       ? ["Verify the agent's human with POST /v0/agent/verify; until then only the human's own address can be mailed."]
       : []),
     ...(refused.some(({ reason }) => reason !== NOT_ALLOWED)
-      ? ['Entries made by bounces and complaints cannot be deleted; leave these recipients out.']
+      ? ['Entries made by bounces and complaints cannot be deleted; omit these recipients.']
       : []),
   ]
   return new ApiError('message_rejected', {
@@ -79,11 +79,11 @@ export function tooManyRecipients(): ApiError {
 export function trackingNotPossible(): ApiError {
   return new ApiError('unprocessable', {
     message: 'Open tracking needs an inbox on a custom domain that has tracking enabled',
-    fix: 'Leave out track_opens.',
+    fix: 'Omit track_opens.',
   })
 }
 
-/** @param now decides how long it is to the next UTC midnight, when the count starts anew (identity 5.4). */
+/** @param now determines the time until the next UTC midnight, when the count starts again (identity 5.4). */
 export function dailyLimitExceeded(now: Date): ApiError {
   const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
   return new ApiError('rate_limit_exceeded', {

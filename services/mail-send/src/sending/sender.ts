@@ -48,11 +48,11 @@ export interface SendRequest {
   readonly inbox: CallerInbox
   readonly idempotencyKey: string | undefined
   readonly log: Logger
-  /** The caller as it was at most a second ago. @throws ApiError when the request would be refused by now. */
+  /** The caller as of at most a second ago. @throws ApiError when the request would be refused by now. */
   readonly confirmCaller: () => Promise<Caller>
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal: AbortSignal
-  /** For what is fetched from servers that may be slow. */
+  /** For fetching from servers that may be slow. */
   readonly yieldSlot: YieldSlot
 }
 
@@ -68,18 +68,20 @@ export interface SenderOptions {
 
 export interface SendingDomains {
   isVerified(domain: string): boolean
-  /** Whether it is the installation's own, where every organization may have inboxes. */
+  /** Whether it is a domain of the installation, where every organization may have inboxes. */
   isShared(domain: string): boolean
   dkimKey(domain: string): DkimKey | undefined
 }
 
-/** Placing the copy makes the caller read its own write; the event does the same a moment later. */
+/** Placing the copy lets the caller read its own write; the event does the same a moment later. */
 const PLACE_MS = 500
 
 /** Accepts messages for delivery: every check in the order of mail 8.4, then one transaction that holds all of it. */
 export class Sender {
   readonly #options: SenderOptions
-  /** Fetched files, of which a message may bring five times what its request may have; composed, they are there thrice. */
+  /**
+   * Memory for fetched files, which may be five times the size of a request; while composing, they exist three times.
+   */
   readonly #memory = new BodyMemoryLimiter({
     held: 1.5 * LIMITS.send.fetchedBytes,
     processing: LIMITS.send.fetchedBytes,
@@ -116,13 +118,13 @@ export class Sender {
   }
 
   async #release(claim: Claim, log: Logger): Promise<void> {
-    // A key that cannot be released now is free when its lease is over.
+    // A key that cannot be released now is free when its lease ends.
     await releaseKey(this.#options.db, claim).catch((error: unknown) =>
-      log.warn({ err: error }, 'an idempotency key was not released'),
+      log.warn({ err: error }, 'idempotency key could not be released'),
     )
   }
 
-  /** Steps 4 to 13 of mail 8.4. What is refused on the way leaves nothing behind. */
+  /** Steps 4 to 13 of mail 8.4. A refusal on the way leaves nothing. */
   async #work(
     command: SendCommand,
     given: GivenAddresses,
@@ -131,7 +133,7 @@ export class Sender {
   ): Promise<SentMessage> {
     const { caller, inbox } = request
     const answered = await this.#answered(command, request)
-    demandSending(caller)
+    requireSending(caller)
     const recipients = recipientsOf(command, given, answered, inbox)
     this.#checkDomain(inbox)
     if (command.body.track_opens === true) throw trackingNotPossible()
@@ -156,7 +158,7 @@ export class Sender {
       const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
       const accept = async (): Promise<SentCopy> => {
         const composed = await this.#compose(command, given, inbox, recipients, answered, attachments)
-        // A caller who is gone asks again: before the message is accepted that is still no second one.
+        // A caller that has disconnected retries: as long as this message is not accepted, that makes no second one.
         request.signal.throwIfAborted()
         await this.#checkRights(request, addresses)
         return this.#options.acceptance.accept(composed, terms)
@@ -176,10 +178,10 @@ export class Sender {
     if (!this.#options.domains.isVerified(domainOf(address))) throw new ApiError('domain_not_verified')
   }
 
-  /** Fetching files and waiting for a turn take time, in which the right to send may have ended. */
+  /** Fetching files and waiting for memory take time, in which the right to send may have been revoked. */
   async #checkRights({ caller, confirmCaller }: SendRequest, addresses: readonly string[]): Promise<void> {
     const current = await confirmCaller()
-    demandSending(current)
+    requireSending(current)
     if (current.sending !== caller.sending) await this.#checkLists(current, addresses)
   }
 
@@ -189,7 +191,7 @@ export class Sender {
     if (refused.length > 0) throw recipientsBlocked(refused)
   }
 
-  /** A first look, ahead of work that costs something; the transaction that accepts the message decides. */
+  /** An early check, before work that costs something; the transaction that accepts the message decides. */
   async #checkQuota(caller: Caller, recipients: number, limit: number | undefined): Promise<void> {
     if (limit === undefined) return
     const today = await countToday(this.#options.db, caller.organization_id)
@@ -229,12 +231,14 @@ export class Sender {
   async #place(copy: SentCopy, log: Logger): Promise<void> {
     await this.#options.mailIngest
       .call('mail-ingest.placeSent', copy, PLACE_MS)
-      .catch((error: unknown) => log.warn({ reason: String(error) }, 'the copy is left to the event to place'))
+      .catch((error: unknown) =>
+        log.warn({ reason: String(error) }, 'sent copy not placed synchronously, event will place it'),
+      )
   }
 }
 
 /** @throws ApiError 403 for a paused inbox or a suspended organization. */
-function demandSending({ inbox, sending }: Caller): void {
+function requireSending({ inbox, sending }: Caller): void {
   if (inbox?.paused === true) throw new ApiError('inbox_paused')
   if (sending === 'suspended') throw suspended()
 }

@@ -4,12 +4,12 @@ import { notFound, type Queryable, type ServiceClient } from '@restante/service'
 import { copies } from '../copies/store.ts'
 import type { AnsweredMessage } from './message.ts'
 
-/** A large source has to travel; the mailbox answers small ones within milliseconds. */
+/** A large source takes time to transfer; the mailbox answers small ones within milliseconds. */
 const TIMEOUT_MS = 5_000
 
 /**
  * Reads the message that is answered from its owner. One that the inbox sent moments ago may not be there yet: then its
- * copy is brought there first, which has no effect when the mailbox has it or remembers that it was deleted (mail 6.3).
+ * copy is placed there first, which has no effect when the mailbox has it or remembers its deletion (mail 6.3).
  * @throws ApiError 404 when it is not in this inbox, or hidden from the caller's key.
  */
 export async function readSource(

@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '@restante/service'
 
-/** Why the service itself blocks an address (mail 12.3). */
+/** Why the service itself suppresses an address (mail 12.3). */
 export const SUPPRESSION_REASONS = ['bounced', 'complained'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
@@ -14,8 +14,8 @@ const FIND = sql<{ address: string; reason: string }, [organizationId: string, a
 )
 
 /**
- * Blocks an address for an organization, for good: a read-only entry of its `send`/`block` list (mail 12.3). A
- * complaint says more than a bounce, whichever came first.
+ * Suppresses an address for an organization, permanently: a read-only entry of its `send`/`block` list (mail 12.3). A
+ * complaint outranks a bounce, whichever came first.
  * @param address in normalized form.
  */
 export async function suppress(

@@ -1,7 +1,7 @@
 import type { InternalHandlers } from '@restante/service'
 import type { SystemMail } from './system-mail.ts'
 
-/** Mail of the installation itself, asked for by the gateway. */
+/** Mail of the installation itself, requested by the gateway. */
 export function systemMailRoutes(
   systemMail: SystemMail,
 ): Pick<InternalHandlers<'mail-send'>, 'mail-send.sendSystemMail' | 'mail-send.hasSystemMailFailed'> {

@@ -6,7 +6,7 @@ import { announceBlob, type OutboundQueue } from '../delivery/outbound-queue.ts'
 
 /** A plain text to one person. */
 export interface SystemMessage {
-  /** Names the mail: the same id is the same mail. */
+  /** Identifies the mail: the same id is the same mail. */
   readonly id: string
   readonly to: string
   readonly subject: string
@@ -28,7 +28,7 @@ const FAILED = sql<{ id: string }, [id: string]>(`
 select s.id from sends s join deliveries d on d.send_id = s.id
  where s.id = $1 and s.organization_id is null and d.state in ('bounced', 'rejected')`)
 
-/** Sends the codes of agent sign-up. They belong to no inbox: no copy is kept, and no fact is published. */
+/** Sends the codes of agent sign-up. They belong to no inbox: no copy is kept, and no event is published. */
 export class SystemMail {
   readonly #options: SystemMailOptions
 
@@ -37,8 +37,8 @@ export class SystemMail {
   }
 
   /**
-   * Accepts the mail, durably; once per id, whoever calls how often.
-   * @throws ApiError 400 when nobody can be mailed at the address.
+   * Accepts the mail, durably; once per id, however often it is called.
+   * @throws ApiError 400 when the address cannot be mailed.
    */
   async send(message: SystemMessage): Promise<void> {
     const { db, content, departures } = this.#options
@@ -47,7 +47,7 @@ export class SystemMail {
     const { raw, messageId } = await this.#compose(message, recipient)
     await announceBlob(db, message.id)
     await db.transaction(async (tx) => {
-      // Calls with one id take turns, so that a second blob never replaces the one that is being delivered.
+      // Calls with one id are serialized, so that a second blob never replaces the one that is being delivered.
       await tx.query(LOCK, message.id)
       if ((await tx.query(FIND, message.id)).length > 0) return
       const blob = await content.seal(message.id, raw)
@@ -63,12 +63,14 @@ export class SystemMail {
     })
   }
 
-  /** Whether the other side refused the mail for good, or sent it back since. */
+  /** Whether the other side refused the mail permanently, or has bounced it since. */
   async hasFailed(id: string): Promise<boolean> {
     return (await this.#options.db.query(FAILED, id)).length > 0
   }
 
-  /** Inboxes here get no mail of the installation: it is handed over to them as it lies in the blob store, sealed. */
+  /**
+   * Inboxes here get no mail of the installation: it would be handed over to them as it is in the blob store, sealed.
+   */
   #recipientOf(to: string): string {
     const result = parseAddress(to)
     if (!result.ok) throw invalid(['to'], result.problem)
@@ -86,7 +88,7 @@ export class SystemMail {
       text,
       messageId: `<${id}@${domain}>`,
       date: new Date(),
-      // Nobody's holiday notice should answer a code (RFC 3834).
+      // Automatic replies must not answer a code (RFC 3834).
       serviceHeaders: { 'Auto-Submitted': 'auto-generated' },
       ...(dkim && { dkim }),
     })

@@ -1,16 +1,16 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database } from '@restante/service'
-import { buryInbox, buryOrganization } from './store.ts'
+import { markInboxDeleted, markOrganizationDeleted } from './store.ts'
 
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
   readonly db: Database
-  /** Rung when something is to be purged. */
+  /** Called when something is to be purged. */
   readonly notify: () => void
 }
 
-/** What goes when its owner goes. Deletions are final, so their order among other events does not matter. */
+/** Deletes what belongs to a deleted owner. Deletions are final, so their order among other events does not matter. */
 export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(typeof topics)['tenancy']> {
   const { kafka, db, notify } = options
   return new Consumer({
@@ -21,13 +21,13 @@ export function tenancyConsumer(options: TenancyConsumerOptions): Consumer<(type
     handlers: {
       'inbox.deleted': {
         async effect(tx, { payload }) {
-          await buryInbox(tx, payload)
+          await markInboxDeleted(tx, payload)
           tx.afterCommit(notify)
         },
       },
       'organization.deleted': {
         async effect(tx, { payload }) {
-          await buryOrganization(tx, payload.organization_id, payload.deleted_at)
+          await markOrganizationDeleted(tx, payload.organization_id, payload.deleted_at)
           tx.afterCommit(notify)
         },
       },

@@ -44,7 +44,7 @@ select organization_id as id from deleted_organizations
  where ended_at is null and due_at <= now()
  order by due_at limit 1
    for update skip locked`)
-// Messages first: those that are on their way may still have an address blocked.
+// Messages first: a message still being delivered may yet lead to a suppression.
 const OF_ORGANIZATION = [
   `delete from sends where id in (select id from sends where organization_id = $1 and dropped_at is not null limit $2)
    returning 1 as one`,
@@ -63,7 +63,7 @@ const ORGANIZATION_TURN = sql<never, [organizationId: string, full: boolean, wai
 )
 
 const BATCH = 500
-/** Blobs that are deleted at once. */
+/** Blobs that are deleted in one call. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
 
@@ -73,9 +73,10 @@ export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
 }
 
 /**
- * Purges what deleted inboxes and organizations leave, in batches, each a transaction: wherever it stops, the next turn
- * goes on. Organizations take turns. Messages that were accepted stay until they are delivered, and who they were
- * delivered to stays for reports to the pod and the organization (identity 10.1); with the organization that goes too.
+ * Purges the data of deleted inboxes and organizations in batches, one transaction each: wherever it stops, the next
+ * run continues. Organizations are served in rotation. Accepted messages stay until they are delivered, and their
+ * recipients are kept for reports to the pod and the organization (identity 10.1); with the organization these are
+ * deleted too.
  */
 export class Purge extends Periodic {
   readonly #db: Database
@@ -89,7 +90,7 @@ export class Purge extends Periodic {
     this.#inboxes = new RoundRobinPurger({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeInbox(tx, uid) })
   }
 
-  /** Works until there is nothing that could be purged now, or the process stops. */
+  /** Works until nothing more can be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && !stopping?.aborted; ) {
       const inboxes = await this.#inboxes.round(stopping)
@@ -111,7 +112,7 @@ export class Purge extends Periodic {
     await tx.query(INBOX_TURN, uid, full, (await tx.query(ON_ITS_WAY, uid)).length > 0)
   }
 
-  /** Bytes go before the row says so: a crash in between deletes them again. */
+  /** Bytes are deleted before the row: a crash in between deletes them again. */
   async #drop(tx: Tx, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     for (let from = 0; from < ids.length; from += AT_ONCE) {
@@ -133,8 +134,8 @@ async function purgeOrganization(tx: Tx): Promise<boolean> {
 }
 
 /**
- * When an owner has its next turn: behind the others when more is to be done, later the longer it waits for its
- * messages to be delivered, and never when nothing is left.
+ * When an owner is served next: after the others when more is to be done, later the longer it waits for its messages to
+ * be delivered, and never when nothing is left.
  */
 function turnOf(table: string, key: string): string {
   return `

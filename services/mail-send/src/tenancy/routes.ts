@@ -1,7 +1,7 @@
 import type { Database, InternalHandlers } from '@restante/service'
-import { buryInbox, findDeleted } from './store.ts'
+import { findDeleted, markInboxDeleted } from './store.ts'
 
-/** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
+/** Status of deleted inboxes, for the gateway. `notify` is called when one is to be purged. */
 export function purgeRoutes(deps: {
   db: Database
   notify: () => void
@@ -12,7 +12,7 @@ export function purgeRoutes(deps: {
       const known = await findDeleted(db, body.inbox_uid)
       if (known) return known
       await db.transaction(async (tx) => {
-        await buryInbox(tx, body)
+        await markInboxDeleted(tx, body)
         tx.afterCommit(notify)
       })
       return { purged: false }

@@ -17,22 +17,22 @@ const BURY_ORGANIZATION = sql<never, [organizationId: string, deletedAt: string]
 )
 
 /**
- * Keeps an inbox from being buried until the transaction ends: what the purge does not see would stay.
- * @returns whether it is still there, as far as this service knows.
+ * Keeps an inbox from being marked deleted until the transaction ends: rows that the purge does not see would stay.
+ * @returns whether it still exists, as far as this service knows.
  */
 export async function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
   await tx.query(HOLD, inboxUid)
   return (await findDeleted(tx, inboxUid)) === undefined
 }
 
-/** What is known of a deleted inbox; undefined while nobody has told of its deletion. */
+/** The state of a deleted inbox; undefined while its deletion is not known here. */
 export async function findDeleted(on: Queryable, inboxUid: string): Promise<{ purged: boolean } | undefined> {
   const [row] = await on.query(FIND, inboxUid)
   return row
 }
 
-/** From this commit on nothing is accepted for the inbox; what only it could ask for is purged afterwards. */
-export async function buryInbox(
+/** From this commit on nothing is accepted for the inbox; what only it could request is purged afterwards. */
+export async function markInboxDeleted(
   tx: Tx,
   inbox: Pick<DeletedInbox, 'inbox_uid' | 'organization_id' | 'deleted_at'>,
 ): Promise<void> {
@@ -41,6 +41,6 @@ export async function buryInbox(
 }
 
 /** Its inboxes were deleted before, one by one. */
-export async function buryOrganization(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
+export async function markOrganizationDeleted(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
   await tx.query(BURY_ORGANIZATION, organizationId, deletedAt)
 }

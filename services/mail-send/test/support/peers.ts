@@ -13,8 +13,8 @@ type Answers = {
 }
 
 /**
- * The services that mail-send calls, as it sees them: HTTP on loopback. A test says what they answer; a number is an
- * error status, and an operation without an answer is 503. Callers keep their rights unless a test says otherwise.
+ * Fake versions of the services that mail-send calls: HTTP on loopback. A test sets their answers; a number is an error
+ * status, and an operation without an answer is 503. Callers keep their rights unless a test changes that.
  */
 export class Peers {
   readonly calls: { operation: string; request: unknown }[] = []
@@ -46,7 +46,7 @@ export class Peers {
     })
   }
 
-  /** What was asked of one operation. */
+  /** The requests of one operation. */
   requests<Id extends InternalOperationId>(operation: Id): InternalRequestOf<Id>[] {
     return this.calls.flatMap((call) => (call.operation === operation ? [parse(operation, call.request)] : []))
   }
@@ -72,6 +72,6 @@ export class Peers {
 }
 
 function parse<Id extends InternalOperationId>(id: Id, body: unknown): InternalRequestOf<Id> {
-  // The schema of the very operation says what its request is; the table of all of them cannot tell the compiler.
+  // The schema of this operation determines its request type; the table of all operations cannot tell the compiler.
   return internalOperations[id].body.parse(body) as InternalRequestOf<Id>
 }

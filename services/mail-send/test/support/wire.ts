@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '@restante/testkit'
 
-/** A wire between a process and its database that a test can cut. */
+/** A TCP proxy between a process and its database that a test can cut. */
 export class Wire {
   readonly url: string
   readonly #sockets = new Set<Socket>()
@@ -40,7 +40,7 @@ export class Wire {
     this.#down = false
   }
 
-  /** Lets the next commit reach the database, and nobody hear of it. */
+  /** Lets the next commit reach the database, but not its answer the process. */
   cutAfterCommit(): void {
     this.#cutAfterCommit = true
   }

@@ -36,12 +36,12 @@ export interface Answer {
   readonly body: Record<string, unknown>
 }
 
-/** mail-send on real engines, with the outside world and its peers on loopback. */
+/** mail-send on real engines, with fake external servers and services on loopback. */
 export interface World {
   readonly config: Config
   readonly db: Db
   readonly peers: Peers
-  /** The outside world: whatever domain a test sends to has its MX here. */
+  /** The external mail server: the MX of every domain that a test sends to. */
   readonly outside: MailPeer
   readonly zone: DnsZone
   readonly facts: TopicCollection
@@ -60,7 +60,7 @@ export interface World {
     from: 'gateway' | 'mail-ingest',
     body: unknown,
   ): Promise<Answer>
-  /** Ends the process as an operator would, and starts another one on the same data. */
+  /** Stops the process as an operator would, and starts another one on the same data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -194,14 +194,14 @@ export interface Fact {
   readonly payload: Record<string, unknown>
 }
 
-/** The facts that Kafka holds about one message, in order. */
+/** The events in Kafka about one message, in order. */
 export function factsAbout(world: Pick<World, 'facts'>, messageId: unknown): Fact[] {
   return world.facts.records
     .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
     .filter(({ payload }) => payload.message_id === messageId)
 }
 
-/** Waits for a fact of a type about a message. */
+/** Waits for an event of a type about a message. */
 export function factOf(
   world: Pick<World, 'facts'>,
   messageId: unknown,

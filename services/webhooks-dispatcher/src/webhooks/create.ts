@@ -13,7 +13,7 @@ import {
   scopeFilter,
 } from '@restante/service'
 import { base62Id } from '../ids.ts'
-import { demandFreeFilters, type Home, homeOf } from './scope.ts'
+import { type Home, homeOf, requireFreeFilters } from './scope.ts'
 import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
 import {
   countWebhooksOf,
@@ -43,8 +43,8 @@ export interface CreateDeps {
 /** Creates a webhook, or returns the one that has the same `client_id` (events 7.3). */
 export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
-  demandFreeFilters(caller, body)
-  await demandCurrent(deps.db, caller)
+  requireFreeFilters(caller, body)
+  await requireCurrent(deps.db, caller)
   await freeAlias(deps, caller, body.client_id)
   const existing = await replay(deps.db, caller, body.client_id)
   if (existing) return existing
@@ -54,12 +54,12 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
   return deps.turns.run(caller.organization_id, () =>
     deps.db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
-      await demandCurrent(tx, caller)
+      await requireCurrent(tx, caller)
       // A concurrent create with the same client_id may have been first: both answer with its webhook.
       const winner = await replay(tx, caller, body.client_id)
       if (winner) return winner
-      await demandLiving(tx, caller, home, filters)
-      await demandRoom(tx, caller.organization_id)
+      await requireLiving(tx, caller, home, filters)
+      await requireRoom(tx, caller.organization_id)
       return insert(deps, tx, caller, body, home, filters)
     }),
   )
@@ -156,12 +156,12 @@ function insert(
  * Keys from before a take-over that happened since the gateway admitted the request create nothing, and get nothing
  * that the successor created (identity 5.1).
  */
-async function demandCurrent(on: Queryable, caller: Caller): Promise<void> {
+async function requireCurrent(on: Queryable, caller: Caller): Promise<void> {
   if (await isSuperseded(on, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
 }
 
 /** The gateway admitted the request a moment ago. A scope deleted since then must not return as a filter. */
-async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
+async function requireLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
   const inboxes = filters.inboxes.map(({ uid }) => uid)
   const gone = await goneAmong(tx, [caller.organization_id, ...pods, ...inboxes])
@@ -169,7 +169,7 @@ async function demandLiving(tx: Tx, caller: Caller, home: Home, filters: Filters
   if (gone.length > 0) throw notFound(gone.some((id) => pods.includes(id)) ? 'Pod' : 'Inbox')
 }
 
-async function demandRoom(tx: Tx, organizationId: string): Promise<void> {
+async function requireRoom(tx: Tx, organizationId: string): Promise<void> {
   const limit = LIMITS.webhook.perOrganization
   if ((await countWebhooksOf(tx, organizationId)) < limit) return
   throw new ApiError('limit_exceeded', {

@@ -20,7 +20,7 @@ export function homeOf(caller: Caller): Home {
  * Refuses filters that the scope fixes (events 7.3).
  * @throws ApiError 400 at the field; 403 `forbidden` when an inbox's own key names pods.
  */
-export function demandFreeFilters(caller: Caller, body: Pick<CreateBody, 'inbox_ids' | 'pod_ids'>): void {
+export function requireFreeFilters(caller: Caller, body: Pick<CreateBody, 'inbox_ids' | 'pod_ids'>): void {
   if (body.pod_ids && caller.credential.tier === 'inbox') {
     throw new ApiError('forbidden', { fix: 'A key of an inbox can create webhooks for its own inbox only.' })
   }

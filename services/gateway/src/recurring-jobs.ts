@@ -4,34 +4,34 @@ import type { GatewayTimers } from './timers.ts'
 
 const FIRST_AFTER_MS = 60_000
 
-/** Work that sets itself anew each time. */
-export type StandingKind = 'sweep' | 'inactive-organizations'
+/** Recurring jobs, which reschedule themselves. */
+export type RecurringJobKind = 'sweep' | 'inactive-organizations'
 
-export interface StandingTimersOptions {
+export interface RecurringJobsOptions {
   readonly timers: GatewayTimers
   readonly db: Db
   readonly log: Logger
-  readonly kinds: readonly StandingKind[]
+  readonly kinds: readonly RecurringJobKind[]
 }
 
 /**
- * Sets the one timer of each kind of standing work where there is none yet: if each process that starts put it off, a
- * process that starts again and again would keep it from ever being due. One that starts while the database is away
- * serves what it can meanwhile.
+ * Schedules each recurring job unless it is scheduled: if each starting process postponed it, a process that restarts
+ * again and again would keep it from ever being due. A process that starts while the database is down serves what it
+ * can until then.
  */
-export class StandingTimers implements Component {
+export class RecurringJobs implements Component {
   readonly name = 'standing timers'
-  readonly #options: StandingTimersOptions
+  readonly #options: RecurringJobsOptions
   readonly #stop = new AbortController()
   #scheduling: Promise<void> = Promise.resolve()
 
-  constructor(options: StandingTimersOptions) {
+  constructor(options: RecurringJobsOptions) {
     this.#options = options
   }
 
   async start(): Promise<void> {
     this.#scheduling = retryThroughOutage(this.#stop.signal, () => this.#schedule()).catch((error: unknown) =>
-      this.#options.log.error({ err: error }, 'standing work was not scheduled'),
+      this.#options.log.error({ err: error }, 'recurring jobs could not be scheduled'),
     )
   }
 
