@@ -18,23 +18,32 @@ end $$`
  * Applies the migrations of a package to a temporary database, and returns the SQL that is missing for them to agree with
  * its schema.prisma: empty when they do. The tables of its libraries are no part of the schema.
  */
-export async function missingSql(folder: string): Promise<string> {
+export function missingSql(folder: string): Promise<string> {
+  return inScratchDatabase(async (url) => {
+    const migrations = await migrationsOf(folder)
+    await apply(
+      url,
+      migrations.filter(({ library }) => library !== undefined),
+    )
+    const external = await tablesOf(url)
+    await apply(
+      url,
+      migrations.filter(({ library }) => library === undefined),
+    )
+    await execute(url, dropChecks)
+    return sqlFromDatabaseToSchema(url, schemaOf(folder), external)
+  })
+}
+
+/** Runs `work` on an empty database that exists only for it. */
+export async function inScratchDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`
   const client = await connect(server)
   try {
     await client.query(`create database ${name}`)
     const url = new URL(server)
     url.pathname = `/${name}`
-    const migrations = await migrationsOf(folder)
-    const ofLibraries = migrations.filter(({ library }) => library !== undefined)
-    await apply(url.href, ofLibraries)
-    const external = await tablesOf(url.href)
-    await apply(
-      url.href,
-      migrations.filter(({ library }) => library === undefined),
-    )
-    await execute(url.href, dropChecks)
-    return await sqlFromDatabaseToSchema(url.href, schemaOf(folder), external)
+    return await work(url.href)
   } finally {
     await client.query(`drop database if exists ${name} with (force)`)
     await client.end()
@@ -46,7 +55,8 @@ export function schemaOf(folder: string): string {
   return join(folder, 'prisma/schema.prisma')
 }
 
-async function apply(url: string, migrations: readonly Migration[]): Promise<void> {
+/** Applies migrations to a database that has none of them, without a history. */
+export async function apply(url: string, migrations: readonly Migration[]): Promise<void> {
   for (const { text } of migrations) await execute(url, text)
 }
 

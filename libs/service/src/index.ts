@@ -92,7 +92,13 @@ export { type Deployable, run } from './process/run.ts'
 export { Service } from './process/service.ts'
 export { Wakeup } from './process/wakeup.ts'
 export { inboxesWaiting, PurgeBacklog, type PurgesWaiting } from './purges/purge-backlog.ts'
-export { type PurgeTable, RoundRobinPurger, type RoundRobinPurgerOptions } from './purges/round-robin-purger.ts'
+export {
+  type PurgeStatements,
+  type PurgeTable,
+  purgeStatements,
+  RoundRobinPurger,
+  type RoundRobinPurgerOptions,
+} from './purges/round-robin-purger.ts'
 export { DecryptionError, SecretBox } from './secrets/secret-box.ts'
 export { createLogger, type Logger } from './telemetry/logger.ts'
 export { startTelemetry } from './telemetry/tracing.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Database, type Queryable, RoundRobinPurger, sql } from '../src/index.ts'
+import { Database, purgeStatements, type Queryable, RoundRobinPurger, sql } from '../src/index.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 const name = `test_purges_${randomUUID().slice(0, 8)}`
@@ -23,6 +23,7 @@ const TURNS = sql<{ owner: string; id: string }>('select owner, id from turns or
 const LEFT = sql<{ owner: string; later: boolean }>(
   "select owner, due_at > now() + interval '30 seconds' as later from things where purged_at is null",
 )
+const statements = purgeStatements({ table: 'things', id: 'id', owner: 'owner', open: 'purged_at is null' })
 const CLEAR = sql<never>('truncate things, turns')
 
 function open(url: string): Database {
@@ -51,7 +52,7 @@ describe('RoundRobinPurger', () => {
       if (turn?.owner === refused) throw new Error('its bytes stay')
       await tx.query(GO_ON, id)
     }
-    return new RoundRobinPurger({ db, table: 'things', id: 'id', owner: 'owner', open: 'purged_at is null', work })
+    return new RoundRobinPurger({ db, statements, work })
   }
 
   const ownersOfTurns = async () => (await db.query(TURNS)).map(({ owner }) => owner)

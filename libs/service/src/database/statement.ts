@@ -26,12 +26,20 @@ export interface Queryable {
 const MOST_PREPARED = 500
 const prepared = new Set<string>()
 
+let observer: ((text: string) => void) | undefined
+
+/** For the check of all statements against the schema: calls `observe` with the text of each one that is declared. */
+export function observeStatements(observe: (text: string) => void): void {
+  observer = observe
+}
+
 /**
  * Declares a prepared statement. `Row` names its columns as `pg` returns them, `Values` its `$1, $2, ...` in order.
  * The name is derived from the text, so the same text is the same prepared statement on every connection. A process
  * prepares its first 500 texts; a statement beyond them works as well, and is planned each time.
  */
 export function sql<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
+  observer?.(text)
   const name = createHash('sha1').update(text).digest('base64url').slice(0, 24)
   if (!prepared.has(name) && prepared.size >= MOST_PREPARED) return { text }
   prepared.add(name)
@@ -44,6 +52,7 @@ export function sql<Row, Values extends readonly unknown[] = []>(text: string): 
  * plan kept from the empty table would scan the whole long one.
  */
 export function sqlUnprepared<Row, Values extends readonly unknown[] = []>(text: string): Statement<Row, Values> {
+  observer?.(text)
   return { text }
 }
 

@@ -1,4 +1,5 @@
-import { type Queryable, type Statement, sql, sqlUnprepared } from '../database/statement.ts'
+import type { Transactional, Tx } from '../database/database.ts'
+import { type Statement, sql, sqlUnprepared } from '../database/statement.ts'
 
 /** A table of entries to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
 export interface PurgeTable {
@@ -11,8 +12,24 @@ export interface PurgeTable {
   readonly open: string
 }
 
-export interface RoundRobinPurgerOptions<Tx extends Queryable> extends PurgeTable {
-  readonly db: Queryable & { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> }
+/** The statements of a purger, for one table. */
+export interface PurgeStatements {
+  readonly next: Statement<Turn, [after: string]>
+  readonly later: Statement<never, [id: string, waitMs: number]>
+}
+
+/** Declares the statements that purge a table: once per table, where the service declares its others. */
+export function purgeStatements(of: PurgeTable): PurgeStatements {
+  return {
+    next: nextTurn(of),
+    later: sql(`
+update ${of.table} set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where ${of.id} = $1`),
+  }
+}
+
+export interface RoundRobinPurgerOptions {
+  readonly db: Transactional
+  readonly statements: PurgeStatements
   /** Purges one batch of a row that `tx` has locked, and sets its `due_at` to when it continues, or marks it purged. */
   readonly work: (tx: Tx, id: string) => Promise<void>
 }
@@ -32,19 +49,13 @@ const FAILED_MS = 60_000
  * hundred thousand entries does not hold up an owner with one. Each batch serves its owner's longest due entry. Any
  * number of processes may do this concurrently.
  */
-export class RoundRobinPurger<Tx extends Queryable> {
-  readonly #options: RoundRobinPurgerOptions<Tx>
-  readonly #next: Statement<Turn, [after: string]>
-  readonly #later: Statement<never, [id: string, waitMs: number]>
+export class RoundRobinPurger {
+  readonly #options: RoundRobinPurgerOptions
   /** Owner served last. Advanced even after a failure, so that one failing owner cannot starve the next. */
   #after = NO_OWNER
 
-  constructor(options: RoundRobinPurgerOptions<Tx>) {
-    const { table, id } = options
+  constructor(options: RoundRobinPurgerOptions) {
     this.#options = options
-    this.#next = nextTurn(options)
-    this.#later = sql(`
-update ${table} set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where ${id} = $1`)
   }
 
   /**
@@ -60,11 +71,11 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
   }
 
   async #turn(): Promise<boolean> {
-    const { db, work } = this.#options
+    const { db, statements, work } = this.#options
     const failing: { turn?: Turn } = {}
     try {
       const turn = await db.transaction(async (tx) => {
-        const [next] = await tx.query(this.#next, this.#after)
+        const [next] = await tx.query(statements.next, this.#after)
         if (next === undefined) return undefined
         failing.turn = next
         await work(tx, next.id)
@@ -77,7 +88,7 @@ update ${table} set due_at = clock_timestamp() + $2::int * interval '1 milliseco
       // the update fails too, which is harmless: then no owner is served.
       if (failing.turn !== undefined) {
         this.#after = failing.turn.owner
-        await db.query(this.#later, failing.turn.id, FAILED_MS).catch(() => {})
+        await db.query(statements.later, failing.turn.id, FAILED_MS).catch(() => {})
       }
       throw error
     }

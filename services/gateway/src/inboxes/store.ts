@@ -220,11 +220,12 @@ export interface AddressHolder {
 }
 
 const HOLDER = sql<AddressHolder, [address: string]>(`
-select organization_id as "organizationId", 'live' as state, 1 as rank from inboxes where address = $1 and deleted_at is null
-union all
-select organization_id, 'purging', 2 from inboxes where address = $1 and deleted_at is not null
-union all
-select organization_id, 'retired', 3 from retired_addresses where address = $1 and until > now()
+select organization_id as "organizationId", state
+  from (select organization_id, 'live' as state, 1 as rank from inboxes where address = $1 and deleted_at is null
+        union all
+        select organization_id, 'purging', 2 from inboxes where address = $1 and deleted_at is not null
+        union all
+        select organization_id, 'retired', 3 from retired_addresses where address = $1 and until > now()) as holders
  order by rank
  limit 1`)
 

@@ -18,7 +18,7 @@ const FIND = sql<SignerRow, [ids: readonly string[]]>(`
 select ${IDENTITY_COLUMNS}, c.public_key as "publicKey", c.fingerprint, c.created_by as "createdBy"
   from credentials c
   join organizations o on o.id = c.organization_id
- where c.id = any($1::uuid[]) and c.type = 'public_key'`)
+ where c.id = any($1::uuid[]) and c.type = 'public_key' and c.fingerprint is not null and c.created_by is not null`)
 
 /** The holder of a registered public key, and the key for verifying its signatures. */
 export interface Signer extends Verifier {

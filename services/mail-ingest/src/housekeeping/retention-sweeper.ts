@@ -1,6 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import type { Database } from '@restante/service'
-import { type Component, type Logger, Periodic, sql } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
 
 /** Longer than deliveries are retried (72 h), and than any topic or dead letter could bring their facts back. */
 const FORGET = '21 days'

@@ -1,7 +1,6 @@
 import { type Caller, LIMITS, type UpdatedMessage } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
-import { ApiError, invalid, requireInbox } from '@restante/service'
+import { ApiError, type Database, invalid, requireInbox, type Tx } from '@restante/service'
 import { changedLabels, type LabelChange, logLabels } from './label-log.ts'
 import { lockMailbox } from './lock.ts'
 import { store } from './store.ts'

@@ -1,7 +1,6 @@
 import { type Caller, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
-import { requireInbox } from '@restante/service'
+import { type Database, requireInbox, type Tx } from '@restante/service'
 import { rawMails } from '../raw/store.ts'
 import { tombstones } from '../sent/store.ts'
 import { underMailboxLock } from './change-labels.ts'

@@ -1,7 +1,6 @@
 import { type EventOf, type Topic, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Tx } from '@restante/service'
-import { sql } from '@restante/service'
+import { sql, type Tx } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 import { uuidV7 } from './uuid-v7.ts'
 

@@ -1,5 +1,5 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { type KeysetPage, type Position, type Queryable, sql, sqlUnprepared } from '@restante/service'
+import { type KeysetPage, type Position, type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service'
 
 /** The same text as the partial indexes of the default view, so that they serve it. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
@@ -54,15 +54,18 @@ export class ListConditions {
     return others.length > 0 ? this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others) : this
   }
 
-  /** The rows of a page, in keyset order by newest activity or date, ties by id. */
-  async page<Row>(db: Queryable, select: string, { after, order, take }: KeysetPage): Promise<Row[]> {
+  /**
+   * The rows of a page, in keyset order by newest activity or date, ties by id.
+   * @param select what a row is made of, without conditions and order.
+   */
+  async page<Row>(db: Queryable, select: Statement<Row, []>, { after, order, take }: KeysetPage): Promise<Row[]> {
     if (after) {
       this.#values.push(after.time.toISOString(), after.id)
       const [time, tie] = [`$${this.#values.length - 1}::timestamptz`, `$${this.#values.length}::uuid`]
       this.#clauses.push(`("timestamp", id) ${order === 'asc' ? '>' : '<'} (${time}, ${tie})`)
     }
     this.#values.push(take)
-    const text = `${select} where ${this.#clauses.join(' and ')}
+    const text = `${select.text} where ${this.#clauses.join(' and ')}
  order by "timestamp" ${order}, id ${order} limit $${this.#values.length}`
     const statement = this.#isFiltered ? sqlUnprepared<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
     return db.query(statement, ...this.#values)

@@ -1,5 +1,4 @@
-import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service'
 import type { ScopeColumns } from './rows.ts'
 
 const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('mailbox ' || $1, 0))`)

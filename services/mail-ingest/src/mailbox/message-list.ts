@@ -1,14 +1,14 @@
 import type { Caller, RequestOf, ResponseOf } from '@restante/contracts'
-import type { Database } from '@restante/service'
-import { type Cursors, KeysetPage, requireInbox } from '@restante/service'
+import { type Cursors, type Database, KeysetPage, requireInbox, sql } from '@restante/service'
 import { type MessageItemRow, messageItem } from './documents.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
-const SELECT = `select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
+const SELECT =
+  sql<MessageItemRow>(`select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
   sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
   created_at, updated_at
-  from messages`
+  from messages`)
 
 /** Sent and received together, newest first (mail 6.1). */
 export async function listMessages(
@@ -25,7 +25,7 @@ export async function listMessages(
     .contains('sender', query.from)
     .contains('recipients', query.to)
     .contains('subject', query.subject)
-    .page<MessageItemRow>(deps.db, SELECT, page)
+    .page(deps.db, SELECT, page)
   const { items, members } = page.answer(rows, byTimestamp, messageItem)
   return { ...members, messages: items }
 }

@@ -1,7 +1,6 @@
 import type { Caller } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Database } from '@restante/service'
-import { type Cursors, type Handlers, notFound, requireInbox } from '@restante/service'
+import { type Cursors, type Database, type Handlers, notFound, requireInbox } from '@restante/service'
 import type { DownloadLinks } from '../files/links.ts'
 import type { RecentlySent } from '../sent/recently-sent.ts'
 import { changeLabels } from './change-labels.ts'

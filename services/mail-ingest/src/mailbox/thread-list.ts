@@ -1,11 +1,12 @@
 import type { Caller, RequestOf, ResponseOf } from '@restante/contracts'
-import type { Database } from '@restante/service'
-import { type Cursors, KeysetPage, type ScopeFilter, scopeFilter } from '@restante/service'
+import { type Cursors, type Database, KeysetPage, type ScopeFilter, scopeFilter, sql } from '@restante/service'
 import { threadItem } from './documents.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
 import type { ThreadRow } from './rows.ts'
 import { THREAD_COLUMNS } from './store.ts'
 import { hiddenInList } from './visibility.ts'
+
+const SELECT = sql<ThreadRow>(`select ${THREAD_COLUMNS} from threads`)
 
 /** All threads of the scope by newest activity (mail 10). */
 export async function listThreads(
@@ -21,7 +22,7 @@ export async function listThreads(
     .contains('sender_lines', query.senders)
     .contains('recipient_lines', query.recipients)
     .contains('subject', query.subject)
-    .page<ThreadRow>(deps.db, `select ${THREAD_COLUMNS} from threads`, page)
+    .page(deps.db, SELECT, page)
   const { items, members } = page.answer(rows, byTimestamp, threadItem)
   return { ...members, threads: items }
 }

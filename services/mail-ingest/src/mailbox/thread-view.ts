@@ -1,6 +1,5 @@
 import { type Caller, LIMITS, type RequestOf, seesLabels, type Thread } from '@restante/contracts'
-import type { Database } from '@restante/service'
-import { type Cursors, isInScope, KeysetPage, notFound, scopeFilter, sql } from '@restante/service'
+import { type Cursors, type Database, isInScope, KeysetPage, notFound, scopeFilter, sql } from '@restante/service'
 import { type MessageItemRow, messageDocument, threadItem } from './documents.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
 import { deletedInbox } from './lock.ts'
@@ -13,11 +12,11 @@ interface Outline {
   readonly bytes: number
 }
 
-const OUTLINE = `select id, "timestamp", bytes from (
+const OUTLINE = sql<Outline>(`select id, "timestamp", bytes from (
   select messages.id, thread_id, "timestamp",
          coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(extracted_text), 0)
            + coalesce(octet_length(extracted_html), 0) as bytes
-    from messages join message_bodies using (id)) as outline`
+    from messages join message_bodies using (id)) as outline`)
 
 const FULL = sql<MessageItemRow & Pick<MessageRow, 'reply_to'> & BodyColumns, [ids: readonly string[]]>(`
 select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp", sender,
@@ -48,9 +47,7 @@ export async function getThread(
     query,
     defaultSize: LIMITS.page.threadMessages,
   })
-  const outlines = await new ListConditions()
-    .add((id) => `thread_id = ${id}`, threadId)
-    .page<Outline>(db, OUTLINE, page)
+  const outlines = await new ListConditions().add((id) => `thread_id = ${id}`, threadId).page(db, OUTLINE, page)
   const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, withinBytes)
   const messages = await db.query(FULL, ids)
   return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }

@@ -1,5 +1,4 @@
-import type { Database } from '@restante/service'
-import { type Component, type Logger, Periodic } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic } from '@restante/service'
 import { type LeasedMail, queue } from './queue.ts'
 
 /** Several renewals fit into one lease, so that a slow one costs nothing. */

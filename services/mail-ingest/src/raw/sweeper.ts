@@ -1,6 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import type { Database } from '@restante/service'
-import { type Component, type Logger, Periodic, sql } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
 import { rawMails } from './store.ts'
 
 /** Nobody uses a reservation that is older (`ReservedNames`): its process died, or its mail was not accepted. */

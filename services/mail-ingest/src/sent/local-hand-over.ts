@@ -1,7 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import { type InternalRequestOf, type InternalResponseOf, LIMITS } from '@restante/contracts'
-import type { Database, Tx } from '@restante/service'
-import { type Logger, sql } from '@restante/service'
+import { type Database, type Logger, sql, type Tx } from '@restante/service'
 import type { Acceptance } from '../inbound/acceptance.ts'
 import { LoopDetectedError, withoutLoops } from '../inbound/loops.ts'
 import type { InboundRates } from '../inbound/rates/inbound-rates.ts'

@@ -1,7 +1,6 @@
 import type { Caller, CallerInbox, RecentSend } from '@restante/contracts'
 import { isMadeMessageId } from '@restante/mime'
-import type { Database } from '@restante/service'
-import { ApiError, Batcher, type Logger, type ServiceClient } from '@restante/service'
+import { ApiError, Batcher, type Database, type Logger, type ServiceClient } from '@restante/service'
 import { store } from '../mailbox/store.ts'
 import type { SentPlacement } from './placement.ts'
 import { tombstones } from './store.ts'

@@ -1,14 +1,26 @@
 import { SYSTEM_LABELS, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
-import { type Logger, Periodic, RoundRobinPurger, sql } from '@restante/service'
+import {
+  type Database,
+  type Logger,
+  Periodic,
+  purgeStatements,
+  RoundRobinPurger,
+  sql,
+  type Tx,
+} from '@restante/service'
 import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
 
-const TABLE = { table: 'label_removals', id: 'organization_id', owner: 'organization_id', open: 'true' }
+const TURNS = purgeStatements({
+  table: 'label_removals',
+  id: 'organization_id',
+  owner: 'organization_id',
+  open: 'true',
+})
 
 const ORDER = sql<never, [organizationId: string, madeBefore: string]>(
   'insert into label_removals (organization_id, made_before) values ($1, $2::timestamptz) on conflict do nothing',
@@ -71,12 +83,12 @@ export async function orderLabelRemoval(tx: Tx, organizationId: string, takenOve
  */
 export class LabelRemoval extends Periodic {
   readonly #outbox: Outbox
-  readonly #organizations: RoundRobinPurger<Tx>
+  readonly #organizations: RoundRobinPurger
 
   constructor({ db, outbox, log }: { db: Database; outbox: Outbox; log: Logger }) {
     super({ name: 'label removal', everyMs: EVERY_MS, log, work: (stopping) => this.#remove(stopping) })
     this.#outbox = outbox
-    this.#organizations = new RoundRobinPurger({ ...TABLE, db, work: (tx, id) => this.#removeBatch(tx, id) })
+    this.#organizations = new RoundRobinPurger({ db, statements: TURNS, work: (tx, id) => this.#removeBatch(tx, id) })
   }
 
   async #remove(stopping: AbortSignal): Promise<void> {

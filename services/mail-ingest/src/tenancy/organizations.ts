@@ -1,5 +1,4 @@
-import type { Tx } from '@restante/service'
-import { sql } from '@restante/service'
+import { sql, type Tx } from '@restante/service'
 
 const BURY = sql<never, [organizationId: string, deletedAt: string]>(
   'insert into deleted_organizations (organization_id, deleted_at) values ($1, $2::timestamptz) on conflict do nothing',

@@ -1,14 +1,16 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
 import {
   type Component,
+  type Database,
   inboxesWaiting,
   type Logger,
   Periodic,
   PurgeBacklog,
+  purgeStatements,
   RoundRobinPurger,
   sql,
+  type Tx,
 } from '@restante/service'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
@@ -24,6 +26,8 @@ const INBOXES = {
   owner: 'organization_id',
   open: 'purged_at is null',
 }
+const INBOX_TURNS = purgeStatements(INBOXES)
+const WAITING = inboxesWaiting(INBOXES.open)
 
 const MESSAGES = sql<{ blob: string }, [inboxUid: string, rows: number]>(`
 delete from messages
@@ -61,7 +65,7 @@ const QUEUE_MS = 1_000
 
 /** How many inboxes are still to be emptied, for the metrics. */
 export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
-  return new PurgeBacklog({ db, log, measure: inboxesWaiting(INBOXES.open) })
+  return new PurgeBacklog({ db, log, measure: WAITING })
 }
 
 /**
@@ -73,14 +77,18 @@ export class InboxPurge implements Component {
   readonly #db: Database
   readonly #blobs: BlobStore
   readonly #outbox: Outbox
-  readonly #inboxes: RoundRobinPurger<Tx>
+  readonly #inboxes: RoundRobinPurger
   readonly #turns: Periodic
 
   constructor(options: { db: Database; blobs: BlobStore; outbox: Outbox; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
     this.#outbox = options.outbox
-    this.#inboxes = new RoundRobinPurger({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeBatch(tx, uid) })
+    this.#inboxes = new RoundRobinPurger({
+      db: options.db,
+      statements: INBOX_TURNS,
+      work: (tx, uid) => this.#purgeBatch(tx, uid),
+    })
     this.#turns = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,

@@ -1,5 +1,4 @@
-import type { Database } from '@restante/service'
-import { type Component, type Logger, Periodic, type ServiceClient, sql } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic, type ServiceClient, sql } from '@restante/service'
 import { markInboxDeleted } from '../mailbox/lock.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
 

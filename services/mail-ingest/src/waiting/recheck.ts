@@ -1,5 +1,4 @@
-import type { Database } from '@restante/service'
-import { type Component, type Logger, Periodic } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic } from '@restante/service'
 import { Gauge } from 'prom-client'
 import type { DnsCache } from '../sender/dns-cache.ts'
 import { isTemporaryCode } from '../sender/dns-errors.ts'

@@ -1,6 +1,5 @@
 import { LIMITS } from '@restante/contracts'
-import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service'
 import type { LeasedMail } from '../pipeline/queue.ts'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
 import { ASKED_AGAIN_MS, mayWait } from './waited.ts'

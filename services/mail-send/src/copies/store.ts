@@ -9,7 +9,10 @@ select copy
  limit 1`)
 
 const COLUMNS = 's.organization_id, s.pod_id, s.inbox_uid, s.message_id, s.thread_id'
-const IS_RECENT = `s.copy is not null and s.accepted_at > now() - interval '${LIMITS.send.copyAwaited / 1_000} seconds'`
+// Messages of the system have no inbox, and nothing else that places a message in a mailbox.
+const IS_PLACED =
+  's.organization_id is not null and s.pod_id is not null and s.inbox_uid is not null and s.thread_id is not null'
+const IS_RECENT = `s.copy is not null and s.accepted_at > now() - interval '${LIMITS.send.copyAwaited / 1_000} seconds' and ${IS_PLACED}`
 /** Most missing messages of one thread per request; the rest arrives with its event. */
 const MOST_OF_THREAD = 20
 

@@ -1,6 +1,5 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
-import type { Database, Tx } from '@restante/service'
-import { isInfrastructureError, type Logger, retryThroughOutage } from '@restante/service'
+import { type Database, isInfrastructureError, type Logger, retryThroughOutage, type Tx } from '@restante/service'
 import type { RetryPolicy } from './backoff.ts'
 import { type BegunDelivery, settle } from './delivery.ts'
 import { KeyedSemaphore } from './keyed-semaphore.ts'

@@ -1,7 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import type { Database, Tx } from '@restante/service'
-import { type Component, type Logger, Periodic, sql } from '@restante/service'
+import { type Component, type Database, type Logger, Periodic, sql, type Tx } from '@restante/service'
 import { outboundBlob } from '../delivery/store.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */

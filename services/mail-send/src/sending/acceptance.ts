@@ -2,8 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
-import { ApiError, isInfrastructureError, notFound, retryThroughOutage } from '@restante/service'
+import {
+  ApiError,
+  type Database,
+  isInfrastructureError,
+  notFound,
+  retryThroughOutage,
+  type Tx,
+} from '@restante/service'
 import { deliveriesTopic } from '../delivery/delivery-events.ts'
 import { announceBlob, forgetBlob, type OutboundQueue, wasAccepted } from '../delivery/outbound-queue.ts'
 import { outboundBlob } from '../delivery/store.ts'

@@ -10,10 +10,10 @@ import {
 } from '@restante/contracts'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
-import type { Database } from '@restante/service'
 import {
   ApiError,
   BodyMemoryLimiter,
+  type Database,
   type GuardedFetch,
   type Logger,
   type ServiceClient,

@@ -1,6 +1,5 @@
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
-import type { Database } from '@restante/service'
-import { invalid, sql } from '@restante/service'
+import { type Database, invalid, sql } from '@restante/service'
 import type { OutboundContent } from '../delivery/outbound-content.ts'
 import { announceBlob, type OutboundQueue } from '../delivery/outbound-queue.ts'
 

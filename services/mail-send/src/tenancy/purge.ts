@@ -1,6 +1,15 @@
 import type { BlobStore } from '@restante/blobs'
-import type { Database, Tx } from '@restante/service'
-import { inboxesWaiting, type Logger, Periodic, PurgeBacklog, RoundRobinPurger, sql } from '@restante/service'
+import {
+  type Database,
+  inboxesWaiting,
+  type Logger,
+  Periodic,
+  PurgeBacklog,
+  purgeStatements,
+  RoundRobinPurger,
+  sql,
+  type Tx,
+} from '@restante/service'
 import { outboundBlob } from '../delivery/store.ts'
 
 type Batch = [owner: string, rows: number]
@@ -13,6 +22,8 @@ const INBOXES = {
   owner: 'organization_id',
   open: 'ended_at is null',
 }
+const INBOX_TURNS = purgeStatements(INBOXES)
+const WAITING = inboxesWaiting(`${INBOXES.open} and purged_at is null`)
 const KEYS_OF_INBOX = sql<Affected, Batch>(`
 delete from idempotency_keys
  where (organization_id, key) in (select organization_id, key from idempotency_keys where inbox_uid = $1 limit $2)
@@ -69,7 +80,7 @@ const EVERY_MS = 2_000
 
 /** How many inboxes are still to be purged, for the metrics; those that wait for deliveries do not count. */
 export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
-  return new PurgeBacklog({ db, log, measure: inboxesWaiting(`${INBOXES.open} and purged_at is null`) })
+  return new PurgeBacklog({ db, log, measure: WAITING })
 }
 
 /**
@@ -81,13 +92,17 @@ export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
 export class Purge extends Periodic {
   readonly #db: Database
   readonly #blobs: BlobStore
-  readonly #inboxes: RoundRobinPurger<Tx>
+  readonly #inboxes: RoundRobinPurger
 
   constructor(options: { db: Database; blobs: BlobStore; log: Logger }) {
     super({ name: 'purge', everyMs: EVERY_MS, log: options.log, work: (stopping) => this.purge(stopping) })
     this.#db = options.db
     this.#blobs = options.blobs
-    this.#inboxes = new RoundRobinPurger({ ...INBOXES, db: options.db, work: (tx, uid) => this.#purgeInbox(tx, uid) })
+    this.#inboxes = new RoundRobinPurger({
+      db: options.db,
+      statements: INBOX_TURNS,
+      work: (tx, uid) => this.#purgeInbox(tx, uid),
+    })
   }
 
   /** Works until nothing more can be purged now, or the process stops. */

@@ -1,6 +1,5 @@
 import type { DeletedInbox } from '@restante/contracts'
-import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service'
 
 const HOLD = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock_shared(hashtextextended('inbox ' || $1, 0))`)
 const LOCK = sql<never, [inboxUid: string]>(`select pg_advisory_xact_lock(hashtextextended('inbox ' || $1, 0))`)

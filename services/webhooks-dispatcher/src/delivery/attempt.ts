@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 import type { AttemptContext } from '@restante/jobs'
-import type { Database, Tx } from '@restante/service'
 import {
+  type Database,
   type GuardedFetch,
   type Logger,
   OutboundNetworkError,
@@ -9,6 +9,7 @@ import {
   OutboundTimeoutError,
   OutboundTooLargeError,
   type SecretBox,
+  type Tx,
 } from '@restante/service'
 import { Counter, Histogram } from 'prom-client'
 import { openHeaders, openSecret } from '../webhooks/secrets.ts'

@@ -1,5 +1,4 @@
-import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 

@@ -1,7 +1,6 @@
 import type { DeletedInbox } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
-import type { Tx } from '@restante/service'
-import { organizationScope, type ScopeFilter } from '@restante/service'
+import { organizationScope, type ScopeFilter, type Tx } from '@restante/service'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { deleteWebhook, lockScopeOf, lockWebhooksOf, rememberGone, removeFromFilters } from '../webhooks/store.ts'

@@ -1,7 +1,7 @@
 import { type Caller, LIMITS, type RequestOf, visibleLabels } from '@restante/contracts'
-import type { Database, Tx } from '@restante/service'
 import {
   ApiError,
+  type Database,
   invalid,
   isInScope,
   type KeyedMutex,
@@ -11,6 +11,7 @@ import {
   type SecretBox,
   type ServiceClient,
   scopeFilter,
+  type Tx,
 } from '@restante/service'
 import { base62Id } from '../ids.ts'
 import { type Home, homeOf, requireFreeFilters } from './scope.ts'

@@ -1,5 +1,4 @@
-import type { Tx } from '@restante/service'
-import { type KeysetPage, type Located, type Queryable, type ScopeFilter, sql } from '@restante/service'
+import { type KeysetPage, type Located, type Queryable, type ScopeFilter, sql, type Tx } from '@restante/service'
 
 export interface WebhookRow {
   readonly id: string

@@ -1,5 +1,4 @@
-import type { Tx } from '@restante/service'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service'
 
 /** An entry that every instance applies to its connections. */
 export interface LogEntry {

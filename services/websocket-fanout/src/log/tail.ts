@@ -1,5 +1,12 @@
-import type { Database } from '@restante/service'
-import { ChannelListener, type Component, type Logger, Notifier, retryThroughOutage, Wakeup } from '@restante/service'
+import {
+  ChannelListener,
+  type Component,
+  type Database,
+  type Logger,
+  Notifier,
+  retryThroughOutage,
+  Wakeup,
+} from '@restante/service'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
 /** NOTIFY channel on which growth of the log is signalled. */

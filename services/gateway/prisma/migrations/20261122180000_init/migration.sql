@@ -56,7 +56,7 @@ CREATE TABLE "inboxes" (
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
     "deleted_at" TIMESTAMPTZ(3),
     "search_words" TEXT NOT NULL DEFAULT '',
-    "inherited" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "inherited" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
 
     CONSTRAINT "inboxes_pkey" PRIMARY KEY ("uid"),
     CONSTRAINT "inboxes_status_check" CHECK ("status" IN ('active', 'paused')),

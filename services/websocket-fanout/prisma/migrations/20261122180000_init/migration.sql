@@ -8,7 +8,7 @@ CREATE TABLE "stream_log" (
     "pod_id" UUID,
     "inbox_uid" UUID,
     "credential_id" UUID,
-    "restricted" TEXT[],
+    "restricted" TEXT[] NOT NULL,
     "payload" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 

@@ -1,0 +1,1 @@
+export { observeStatements } from './database/statement.ts'
