@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName, variablePart } from '@restante/contracts'
 import { databaseUrl } from './databases.ts'
 import type { EngineUrls } from './engines/engines.ts'
 import type { SecretOf } from './secrets.ts'
@@ -47,13 +47,13 @@ function peerEnvironment(service: string, { settings, secretOf }: Place): Record
   const peers = SERVICES.filter((peer) => peer !== service)
   const known =
     service === 'gateway'
-      ? peers.map((peer) => [`CALLER_KEY_${variable(peer)}`, callerKey(peer)])
+      ? peers.map((peer) => [`CALLER_KEY_${variablePart(peer)}`, callerKey(peer)])
       : [['CALLER_KEY', callerKey(service)]]
   return Object.fromEntries([
     ...known,
     ...peers.flatMap((peer) => [
-      [`${variable(peer)}_URL`, serviceUrl(settings, peer)],
-      [`PEER_KEY_${variable(peer)}`, secretOf(`key of ${[service, peer].sort().join(' and ')}`)],
+      [`${variablePart(peer)}_URL`, serviceUrl(settings, peer)],
+      [`PEER_KEY_${variablePart(peer)}`, secretOf(`key of ${[service, peer].sort().join(' and ')}`)],
     ]),
   ])
 
@@ -99,8 +99,4 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
 
 function serviceUrl(settings: Settings, service: ServiceName): string {
   return `http://127.0.0.1:${settings.port(service)}`
-}
-
-function variable(service: string): string {
-  return service.replaceAll('-', '_').toUpperCase()
 }

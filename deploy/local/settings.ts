@@ -1,14 +1,13 @@
 import { join, resolve } from 'node:path'
+import { SERVICES, type ServiceName } from '@restante/contracts'
 
 /** The folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..')
 
-const fixedPorts = {
-  gateway: 3000,
-  'mail-ingest': 3001,
-  'mail-send': 3002,
-  'webhooks-dispatcher': 3003,
-  'websocket-fanout': 3004,
+/** Port of the first service; the others follow in the order of `SERVICES`. */
+const firstPort = 3000
+
+const otherPorts = {
   smtp: 2525,
   'captured-smtp': 1025,
   'captured-web': 1080,
@@ -18,17 +17,22 @@ const fixedPorts = {
   'kafka-controller': 19093,
 }
 
-/** Every listener of the local stack. */
-export type Listener = keyof typeof fixedPorts
+/** Every listener of the local stack. The HTTP port of a service is named after the service. */
+export type Listener = ServiceName | keyof typeof otherPorts
 
-/** The HTTP port of a service is named after the service. */
-export function listenerOf(service: string): Listener {
-  if (isListener(service)) return service
-  throw new Error(`services/${service} has no port: add one in deploy/local/settings.ts`)
+function fixedPort(listener: Listener): number {
+  return isOther(listener) ? otherPorts[listener] : firstPort + SERVICES.indexOf(listener)
 }
 
-function isListener(name: string): name is Listener {
-  return Object.hasOwn(fixedPorts, name)
+function isOther(listener: Listener): listener is keyof typeof otherPorts {
+  return Object.hasOwn(otherPorts, listener)
+}
+
+/** The HTTP port of a service by the name of its folder. */
+export function listenerOf(service: string): Listener {
+  const known = SERVICES.find((name) => name === service)
+  if (known !== undefined) return known
+  throw new Error(`services/${service} has no port: add it to SERVICES in libs/contracts/src/services.ts`)
 }
 
 /** Where the stack listens and stores its state. Only the environment changes it, see README.md. */
@@ -50,7 +54,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     logs: join(state, 'logs'),
     port(listener) {
       const name = `RESTANTE_${listener.replaceAll('-', '_').toUpperCase()}_PORT`
-      const port = readNumber(name, env[name] ?? String(fixedPorts[listener] + offset))
+      const port = readNumber(name, env[name] ?? String(fixedPort(listener) + offset))
       if (port < 1 || port > 65_535) throw new Error(`${name}: ${port} is not a port (1 to 65535)`)
       return port
     },

@@ -1,3 +1,12 @@
 /** Every deployable service; the producing side of topics and the owning side of operations. */
 export const SERVICES = ['gateway', 'mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'] as const
 export type ServiceName = (typeof SERVICES)[number]
+
+/** A service behind the gateway. */
+export type UpstreamName = Exclude<ServiceName, 'gateway'>
+export const UPSTREAMS = SERVICES.filter((name): name is UpstreamName => name !== 'gateway')
+
+/** The name of a service as a part of a variable's name: `MAIL_SEND`. */
+export function variablePart(service: ServiceName): string {
+  return service.replaceAll('-', '_').toUpperCase()
+}

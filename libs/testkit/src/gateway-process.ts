@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts'
 import { ServiceClient, serviceCommand } from '@restante/service'
 import { createDatabase } from './database.ts'
 import { engines } from './engines.ts'
@@ -24,7 +25,7 @@ export interface GatewayProcessOptions {
   readonly topics: TestTopics
   readonly redis: TestRedis
   /** Base URLs of the services behind it that the suite runs; the others are not there. */
-  readonly upstreams?: Readonly<Partial<Record<'mail-ingest' | 'webhooks-dispatcher' | 'websocket-fanout', string>>>
+  readonly upstreams?: Readonly<Partial<Record<UpstreamName, string>>>
   /** Of the addresses of its inboxes. */
   readonly domain?: string
   /** The database of another one, of which this is a second process; otherwise it gets its own. */
@@ -140,12 +141,6 @@ function environmentOf(
   port: number,
 ): Record<string, string> {
   const nobody = 'http://127.0.0.1:9'
-  const services = [
-    ['MAIL_INGEST', upstreams['mail-ingest'] ?? nobody],
-    ['MAIL_SEND', nobody],
-    ['WEBHOOKS_DISPATCHER', upstreams['webhooks-dispatcher'] ?? nobody],
-    ['WEBSOCKET_FANOUT', upstreams['websocket-fanout'] ?? nobody],
-  ]
   return {
     PORT: String(port),
     HOST: '127.0.0.1',
@@ -166,10 +161,10 @@ function environmentOf(
     // Suites of other services ask for more than one agent may, and all come from one address.
     RATE_LIMIT_SPARES_LOOPBACK: 'true',
     ...Object.fromEntries(
-      services.flatMap(([name, url]) => [
-        [`${name}_URL`, url],
-        [`CALLER_KEY_${name}`, GATEWAY_KEYS.caller],
-        [`PEER_KEY_${name}`, GATEWAY_KEYS.peer],
+      UPSTREAMS.flatMap((service) => [
+        [`${variablePart(service)}_URL`, upstreams[service] ?? nobody],
+        [`CALLER_KEY_${variablePart(service)}`, GATEWAY_KEYS.caller],
+        [`PEER_KEY_${variablePart(service)}`, GATEWAY_KEYS.peer],
       ]),
     ),
   }

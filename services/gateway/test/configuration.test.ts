@@ -1,8 +1,8 @@
+import { UPSTREAMS, variablePart } from '@restante/contracts'
 import { ConfigurationError, readEnvironment } from '@restante/service'
 import { configure, environment } from '../src/config.ts'
 
 const SECRET = 'a secret of at least 16 characters'
-const SERVICES = ['MAIL_INGEST', 'MAIL_SEND', 'WEBHOOKS_DISPATCHER', 'WEBSOCKET_FANOUT']
 const REQUIRED = {
   PORT: '3000',
   HOST: '192.0.2.1',
@@ -14,7 +14,7 @@ const REQUIRED = {
   CURSOR_SECRET: SECRET,
   DEFAULT_DOMAIN: 'restante.test',
   ...Object.fromEntries(
-    SERVICES.flatMap((name) => [
+    UPSTREAMS.map(variablePart).flatMap((name) => [
       [`${name}_URL`, 'http://127.0.0.1:1'],
       [`CALLER_KEY_${name}`, SECRET],
       [`PEER_KEY_${name}`, SECRET],

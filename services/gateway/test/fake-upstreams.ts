@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Caller, isOperationId, type OperationId, operations } from '@restante/contracts'
+import { type Caller, isOperationId, type OperationId, operations, purgeOperations } from '@restante/contracts'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service'
 
 /** What a service behind the gateway got to see of one request. */
@@ -18,6 +18,9 @@ export interface SystemMail {
   readonly subject: string
   readonly text: string
 }
+
+/** Where each service is asked what it has purged. */
+const purgePaths: ReadonlySet<string> = new Set(Object.values(purgeOperations).map(({ path }) => path))
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
@@ -111,13 +114,10 @@ export class FakeUpstreams {
       case '/internal/webhooks/end':
         this.ended.push(document)
         return void response.end('{}')
-      case '/internal/mailboxes/purge':
-      case '/internal/sends/purge':
-      case '/internal/webhooks/purge':
+      default:
+        if (request.url === undefined || !purgePaths.has(request.url)) return void response.writeHead(404).end()
         this.asked.push({ path: request.url, inbox: document })
         return void response.end(JSON.stringify({ purged: !this.purging.has(request.url) }))
-      default:
-        return void response.writeHead(404).end()
     }
   }
 }

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { topics } from '@restante/contracts'
+import { topics, UPSTREAMS, variablePart } from '@restante/contracts'
 import { readEnvironment, type Service, sql } from '@restante/service'
 import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
 import { Operator } from '../src/admin/operator.ts'
@@ -118,7 +118,7 @@ interface Place {
 }
 
 function environmentOf(place: Place): Record<string, string> {
-  const services = ['MAIL_INGEST', 'MAIL_SEND', 'WEBHOOKS_DISPATCHER', 'WEBSOCKET_FANOUT']
+  const services = UPSTREAMS.map(variablePart)
   return {
     PORT: String(place.port),
     HOST: '127.0.0.1',

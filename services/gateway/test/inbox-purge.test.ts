@@ -1,4 +1,4 @@
-import { PURGING_SERVICES } from '@restante/contracts'
+import { PURGING_SERVICES, purgeOperations } from '@restante/contracts'
 import { sql } from '@restante/service'
 import { freePort, waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
@@ -35,7 +35,7 @@ describe('an inbox that is deleted', () => {
   const rows = (address: string) => gateway.db.query(ROWS, address)
   const gone = (address: string) => waitFor(async () => (await rows(address)).length === 0, { what: 'the last of it' })
 
-  it.each(['/internal/mailboxes/purge', '/internal/sends/purge', '/internal/webhooks/purge'])(
+  it.each(Object.values(purgeOperations).map(({ path }) => path))(
     'keeps its address while one service still has something of it (%s)',
     async (path) => {
       gateway.behind.purging.add(path)
@@ -57,7 +57,7 @@ describe('an inbox that is deleted', () => {
   )
 
   it('says of the same name elsewhere that it is taken, whatever is still to be purged', async () => {
-    gateway.behind.purging.add('/internal/sends/purge')
+    gateway.behind.purging.add('/internal/purge-inbox/mail-send')
     const { username } = await deleted()
     const stranger = await gateway.organization()
     expect(await stranger.api.post('/v0/inboxes', { username })).toMatchObject({
@@ -67,7 +67,7 @@ describe('an inbox that is deleted', () => {
   })
 
   it('leaves its names at once, and its row when every service has answered, each of them once', async () => {
-    gateway.behind.purging.add('/internal/mailboxes/purge')
+    gateway.behind.purging.add('/internal/purge-inbox/mail-ingest')
     const names = { display_name: 'Secret Name', client_id: 'secret-alias', metadata: { key: 'secret value' } }
     const { address } = await deleted(names)
     const [row] = await rows(address)
@@ -77,8 +77,8 @@ describe('an inbox that is deleted', () => {
     gateway.behind.purging.clear()
     await gone(address)
     const asked = Map.groupBy(questions(), ({ path }) => path)
-    expect(asked.get('/internal/sends/purge')).toHaveLength(1)
-    expect(asked.get('/internal/webhooks/purge')).toHaveLength(1)
+    expect(asked.get('/internal/purge-inbox/mail-send')).toHaveLength(1)
+    expect(asked.get('/internal/purge-inbox/webhooks-dispatcher')).toHaveLength(1)
     expect(questions()[0]?.inbox).toEqual({
       organization_id: organization.id,
       pod_id: organization.id,
@@ -107,7 +107,7 @@ describe('an inbox that is deleted', () => {
       return Number(new RegExp(`^restante_purges_${name}{of="${of}"} (.+)$`, 'm').exec(metrics)?.[1])
     }
     await waitFor(async () => (await read('waiting', 'inbox')) === 0, { what: 'the purges of other tests' })
-    gateway.behind.purging.add('/internal/mailboxes/purge')
+    gateway.behind.purging.add('/internal/purge-inbox/mail-ingest')
     await deleted()
     await waitFor(async () => (await read('waiting', 'inbox')) === 1, { what: 'the metric' })
     expect(await read('oldest_seconds', 'inbox')).toBeGreaterThan(0)

@@ -9,7 +9,7 @@ import { type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
 const LONG = 30_000
-const MAILBOXES = '/internal/mailboxes/purge'
+const MAILBOXES = '/internal/purge-inbox/mail-ingest'
 
 const everywhere = sql<{ table: string; rows: number }, [organizationId: string]>(`
 select 'organizations' as table, count(*)::int as rows from organizations where id = $1

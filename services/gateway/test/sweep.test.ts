@@ -37,7 +37,7 @@ describe('the hourly sweep', () => {
 
     const pods = [await api.post('/v0/pods'), await api.post('/v0/pods')].map(({ body }) => String(body['pod_id']))
     const { body: inside } = await api.post(`/v0/pods/${pods[1]}/inboxes`)
-    gateway.behind.purging.add('/internal/mailboxes/purge')
+    gateway.behind.purging.add('/internal/purge-inbox/mail-ingest')
     await api.delete(`/v0/inboxes/${inside['inbox_id']}`)
     for (const pod of pods) await api.delete(`/v0/pods/${pod}`)
 

@@ -113,7 +113,7 @@ describe('taking an organization over', () => {
       const body = fresh()
       await stranger(body)
       const heir = await signUp(body)
-      gateway.behind.purging.add('/internal/mailboxes/purge')
+      gateway.behind.purging.add('/internal/purge-inbox/mail-ingest')
       try {
         expect((await heir.api.delete(heir.inbox)).status).toBe(204)
         const row = await gateway.db.orm.inbox.findFirstOrThrow({ where: { organizationId: heir.id } })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { caller } from '../caller.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/sent-copy.ts'
+import { UPSTREAMS } from '../services.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 const hosted = { given: z.string(), ...mailScope, address: z.string() }
@@ -53,7 +54,7 @@ export const gatewayInternalOperations = internalGroup({
     id: 'gateway.snapshotTenancy',
     path: '/internal/tenancy/snapshot',
     service: 'gateway',
-    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    callers: UPSTREAMS,
     summary: 'Page through every live organization, pod, inbox and credential; no `next` on the last page',
     body: z.object({ after: z.string().optional(), limit: z.int().min(1).max(1000) }),
     response: z.object({ entities: z.array(tenancyEntity), next: z.string().optional() }),
@@ -64,7 +65,7 @@ export const gatewayInternalOperations = internalGroup({
     id: 'gateway.lookupInboxes',
     path: '/internal/inboxes/lookup',
     service: 'gateway',
-    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    callers: UPSTREAMS,
     summary: 'Find live inboxes and pods within a scope; what is not found is left out',
     body: z.object({
       organization_id: z.guid(),
@@ -84,7 +85,7 @@ export const gatewayInternalOperations = internalGroup({
     id: 'gateway.confirmCaller',
     path: '/internal/callers/confirm',
     service: 'gateway',
-    callers: ['mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout'],
+    callers: UPSTREAMS,
     summary: 'Look the caller of an admitted request up again; from rows, not caches',
     body: z.object({ operation: z.string().meta({ description: 'Id of the public operation.' }), caller }),
     response: callerConfirmation,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ServiceName } from '../services.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL } from './define.ts'
 
 /**
  * Services that keep something of an inbox until it is deleted. An address is free again when each of them has purged
@@ -24,7 +24,7 @@ const deletedInbox = z.object({
 })
 export type DeletedInbox = z.infer<typeof deletedInbox>
 
-/** Asked again and again until it is purged; who has not heard of the deletion yet hears of it now. */
+/** Polled until the inbox is purged. It also delivers the deletion to a service that has not consumed its event yet. */
 const PURGE = {
   ...INTERNAL,
   callers: ['gateway'],
@@ -33,23 +33,28 @@ const PURGE = {
   response: z.object({ purged: z.boolean() }),
 } as const
 
-export const purgeOperations = internalGroup({
-  'mail-ingest.purgeInbox': defineInternal({
+/** The operation by which a service is asked; every purging service has one. */
+function purgeInbox<const S extends PurgingService>(service: S) {
+  return defineInternal({
     ...PURGE,
-    id: 'mail-ingest.purgeInbox',
-    path: '/internal/mailboxes/purge',
-    service: 'mail-ingest',
-  }),
-  'mail-send.purgeInbox': defineInternal({
-    ...PURGE,
-    id: 'mail-send.purgeInbox',
-    path: '/internal/sends/purge',
-    service: 'mail-send',
-  }),
-  'webhooks-dispatcher.purgeInbox': defineInternal({
-    ...PURGE,
-    id: 'webhooks-dispatcher.purgeInbox',
-    path: '/internal/webhooks/purge',
-    service: 'webhooks-dispatcher',
-  }),
-})
+    id: `${service}.purgeInbox` as const,
+    path: `/internal/purge-inbox/${service}`,
+    service,
+  })
+}
+
+type PurgeOperations = { readonly [S in PurgingService as `${S}.purgeInbox`]: ReturnType<typeof purgeInbox<S>> }
+
+function isComplete(
+  operations: Readonly<Record<string, ReturnType<typeof purgeInbox>>>,
+): operations is PurgeOperations {
+  return PURGING_SERVICES.every((service) => operations[`${service}.purgeInbox`]?.service === service)
+}
+
+function derived(): PurgeOperations {
+  const operations = Object.fromEntries(PURGING_SERVICES.map(purgeInbox).map((operation) => [operation.id, operation]))
+  if (!isComplete(operations)) throw new Error('a purging service has no operation')
+  return operations
+}
+
+export const purgeOperations = derived()
