@@ -1,6 +1,10 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
+import { changedFiles, selectTests } from '../testing/changed-files.ts'
+import { SLOW_FILES } from '../testing/slow-files.ts'
+import { overBudget, readSummary, type Summary, slowestFiles } from '../testing/summary.ts'
 import { runOnEngines } from './on-engines.ts'
 
 /**
@@ -12,35 +16,75 @@ const rounds = [
   ['--runInBand', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
+/** What the arguments of the command ask for. */
+interface Wishes {
+  /** Full length of the suites that are shortened by day. */
+  readonly long: boolean
+  /** `--changed`, or `--changed=<commit>`. */
+  readonly changed: { readonly base: string | undefined } | undefined
+  /** Everything else is jest's. */
+  readonly jest: readonly string[]
+}
+
 /**
- * `npm test`: every suite on the real engines. Arguments are jest's: a path runs the suites below it. The last line is
- * `N passed, N failed`; the exit code is not 0 when a test failed or none ran.
+ * `npm test`: every suite on the real engines. A path runs the suites below it, `--changed` those that a change can
+ * break, `--long` (`npm run test:long`) the full length of all; other arguments are jest's. The run closes with the
+ * slowest files; the last line is `N passed, N failed`. The exit code is not 0 when a test failed, none ran, or a file
+ * took longer than its budget.
  */
 export async function test(args: readonly string[]): Promise<number> {
+  const { long, changed, jest } = readArguments(args)
+  const selected = changed ? await selectChanged(changed.base) : []
+  if (selected === undefined) {
+    process.stdout.write('Nothing has changed that a test depends on.\n0 passed, 0 failed\n')
+    return 0
+  }
   const run = join(readSettings(process.env).state, 'run')
-  const totals = join(run, `test-totals-${process.pid}`)
-  const jest = join(root, 'node_modules/jest/bin/jest.js')
-  const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--passWithNoTests']
+  const report = join(run, `test-report-${process.pid}`)
+  const program = join(root, 'node_modules/jest/bin/jest.js')
+  const options = ['--disable-warning=ExperimentalWarning', program, '--passWithNoTests']
   // In this order: the options of a round take every following word as one of their patterns.
-  const programs = rounds.map((round) => [...options, ...args, ...round])
+  const programs = rounds.map((round) => [...options, ...jest, ...selected, ...round])
   try {
     await mkdir(run, { recursive: true })
-    const code = await runOnEngines(programs, { RESTANTE_TEST_TOTALS: totals })
-    const { passed, failed } = await readTotals(totals)
-    process.once('exit', () => process.stdout.write(`${passed} passed, ${failed} failed\n`))
-    return passed + failed === 0 ? code || 1 : code
+    const code = await runOnEngines(programs, {
+      RESTANTE_TEST_REPORT: report,
+      RESTANTE_TEST_LENGTH: long ? 'long' : 'short',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/compiled'),
+    })
+    const summary = await readSummary(report)
+    const late = long ? [] : overBudget(summary, SLOW_FILES)
+    process.once('exit', () => process.stdout.write(closing(summary, late)))
+    const none = summary.passed + summary.failed === 0 && changed === undefined
+    return none || late.length > 0 ? code || 1 : code
   } finally {
-    await rm(totals, { force: true })
+    await rm(report, { force: true })
   }
 }
 
-/** The sum of what the rounds counted. */
-async function readTotals(file: string): Promise<{ passed: number; failed: number }> {
-  const sum = { passed: 0, failed: 0 }
-  const text = await readFile(file, 'utf8').catch(() => '')
-  for (const [, passed, failed] of text.matchAll(/^(\d+) passed, (\d+) failed$/gm)) {
-    sum.passed += Number(passed)
-    sum.failed += Number(failed)
+function readArguments(args: readonly string[]): Wishes {
+  const base = /^--changed(?:=(.+))?$/
+  const changed = args.map((arg) => base.exec(arg)).find((found) => found !== null)
+  return {
+    long: args.includes('--long'),
+    changed: changed ? { base: changed[1] } : undefined,
+    jest: args.filter((arg) => arg !== '--long' && !base.test(arg)),
   }
-  return sum
+}
+
+/** The options of jest that select what changes concern; undefined when they concern no module. */
+async function selectChanged(base: string | undefined): Promise<string[] | undefined> {
+  const selection = await selectTests(await changedFiles(base))
+  if (selection.kind === 'all') return []
+  const modules = selection.modules.filter((file) => existsSync(join(root, file)))
+  return modules.length === 0 ? undefined : ['--findRelatedTests', ...modules]
+}
+
+function closing(summary: Summary, late: readonly string[]): string {
+  const { passed, failed } = summary
+  return [
+    `\nThe slowest files:\n${slowestFiles(summary)}`,
+    ...late.map((line) => `${line}\n`),
+    `${passed} passed, ${failed} failed\n`,
+  ].join('')
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { underLoad } from './machine-load.ts'
 
 export interface WaitOptions {
   /** Said in the failure: `Waited 10 s in vain for <what>`. */
   readonly what: string
-  /** In milliseconds; default 10,000. */
+  /** In milliseconds; default 10,000. A machine with other work to do gets more (`underLoad`). */
   readonly timeout?: number
   /** Between two looks, in milliseconds; default 20. */
   readonly interval?: number
@@ -17,7 +18,8 @@ export async function waitFor<T>(
   condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
   options: WaitOptions,
 ): Promise<T> {
-  const { what, timeout = 10_000, interval = 20 } = options
+  const { what, interval = 20 } = options
+  const timeout = underLoad(options.timeout ?? 10_000)
   const deadline = performance.now() + timeout
   for (;;) {
     let cause: unknown
@@ -29,7 +31,7 @@ export async function waitFor<T>(
     }
     if (performance.now() >= deadline) {
       const why = cause instanceof Error ? `: ${cause.message}` : ''
-      throw new Error(`Waited ${timeout / 1000} s in vain for ${what}${why}`, { cause })
+      throw new Error(`Waited ${Number((timeout / 1_000).toFixed(2))} s in vain for ${what}${why}`, { cause })
     }
     await sleep(interval)
   }

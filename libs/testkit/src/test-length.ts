@@ -1,0 +1,11 @@
+const VARIABLE = 'RESTANTE_TEST_LENGTH'
+
+/**
+ * One of two sizes of a test: `npm test` runs the short one, `npm run test:long` the long one. Both run every case that
+ * the test names; the long one runs more of each.
+ */
+export function byLength<T>(lengths: { readonly short: T; readonly long: T }): T {
+  const length = process.env[VARIABLE] ?? 'short'
+  if (length === 'short' || length === 'long') return lengths[length]
+  throw new Error(`${VARIABLE} is '${length}': it is 'short' or 'long'`)
+}

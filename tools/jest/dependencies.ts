@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const SERVICES = readdirSync(path.join(root, 'services')).map((name) => path.join(root, 'services', name))
+
+/** Modules that start every service as a process, whose paths they compose. */
+const STARTS_SERVICES = new Set(['test-e2e/stack/service-process.ts', 'test-e2e/stack/main.ts'])
+/** A module that is named in quotes is run as a process, or in a thread. */
+const NAMED_MODULE = /'((?:[\w-]+\/|\.\.?\/)*[\w-]+\.ts)'/g
+
+/**
+ * What a module depends on, for `npm test -- --changed`: its imports, and the programs that it starts. Jest calls it for
+ * every module of the repository.
+ */
+export function extract(
+  code: string,
+  filePath: string,
+  extractImports: (code: string, filePath: string) => Iterable<string>,
+): Set<string> {
+  const found = new Set(extractImports(code, filePath))
+  const folder = path.dirname(filePath)
+  const started = STARTS_SERVICES.has(path.relative(root, filePath)) ? SERVICES.map(mainOf) : programsIn(code, folder)
+  for (const program of started) found.add(`./${path.relative(folder, program)}`)
+  return found
+}
+
+/** Jest forgets what it knows of dependencies when this changes. */
+export function getCacheKey(): string {
+  return createHash('sha256')
+    .update(readFileSync(import.meta.filename))
+    .digest('hex')
+}
+
+/** A path in quotes may begin at the module, at its package, at a service or at the repository. */
+function programsIn(code: string, folder: string): string[] {
+  const bases = [
+    folder,
+    ...parentsOf(folder),
+    ...SERVICES.filter((service) => code.includes(path.relative(root, service))),
+  ]
+  return [...code.matchAll(NAMED_MODULE)].flatMap(([, name = '']) => {
+    const base = bases.find((each) => existsSync(path.join(each, name)))
+    return base === undefined ? [] : [path.join(base, name)]
+  })
+}
+
+function parentsOf(folder: string): string[] {
+  const parents: string[] = []
+  for (let parent = path.dirname(folder); parent.startsWith(root); parent = path.dirname(parent)) parents.push(parent)
+  return parents
+}
+
+function mainOf(service: string): string {
+  return path.join(service, 'src/main.ts')
+}

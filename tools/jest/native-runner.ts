@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { underLoad } from '@restante/testkit/machine-load'
+
+const require = createRequire(import.meta.url)
+
+/** The function of jest that runs one test file. `npm test` names this module in `testRunner` of its configuration. */
+type TestFramework = (
+  globalConfig: unknown,
+  projectConfig: unknown,
+  environment: Environment,
+  runtime: object,
+  testPath: string,
+  sendMessage: unknown,
+) => Promise<object>
+
+interface Environment {
+  readonly global: { console: Console }
+  handleTestEvent?(event: CircusEvent, state: { testTimeout: number }): void
+}
+
+/** The events of jest-circus that say how long something may take. */
+interface CircusEvent {
+  readonly name: string
+  readonly hook?: { timeout: number | undefined }
+  readonly test?: { timeout: number | undefined }
+}
+
+const circus: { default: TestFramework } = require('jest-circus/runner')
+
+/** Where jest-circus keeps what belongs to one file: the tree of its tests, and who listens to their events. */
+const STATE = 'JEST_STATE_SYMBOL'
+const HANDLERS = Symbol.for('EVENT_HANDLERS')
+
+const imported = new Set<string>()
+
+/**
+ * Imports modules as Node does, instead of evaluating every module again in a context per test file. A file that this
+ * process has imported before is a new module, as in watch mode.
+ */
+function importNatively(path: string): Promise<unknown> {
+  const url = pathToFileURL(path)
+  if (imported.size === imported.add(path).size) url.searchParams.set('again', String(performance.now()))
+  return import(url.href)
+}
+
+/** The part of jest's module system that jest-circus uses, on the modules of this process. */
+const nativeRuntime = {
+  /** jest-circus makes its state when it is loaded, so each test file loads it again. */
+  requireInternalModule(path: string): unknown {
+    delete require.cache[path]
+    return require(path)
+  },
+  requireModule: require,
+  unstable_shouldLoadAsEsm: () => true,
+  unstable_importModule: importNatively,
+  setGlobalsForRuntime: () => undefined,
+  enterTestCode: () => undefined,
+  leaveTestCode: () => undefined,
+}
+
+function forgetTests(): void {
+  Reflect.deleteProperty(globalThis, HANDLERS)
+  for (const key of Object.getOwnPropertySymbols(globalThis)) {
+    if (key.description === STATE) Reflect.deleteProperty(globalThis, key)
+  }
+}
+
+/** What tests and hooks ask for. A `beforeEach` runs many times, each with its own event. */
+const limits = new WeakMap<object, number>()
+
+/** Tests and hooks get longer than they say on a machine that has other work to do. */
+function allowForLoad({ name, hook, test }: CircusEvent, state: { testTimeout: number }): void {
+  const limited = name === 'hook_start' ? hook : name === 'test_start' ? test : undefined
+  if (limited === undefined) return
+  const limit = limits.get(limited) ?? limited.timeout ?? state.testTimeout
+  limits.set(limited, limit)
+  limited.timeout = underLoad(limit)
+}
+
+/**
+ * Runs a test file with jest-circus in the worker's own global scope and module registry: no VM context, no transform,
+ * and every module is compiled once per worker. Modules keep their state between the files of a worker, so a test relies
+ * on nothing that another file may have changed.
+ */
+const runNatively: TestFramework = async (
+  globalConfig,
+  projectConfig,
+  environment,
+  _runtime,
+  testPath,
+  sendMessage,
+) => {
+  const { console } = globalThis
+  globalThis.console = environment.global.console
+  try {
+    return await circus.default(
+      globalConfig,
+      projectConfig,
+      { global: globalThis, handleTestEvent: allowForLoad },
+      nativeRuntime,
+      testPath,
+      sendMessage,
+    )
+  } finally {
+    globalThis.console = console
+    forgetTests()
+  }
+}
+
+export default runNatively
