@@ -38,6 +38,11 @@ interface Thread {
 }
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
+/**
+ * Memory for young objects, by default a matter of the process. Node lets a thread exceed its heap by 16 MB in order to
+ * end it; a collection that moves more than that into the old heap at once would end the whole process.
+ */
+const YOUNG_MEMORY_MB = 24
 /** A heap does not shrink while its thread idles, so a thread whose heap a mail made this large is replaced. */
 const LARGE_HEAP = 48 * 1024 * 1024
 /** A mail that has waited this long is no longer overtaken by every smaller one. */
@@ -93,7 +98,7 @@ export class Lane {
 
   #start(): void {
     const worker = new Worker(THREAD_FILE, {
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
       env: threadEnvironment(),
       execArgv: [],
     })
