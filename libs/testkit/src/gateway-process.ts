@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts'
 import { ServiceClient, serviceCommand } from '@restante/service'
+import { z } from 'zod'
 import { createDatabase } from './database.ts'
 import { engines } from './engines.ts'
 import type { InboxScope } from './events.ts'
@@ -32,65 +31,40 @@ export interface GatewayProcessOptions {
   readonly databaseUrl?: string
 }
 
-/** The gateway as a process of its own, for suites of services that ask it or stand behind it. */
+/** The gateway, in a process beside the suite, for suites of services that call it or stand behind it. */
 export class GatewayProcess {
   readonly url: string
   readonly databaseUrl: string
-  readonly #child: ChildProcess
+  readonly #name = randomUUID()
   readonly #database: { readonly url: string; drop?(): Promise<void> }
-  readonly #environment: NodeJS.ProcessEnv
   readonly #peer: ServiceClient<'webhooks-dispatcher'>
 
-  private constructor(
-    url: string,
-    child: ChildProcess,
-    database: { readonly url: string; drop?(): Promise<void> },
-    environment: NodeJS.ProcessEnv,
-  ) {
+  private constructor(url: string, database: { readonly url: string; drop?(): Promise<void> }) {
     this.url = url
     this.databaseUrl = database.url
-    this.#child = child
     this.#database = database
-    this.#environment = environment
     this.#peer = new ServiceClient({ from: 'webhooks-dispatcher', to: 'gateway', url, key: GATEWAY_KEYS.peer })
   }
 
-  /** Resolves when it is ready. @throws Error with what it wrote when it ends instead. */
+  /** Resolves when it is ready. @throws Error with the reason when it does not start. */
   static async start(options: GatewayProcessOptions): Promise<GatewayProcess> {
-    const port = await freePort()
-    const database = options.databaseUrl === undefined ? await createDatabase(GATEWAY) : undefined
-    const databaseUrl = database?.url ?? options.databaseUrl ?? ''
-    const environment = { ...process.env, ...environmentOf(options, databaseUrl, port) }
-    const [program, ...args] = serviceCommand(path.join(GATEWAY, 'src/main.ts'))
-    const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-    const output: string[] = []
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)))
-    const gateway = new GatewayProcess(
-      `http://127.0.0.1:${port}`,
-      child,
-      { url: databaseUrl, ...database },
-      environment,
-    )
-    await waitFor(
-      async () => {
-        if (child.exitCode !== null) return true
-        return (await fetch(`${gateway.url}/readyz`)).ok
-      },
-      { what: 'the gateway to be ready', timeout: 30_000 },
-    )
-    if (child.exitCode !== null) throw new Error(`the gateway ended:\n${output.join('')}`)
+    const [port, database] = await Promise.all([
+      freePort(),
+      options.databaseUrl === undefined ? createDatabase(GATEWAY) : { url: options.databaseUrl },
+    ])
+    const gateway = new GatewayProcess(`http://127.0.0.1:${port}`, database)
+    const environment = environmentOf(options, database.url, port)
+    await ask({ kind: 'start', name: gateway.#name, environment })
+    await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, {
+      what: 'the gateway to be ready',
+      timeout: 30_000,
+    })
     return gateway
   }
 
-  /** A new organization and its unrestricted key, made with the operator's command line. */
+  /** A new organization and its unrestricted key, made as the operator's command line makes them. */
   async organization(): Promise<{ id: string; key: string }> {
-    const [program, ...args] = serviceCommand(path.join(GATEWAY, 'src/admin/main.ts'))
-    const words = [...args, 'organizations', 'create']
-    const { stdout } = await promisify(execFile)(program, words, { env: this.#environment })
-    const [, id] = /^Organization (\S+)/m.exec(stdout) ?? []
-    const [, key] = /^API key\s+(\S+)/m.exec(stdout) ?? []
-    if (id === undefined || key === undefined) throw new Error(`the operator's command line answered:\n${stdout}`)
-    return { id, key }
+    return organization.parse(await ask({ kind: 'organization', name: this.#name }))
   }
 
   /** One request with a key. @returns the parsed body; `undefined` when there is none. @throws Error on a refusal. */
@@ -125,14 +99,62 @@ export class GatewayProcess {
 
   async stop(): Promise<void> {
     await this.#peer.stop()
-    if (this.#child.exitCode === null) {
-      const ended = once(this.#child, 'exit')
-      // The interrupt of a terminal: the drain without the wait for load balancers.
-      this.#child.kill('SIGINT')
-      await ended
-    }
+    await ask({ kind: 'stop', name: this.#name })
     await this.#database.drop?.()
   }
+}
+
+const organization = z.object({ id: z.string(), key: z.string() })
+const answer = z.object({ id: z.int(), value: z.unknown(), failure: z.string().optional() })
+
+/** The process that runs the gateways of this worker, from the first suite that needs one until the worker ends. */
+class GatewayHost {
+  readonly #child: ChildProcess
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  #count = 0
+
+  constructor() {
+    const [program, ...args] = serviceCommand(path.join(import.meta.dirname, 'gateway-host.ts'))
+    const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
+    this.#child = spawn(program, [...args, GATEWAY], { env: process.env, stdio })
+    this.#child.on('message', (message) => this.#take(message))
+    this.#child.once('exit', () => this.#fail(new Error('the process of the gateways ended')))
+    // A worker that has run its files ends, and takes the process along.
+    this.#child.unref()
+    this.#child.channel?.unref()
+  }
+
+  ask(command: object): Promise<unknown> {
+    const id = ++this.#count
+    const waiting = Promise.withResolvers<unknown>()
+    this.#pending.set(id, waiting)
+    this.#child.send({ ...command, id }, (error) => error && this.#settle(id)?.reject(error))
+    return waiting.promise
+  }
+
+  #take(message: unknown): void {
+    const { id, value, failure } = answer.parse(message)
+    if (failure === undefined) this.#settle(id)?.resolve(value)
+    else this.#settle(id)?.reject(new Error(`the gateway failed: ${failure}`))
+  }
+
+  #settle(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.#pending.get(id)
+    this.#pending.delete(id)
+    return waiting
+  }
+
+  #fail(reason: Error): void {
+    host = undefined
+    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(reason)
+  }
+}
+
+let host: GatewayHost | undefined
+
+function ask(command: object): Promise<unknown> {
+  host ??= new GatewayHost()
+  return host.ask(command)
 }
 
 function environmentOf(
@@ -145,7 +167,7 @@ function environmentOf(
     PORT: String(port),
     HOST: '127.0.0.1',
     INTERNAL_ON_PUBLIC_PORT: 'true',
-    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
     DATABASE_URL: databaseUrl,
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,

@@ -1,0 +1,77 @@
+/**
+ * Runs gateways for the suites of one jest worker: `gateway-host.ts <folder of the gateway>`. To load the gateway costs
+ * more than to start one, so the suites of a worker share a process, in which each has a gateway of its own. Commands and
+ * answers are messages; the process ends with the worker.
+ */
+import path from 'node:path'
+import { createLogger, type Logger, readEnvironment, type Service } from '@restante/service'
+import { z } from 'zod'
+
+const command = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('start'), id: z.int(), name: z.string(), environment: z.record(z.string(), z.string()) }),
+  z.object({ kind: z.literal('organization'), id: z.int(), name: z.string() }),
+  z.object({ kind: z.literal('stop'), id: z.int(), name: z.string() }),
+])
+type Command = z.infer<typeof command>
+
+/** The modules of the gateway: this package stands below it, so it knows them at run time only. */
+interface Gateway<Config extends { readonly log: { readonly level: string } }> {
+  readonly environment: z.ZodObject
+  readonly configure: (variables: Record<string, unknown>) => Config
+  readonly create: (config: Config, log: Logger) => Service
+  readonly Operator: new (config: Config & { readonly operator: string }) => Operator
+}
+interface Operator {
+  createOrganization(): Promise<{ readonly organization: { id: string }; readonly key: { secret: string } }>
+  close(): Promise<void>
+}
+
+const [folder = ''] = process.argv.slice(2)
+const load = (module: string) => import(path.join(folder, 'src', module))
+const { configure, environment, create, Operator }: Gateway<{ readonly log: { readonly level: string } }> = {
+  ...(await load('config.ts')),
+  ...(await load('main.ts')),
+  ...(await load('admin/operator.ts')),
+}
+
+interface Hosted {
+  readonly service: Service
+  readonly config: ReturnType<typeof configure>
+}
+const gateways = new Map<string, Hosted>()
+
+async function obey(given: Command): Promise<unknown> {
+  const { name } = given
+  if (given.kind === 'start') {
+    const config = configure(readEnvironment(environment, given.environment))
+    const service: Service = create(config, createLogger({ service: 'gateway', level: config.log.level }))
+    gateways.set(name, { service, config })
+    return service.start()
+  }
+  const gateway = gateways.get(name)
+  if (!gateway) throw new Error(`there is no gateway ${name}`)
+  if (given.kind === 'organization') return organizationOf(gateway)
+  gateways.delete(name)
+  return gateway.service.stop()
+}
+
+/** A new organization and its unrestricted key, made as the operator's command line makes them. */
+async function organizationOf({ config }: Hosted): Promise<{ id: string; key: string }> {
+  const operator = new Operator({ ...config, operator: 'tester' })
+  try {
+    const { organization, key } = await operator.createOrganization()
+    return { id: organization.id, key: key.secret }
+  } finally {
+    await operator.close()
+  }
+}
+
+process.on('message', (message) => {
+  const given = command.parse(message)
+  const { id } = given
+  obey(given).then(
+    (value) => process.send?.({ id, value: value ?? null }),
+    (error: unknown) => process.send?.({ id, failure: error instanceof Error ? (error.stack ?? '') : String(error) }),
+  )
+})
+process.once('disconnect', () => process.exit())
