@@ -7,7 +7,7 @@ export class Wire {
   readonly #sockets = new Set<Socket>()
   readonly #server
   #down = false
-  #cutAfterCommit = false
+  #cutAfterCommitOf: string | undefined
 
   private constructor(url: string, server: ReturnType<typeof createServer>) {
     this.url = url
@@ -40,9 +40,12 @@ export class Wire {
     this.#down = false
   }
 
-  /** Lets the next commit reach the database, but not its answer the process. */
-  cutAfterCommit(): void {
-    this.#cutAfterCommit = true
+  /**
+   * Lets the commit of one transaction reach the database, and cuts the connection before its answer. The service commits
+   * for other reasons at the same time, so the transaction is recognised by a text among its parameters.
+   */
+  cutAfterCommitOf(text: string): void {
+    this.#cutAfterCommitOf = text
   }
 
   async stop(): Promise<void> {
@@ -69,10 +72,14 @@ export class Wire {
       })
     }
     server.on('data', (bytes) => client.write(bytes))
+    let hasText = false
     client.on('data', (bytes) => {
       server.write(bytes)
-      if (!this.#cutAfterCommit || !/commit\0/i.test(bytes.toString('latin1'))) return
-      this.#cutAfterCommit = false
+      if (this.#cutAfterCommitOf === undefined) return
+      const sent = bytes.toString('latin1')
+      hasText = sent.includes(this.#cutAfterCommitOf) || (hasText && !/begin[a-z ]*\0/i.test(sent))
+      if (!hasText || !/commit\0/i.test(sent)) return
+      this.#cutAfterCommitOf = undefined
       server.removeAllListeners('data')
       server.once('data', () => this.cut())
     })
