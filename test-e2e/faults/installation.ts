@@ -29,8 +29,8 @@ export interface InstallationOptions {
   /** Names the folder of its state. */
   readonly name: string
   readonly replicas?: number
-  /** Mails per second that arrive. */
-  readonly rate: number
+  /** Variables of every service, over those of all installations. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /**
@@ -68,10 +68,9 @@ export class Installation {
     peer: OutsidePeer
     receiver: WebhookReceiver
     secret: string
-    rate: number
     folder: string
   }) {
-    const { engines, system, tenant, inboxes, peer, receiver, secret, rate, folder } = parts
+    const { engines, system, tenant, inboxes, peer, receiver, secret, folder } = parts
     this.engines = engines
     this.system = system
     this.tenant = tenant
@@ -81,17 +80,18 @@ export class Installation {
     this.#secret = secret
     this.#folder = folder
     const { place } = system
-    this.source = new MailSource({ place, host: peer.server.host, domain: peer.domain, inboxes, rate })
+    this.source = new MailSource({ place, host: peer.server.host, domain: peer.domain, inboxes })
     this.stream = new RecoveringStream(place, tenant.key).start()
   }
 
-  static async start({ name, rate, replicas = 1 }: InstallationOptions): Promise<Installation> {
+  static async start({ name, replicas = 1, environment }: InstallationOptions): Promise<Installation> {
     const folder = `${currentRun().folder}-${name}`
     const engines = await OwnEngines.start(folder)
     const started: { stop(): Promise<void> }[] = [engines]
     try {
       const { ground } = engines
-      const system = await System.start(folder, { ground, replicas, supervised: true, environment: ENVIRONMENT })
+      const variables = { ...ENVIRONMENT, ...environment }
+      const system = await System.start(folder, { ground, replicas, supervised: true, environment: variables })
       started.unshift(system)
       const [tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
       const inboxes = await Promise.all(
@@ -99,7 +99,7 @@ export class Installation {
       )
       const receiver = await new WebhookReceiver().start()
       const { secret } = await tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'] })
-      return new Installation({ engines, system, tenant, inboxes, peer, receiver, secret, rate, folder })
+      return new Installation({ engines, system, tenant, inboxes, peer, receiver, secret, folder })
     } catch (error) {
       for (const part of started) await part.stop()
       throw error
@@ -142,6 +142,13 @@ export class Installation {
       timeout: SETTLE_MS,
       interval: 200,
     }).catch(() => undefined)
+  }
+
+  /** What came in and what agents sent since the installation began has all got where it belongs, once. */
+  async expectEverything(): Promise<void> {
+    await this.settle()
+    expect(await this.count()).toEqual(this.expected(this.source.accepted.length))
+    expect(await this.countReplies()).toEqual(this.expectedReplies())
   }
 
   /** Everything that came in, counted at each step of its way. */

@@ -10,8 +10,6 @@ export interface MailSourceOptions {
   readonly host: string
   readonly domain: string
   readonly inboxes: readonly string[]
-  /** Mails per second. */
-  readonly rate: number
 }
 
 /** What one mail went through until it was ours. */
@@ -56,9 +54,12 @@ export class MailSource {
     })
   }
 
-  /** Sends `count` mails, evenly over the inboxes. Resolves when each got its 250. @throws Error when one was refused. */
-  async send(count: number): Promise<void> {
-    await atRate(this.#options.rate, count, () => this.#sendUntilAccepted(this.#count++))
+  /**
+   * Sends `count` mails, evenly over the inboxes. Resolves when each got its 250. @throws Error when one was refused.
+   * @param rate mails per second.
+   */
+  async send(count: number, rate: number): Promise<void> {
+    await atRate(rate, count, () => this.#sendUntilAccepted(this.#count++))
   }
 
   close(): void {

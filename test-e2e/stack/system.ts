@@ -37,15 +37,19 @@ const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
  */
 export class System {
   readonly place: Place
+  /** The folder of what its services store outside their databases. */
+  readonly blobs: string
   readonly #processes: ByService<readonly ServiceProcess[]>
   readonly #parts: readonly { stop(): Promise<void> }[]
 
   private constructor(
     place: Place,
+    state: string,
     processes: ByService<readonly ServiceProcess[]>,
     parts: readonly { stop(): Promise<void> }[],
   ) {
     this.place = place
+    this.blobs = path.join(state, 'blobs')
     this.#processes = processes
     this.#parts = parts
   }
@@ -76,7 +80,7 @@ export class System {
     const parts = [zone, { stop: () => ground.clear() }]
     const balancer = new Balancer({ front: settings, back: listening, folder: state })
     if (replicas > 1) parts.unshift(balancer)
-    const system = new System(placeOf(settings, environments, ground), processes, parts)
+    const system = new System(placeOf(settings, environments, ground), state, processes, parts)
     try {
       const all = system.processes()
       for (const each of all) supervised ? each.supervise() : each.start()

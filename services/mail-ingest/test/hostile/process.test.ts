@@ -1,6 +1,6 @@
 import { LIMITS, operations } from '@restante/contracts'
 import { sql } from '@restante/service'
-import { DnsZone, waitFor } from '@restante/testkit'
+import { byLength, DnsZone, waitFor } from '@restante/testkit'
 import { pathOf } from '../mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from '../stage.ts'
 import { HOSTILE_MAILS } from './mails.ts'
@@ -9,6 +9,8 @@ import { IngestProcess } from './process.ts'
 
 const LONGEST_ANSWER_MS = 1_000
 const MOST_MEMORY_MB = 512
+/** Commands of one flood; the floods of bytes are a multiple of it. */
+const FLOOD = byLength({ short: 100_000, long: 500_000 })
 
 const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]>(
   'select message_id, thread_id from messages where inbox_uid = $1',
@@ -106,12 +108,12 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       }
       const inData = (peer: Peer) => peer.begin(inbox.address)
       await Promise.all([
-        flood('NOOP\r\n'.repeat(500_000)),
-        flood('RSET\r\n'.repeat(500_000)),
-        flood('\r\n'.repeat(1_000_000)),
-        flood('x'.repeat(10_000_000)),
-        flood(`${'..\r\n'.repeat(250_000)}\n\r\n.\r\n`, inData),
-        flood(`${'\n'.repeat(5_000_000)}\r\n.\r\n`, inData),
+        flood('NOOP\r\n'.repeat(FLOOD)),
+        flood('RSET\r\n'.repeat(FLOOD)),
+        flood('\r\n'.repeat(2 * FLOOD)),
+        flood('x'.repeat(20 * FLOOD)),
+        flood(`${'..\r\n'.repeat(FLOOD / 2)}\n\r\n.\r\n`, inData),
+        flood(`${'\n'.repeat(10 * FLOOD)}\r\n.\r\n`, inData),
       ])
     })
     expect(await stage.db.query(STORED, inbox.inbox_uid)).toEqual([])

@@ -1,19 +1,13 @@
-import { rm } from 'node:fs/promises'
-import { type StreamClient, waitFor } from '@restante/testkit'
-import { START_TIMEOUT } from '../stack/connect.ts'
-import { currentRun } from '../stack/run.ts'
-import { System } from '../stack/system.ts'
+import { byLength, type StreamClient, waitFor } from '@restante/testkit'
 import { atRate } from '../support/open-loop.ts'
-import { describeWith } from '../support/programs.ts'
 import { openStream } from '../support/streams.ts'
-import { createTenant, type Tenant } from '../support/tenants.ts'
+import type { Installation } from './installation.ts'
 
-const state = `${currentRun().folder}-gateways`
 const STREAMS = 60
 /** Requests per second, reads and writes, answered by the gateway itself and by the services behind it. */
 const RATE = 40
-/** Less than in production, where the window has its full length of 20 s: a test should not wait for longer than it must. */
-const GRACE_MS = 20_000
+/** Less than the 30 s of production: a test should not wait for longer than it must. */
+export const GRACE_MS = byLength({ short: 15_000, long: 20_000 })
 /** Over how long the closes of a gateway with this grace are spread; the rest is for requests that run. */
 const WINDOW_MS = GRACE_MS - 9_000
 /** Code that a stream is closed with when its client is to move (events 6.7). */
@@ -24,26 +18,16 @@ interface Close {
   readonly at: number
 }
 
-/** `READY_INCLUDES_UPSTREAMS` is off, as in production: only the gateways go here. */
-const environment = { READY_INCLUDES_UPSTREAMS: 'false', SHUTDOWN_GRACE: `${GRACE_MS / 1000}s` }
-
-describeWith({ programs: ['haproxy'] }, 'two gateways behind HAProxy as operators are told to configure it', () => {
-  let system: System
-  let tenant: Tenant
-  const streams: Promise<void>[] = []
+/** What two gateways behind HAProxy promise, configured as operators are told to (deploy/haproxy). */
+export function describeGatewayRestarts(installationOf: () => Installation): void {
   let over = false
-  beforeAll(async () => {
-    system = await System.start(state, { replicas: 2, environment })
-    tenant = await createTenant(system.place)
-  }, START_TIMEOUT)
-  afterAll(async () => {
+  afterAll(() => {
     over = true
-    await system?.stop()
-    await Promise.allSettled(streams)
-    await rm(state, { recursive: true, force: true })
-  }, START_TIMEOUT)
+  })
 
-  it('are restarted one after the other: no request fails, and streams move a few at a time', async () => {
+  it('fails no request while its gateways are restarted one after the other, and moves streams a few at a time', async () => {
+    const { system, tenant } = installationOf()
+    const streams: Promise<void>[] = []
     const closes: Close[] = []
     const failures: string[] = []
     const open = new Set<StreamClient>()
@@ -96,12 +80,15 @@ describeWith({ programs: ['haproxy'] }, 'two gateways behind HAProxy as operator
       const gateway = system.process('gateway', replica)
       await gateway.stop('SIGTERM', GRACE_MS + 5_000)
       moved.push([...closes])
-      gateway.start()
+      gateway.supervise()
       await gateway.ready()
       await waitFor(() => open.size === STREAMS, { what: 'the streams to be back', timeout: 10_000 })
     }
     restarting = false
     await load
+    over = true
+    await Promise.all([...open].map((stream) => stream.close()))
+    await Promise.all(streams)
 
     expect(failures).toEqual([])
     expect(made).toBeGreaterThan((2 * RATE * WINDOW_MS) / 1000)
@@ -116,7 +103,7 @@ describeWith({ programs: ['haproxy'] }, 'two gateways behind HAProxy as operator
       expect(mostInOneSecond).toBeLessThanOrEqual(each.length / 4)
     }
   }, 240_000)
-})
+}
 
 /** From the first close to the last, in milliseconds, and how many came within the fullest second. */
 function spreadOf(closes: readonly Close[]): { lasting: number; mostInOneSecond: number } {

@@ -1,21 +1,18 @@
 import { SERVICES } from '@restante/contracts'
-import { waitFor } from '@restante/testkit'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
+import { byLength, waitFor } from '@restante/testkit'
+import type { Installation } from './installation.ts'
 
 const RATE = 20
-const ROUNDS = 2
+/** In each round one process of each service is restarted. */
+const ROUNDS = byLength({ short: 1, long: 2 })
 const AGENTS = 3
 /** Code that a stream is closed with when its client is to move (events 6.7). */
 const RESTART = 1012
 
-describeFaults('an installation with two processes of each service, of which one after another is restarted under load', () => {
-  let installation: Installation
-  beforeAll(async () => {
-    installation = await Installation.start({ name: 'replicas', rate: RATE, replicas: 2 })
-  }, INSTALLATION_TIMEOUT)
-  afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
-
-  it('loses nothing, does nothing twice and fails no request', async () => {
+/** What an installation with two processes of each service promises while one after another is restarted under load. */
+export function describeReplicaRestarts(installationOf: () => Installation): void {
+  it('loses nothing, does nothing twice and fails no request while each service is restarted under load', async () => {
+    const installation = installationOf()
     const { source, stream, system, peer, receiver } = installation
     await waitFor(() => stream.subscribed, { what: 'the stream' })
     // Timers have something to do meanwhile: some webhooks and some mails do not go at the first attempt.
@@ -25,7 +22,7 @@ describeFaults('an installation with two processes of each service, of which one
     const agents = Array.from({ length: AGENTS }, () => installation.startAgent())
     let over = false
     const sending = (async () => {
-      while (!over) await source.send(RATE)
+      while (!over) await source.send(RATE, RATE)
     })()
     sending.catch(() => undefined)
     for (let round = 0; round < ROUNDS; round++) {
@@ -39,9 +36,7 @@ describeFaults('an installation with two processes of each service, of which one
     over = true
     await sending
     for (const agent of agents) await agent.stop()
-    await installation.settle()
-    expect(await installation.count()).toEqual(installation.expected(source.accepted.length))
-    expect(await installation.countReplies()).toEqual(installation.expectedReplies())
+    await installation.expectEverything()
     expect(agents.flatMap(({ setbacks }) => setbacks)).toEqual([])
     // A mail server is told 421 and comes back; that is how SMTP says it.
     const setbacks = source.accepted.flatMap((mail) => mail.setbacks)
@@ -51,4 +46,4 @@ describeFaults('an installation with two processes of each service, of which one
     expect(stream.closes.length).toBeGreaterThan(0)
     expect(new Set(stream.closes)).toEqual(new Set([RESTART]))
   }, 420_000)
-}, ['haproxy'])
+}

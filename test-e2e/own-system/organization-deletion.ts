@@ -1,19 +1,11 @@
-import { rm } from 'node:fs/promises'
-import path from 'node:path'
 import { WebhookReceiver, waitFor } from '@restante/testkit'
-import { type FurnishedInbox, furnishInbox } from './deletion/furnished-inbox.ts'
-import { findTraces } from './deletion/traces.ts'
-import { leftBehind, ON_ITS_WAY } from './deletion/what-stays.ts'
-import { START_TIMEOUT } from './stack/connect.ts'
-import { currentRun } from './stack/run.ts'
-import { System } from './stack/system.ts'
-import { type OutsidePeer, openPeer } from './support/peers.ts'
-import { openStream } from './support/streams.ts'
-import { createTenant, operate, type Tenant } from './support/tenants.ts'
-
-/** Every place is searched here, so the system is this file's own. */
-const state = `${currentRun().folder}-organization-deletion`
-const blobs = path.join(state, 'blobs')
+import { type FurnishedInbox, furnishInbox } from '../deletion/furnished-inbox.ts'
+import { findTraces } from '../deletion/traces.ts'
+import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
+import type { System } from '../stack/system.ts'
+import { type OutsidePeer, openPeer } from '../support/peers.ts'
+import { openStream } from '../support/streams.ts'
+import { createTenant, operate, type Tenant } from '../support/tenants.ts'
 
 /** Where the id of an organization that is gone may be found. */
 const NAMED_IN = [
@@ -23,7 +15,8 @@ const NAMED_IN = [
   ...['webhooks-dispatcher.gone_scopes', 'websocket-fanout.stream_log'],
 ]
 
-describe('a deleted organization', () => {
+/** What a deleted organization leaves. */
+export function describeOrganizationDeletion(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let other: Tenant
@@ -34,7 +27,7 @@ describe('a deleted organization', () => {
   let stream: Awaited<ReturnType<typeof openStream>>
 
   beforeAll(async () => {
-    system = await System.start(state, { environment: { RETRY_FOR: '1h' } })
+    system = systemOf()
     ;[tenant, other, peer, receiver] = await Promise.all([
       createTenant(system.place),
       createTenant(system.place),
@@ -45,13 +38,11 @@ describe('a deleted organization', () => {
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
     inbox = await furnishInbox({ tenant, peer, neighbour, receiver })
     stream = await openStream(system.place, tenant.key)
-  }, START_TIMEOUT + 60_000)
+  }, 60_000)
   afterAll(async () => {
     await stream?.close()
     await Promise.all([peer?.stop(), receiver?.stop()])
-    await system?.stop()
-    await rm(state, { recursive: true, force: true })
-  }, START_TIMEOUT)
+  }, 30_000)
 
   it('is dead for its keys, streams and senders when the command has answered, within what gateways remember', async () => {
     expect(await operate(system.place, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
@@ -69,7 +60,7 @@ describe('a deleted organization', () => {
     const latest = () => operate(system.place, 'audit', '--organization', id, '--limit', '1')
     const isGone = async () => (await latest()).includes('organization.deleted')
     await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
-    const search = () => findTraces(system.place, blobs, { ...inbox.markers, organization: id })
+    const search = () => findTraces(system.place, system.blobs, { ...inbox.markers, organization: id })
     const left = async () =>
       leftBehind(await search(), ON_ITS_WAY).filter(
         ({ place, marker }) => marker !== 'organization' || !NAMED_IN.includes(place),
@@ -96,4 +87,4 @@ describe('a deleted organization', () => {
     peer.server.answerRecipient(recipient)
     expect((await peer.server.next(recipient, { timeout: 20_000 })).parsed.messageId).toBe(messageId)
   }, 30_000)
-})
+}

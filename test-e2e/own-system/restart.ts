@@ -1,30 +1,21 @@
-import { rm } from 'node:fs/promises'
 import type { ServiceName } from '@restante/contracts'
 import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
-import { START_TIMEOUT } from './stack/connect.ts'
-import { currentRun } from './stack/run.ts'
-import { System } from './stack/system.ts'
-import { type OutsidePeer, openPeer } from './support/peers.ts'
-import { openStream } from './support/streams.ts'
-import { createTenant, newUsername, type Tenant } from './support/tenants.ts'
-import { type Leasing, letLeasesEnd } from './support/time.ts'
+import type { System } from '../stack/system.ts'
+import { type OutsidePeer, openPeer } from '../support/peers.ts'
+import { openStream } from '../support/streams.ts'
+import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
+import { type Leasing, letLeasesEnd } from '../support/time.ts'
 
-/** Processes die here, so the system is this file's own. */
-const state = `${currentRun().folder}-restart`
-
-describe('a service that is killed in the middle of its work', () => {
+/** What services promise that are killed in the middle of their work. */
+export function describeRestart(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let peer: OutsidePeer
   beforeAll(async () => {
-    system = await System.start(state)
+    system = systemOf()
     ;[tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
-  }, START_TIMEOUT)
-  afterAll(async () => {
-    await peer?.stop()
-    await system?.stop()
-    await rm(state, { recursive: true, force: true })
-  }, START_TIMEOUT)
+  })
+  afterAll(() => peer?.stop())
 
   const newInbox = async () => (await tenant.client.inboxes.create({})).inboxId
   const newId = () => `<${newUsername('id')}@${peer.domain}>`
@@ -168,4 +159,4 @@ describe('a service that is killed in the middle of its work', () => {
     expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })
     await after.close()
   }, 90_000)
-})
+}

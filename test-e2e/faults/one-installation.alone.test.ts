@@ -1,0 +1,18 @@
+import { describeFlush } from './flush.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
+import { describeKills } from './kill.ts'
+import { describeOutages } from './outages.ts'
+
+/** One installation takes one fault after another, as in production: each test counts everything since the start. */
+describeFaults('an installation', () => {
+  let installation: Installation
+  beforeAll(async () => {
+    installation = await Installation.start({ name: 'faults' })
+  }, INSTALLATION_TIMEOUT)
+  afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
+  const started = () => installation
+
+  describe('of which one engine is away for a while', () => describeOutages(started))
+  describe('whose Redis is flushed', () => describeFlush(started))
+  describe('of which one part after another is killed while mail arrives', () => describeKills(started))
+})

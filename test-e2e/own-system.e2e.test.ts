@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { SERVICES, type ServiceName } from '@restante/contracts'
+import { root } from '@restante/local/settings.ts'
+import { serviceCommand } from '@restante/service'
+import { describeInboxDeletion } from './own-system/inbox-deletion.ts'
+import { describeMemory, describeMemoryAtRest } from './own-system/memory.ts'
+import { describeOrganizationDeletion } from './own-system/organization-deletion.ts'
+import { describeRestart } from './own-system/restart.ts'
+import { START_TIMEOUT } from './stack/connect.ts'
+import { currentRun } from './stack/run.ts'
+import { System } from './stack/system.ts'
+
+/** These tests look at processes, search every table and kill services, so other files do not share this system. */
+const state = `${currentRun().folder}-own`
+/** What is accepted is not given up while a test looks at it. */
+const environment = { RETRY_FOR: '1h' }
+
+describe('a system of its own', () => {
+  let system: System
+  beforeAll(async () => {
+    await Promise.all(SERVICES.map(compile))
+    system = await System.start(state, { environment })
+  }, START_TIMEOUT)
+  afterAll(async () => {
+    await system?.stop()
+    await rm(state, { recursive: true, force: true })
+  }, START_TIMEOUT)
+  const started = () => system
+
+  describe('the memory of each service', () => describeMemoryAtRest(started))
+  describe('a deleted inbox', () => describeInboxDeletion(started))
+  describe('a deleted organization', () => describeOrganizationDeletion(started))
+  describe('the memory of each service', () => describeMemory(started))
+  describe('a service that is killed in the middle of its work', () => describeRestart(started))
+})
+
+/** Loads a service without running it, as its image does: the compiler is in the memory of a first start only. */
+async function compile(service: ServiceName): Promise<void> {
+  const load = ['--input-type=module', '--eval', 'await import(process.argv[1])']
+  const [program, ...args] = serviceCommand(path.join(root, 'services', service, 'src/main.ts'), load)
+  await promisify(execFile)(program, args)
+}
