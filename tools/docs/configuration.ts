@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { Configuration } from '@restante/kit'
 import { z } from 'zod'
 
 /**
@@ -27,8 +28,10 @@ interface Variable {
 
 async function variablesOf(service: string): Promise<Variable[]> {
   const config: unknown = await import(path.join(root, 'services', service, 'src/config.ts'))
-  const { environment } = z.object({ environment: z.instanceof(z.ZodObject) }).parse(config)
-  const { properties, required } = declared.parse(z.toJSONSchema(environment, { io: 'input', unrepresentable: 'any' }))
+  const { configuration } = z.object({ configuration: z.instanceof(Configuration) }).parse(config)
+  const { properties, required } = declared.parse(
+    z.toJSONSchema(configuration.variables, { io: 'input', unrepresentable: 'any' }),
+  )
   return Object.entries(properties).map(([name, property]) => ({
     name,
     required: required.includes(name),

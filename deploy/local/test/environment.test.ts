@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SERVICES } from '@restante/contracts'
-import { readEnvironment } from '@restante/service'
 import { serviceEnvironment } from '../environment.ts'
 import { readSettings, root } from '../settings.ts'
 
@@ -19,9 +18,9 @@ describe('the environment of the local stack', () => {
   })
 
   it.each(SERVICES)('has every variable that %s requires, in a valid form', async (service) => {
-    const { environment, configure } = await import(join(root, 'services', service, 'src/config.ts'))
+    const { configuration } = await import(join(root, 'services', service, 'src/config.ts'))
     const given = serviceEnvironment(service, place)
-    expect(() => configure(readEnvironment(environment, given))).not.toThrow()
+    expect(() => configuration.read(given)).not.toThrow()
   })
 
   it('gives each pair of services its own shared key', () => {

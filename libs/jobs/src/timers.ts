@@ -35,6 +35,7 @@ const ABORT_GRACE_MS = 1_000
  */
 export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
+  readonly stage = 'work'
   readonly #options: TimersOptions
   readonly #works = new Map<string, Work>()
   readonly #stopping = new AbortController()

@@ -1,34 +1,14 @@
-import { commonEnvironment, createLogger, readEnvironment } from '@restante/service'
+import { createLogger, readEnvironment } from '@restante/service'
+import { kafkaConfiguration, kafkaVariables } from './configuration.ts'
 import { Kafka } from './kafka.ts'
-
-const environment = commonEnvironment.pick({
-  KAFKA_BROKERS: true,
-  KAFKA_SSL: true,
-  KAFKA_SASL_USERNAME: true,
-  KAFKA_SASL_PASSWORD: true,
-  KAFKA_SASL_MECHANISM: true,
-  KAFKA_REPLICATION: true,
-  KAFKA_MIN_INSYNC_REPLICAS: true,
-  TOPIC_PREFIX: true,
-})
 
 /**
  * The Kafka client configured by the environment, with the same variables as the services. Exits when they are invalid.
  */
 export function kafkaFromEnvironment(clientId: string): Kafka {
   try {
-    const given = readEnvironment(environment, process.env)
-    const { KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password, KAFKA_SASL_MECHANISM: mechanism } = given
-    return new Kafka({
-      clientId,
-      brokers: given.KAFKA_BROKERS,
-      ssl: given.KAFKA_SSL,
-      sasl: username !== undefined && password !== undefined ? { mechanism, username, password } : undefined,
-      replication: given.KAFKA_REPLICATION,
-      minInsyncReplicas: given.KAFKA_MIN_INSYNC_REPLICAS,
-      topicPrefix: given.TOPIC_PREFIX,
-      log: createLogger({ service: clientId, level: 'silent' }),
-    })
+    const config = kafkaConfiguration(readEnvironment(kafkaVariables, process.env))
+    return new Kafka({ ...config, clientId, log: createLogger({ service: clientId, level: 'silent' }) })
   } catch (error) {
     return fail(error instanceof Error ? error.message : String(error))
   }

@@ -1,3 +1,4 @@
+export { kafkaConfiguration, kafkaVariables } from './configuration.ts'
 export { Consumer, type ConsumerOptions } from './consumer/consumer.ts'
 export type { BatchHandler, EffectHandler, Handler, Handlers, PreparedHandler } from './consumer/handlers.ts'
 export { MarkSweeper } from './consumer/marks.ts'

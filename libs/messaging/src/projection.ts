@@ -52,6 +52,8 @@ on conflict (consumer, event_id) do update set consumed_at = greatest(consumed.c
  */
 export class Projection<T extends TopicDefinition, Entity> implements Component {
   readonly name: string
+  readonly stage = 'work'
+  readonly topics: readonly T[]
   readonly consumer: Consumer<T>
   readonly #options: ProjectionOptions<T, Entity>
   readonly #stop = new AbortController()
@@ -60,6 +62,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
   constructor(options: ProjectionOptions<T, Entity>) {
     this.#options = options
     this.consumer = new Consumer<T>(options)
+    this.topics = this.consumer.topics
     this.name = `projection ${this.consumer.group}`
   }
 

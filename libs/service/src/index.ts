@@ -1,12 +1,11 @@
 export {
-  type CommonConfiguration,
-  callerEnvironment,
-  commonConfiguration,
-  commonEnvironment,
-  systemSender,
-  systemSenderEnvironment,
-} from './configuration/common.ts'
-export { ConfigurationError, env, parseDuration, type Rate, readEnvironment } from './configuration/environment.ts'
+  ConfigurationError,
+  env,
+  parseDuration,
+  problemsOf,
+  type Rate,
+  readEnvironment,
+} from './configuration/environment.ts'
 export { OptionalRedis, type OptionalRedisOptions } from './connections/optional-redis.ts'
 export { networkOf, PeerLimit } from './connections/peer-limit.ts'
 export { REDIS_DISCONNECT_MS } from './connections/redis.ts'
@@ -85,7 +84,7 @@ export { ByteSemaphore, type ByteSemaphoreOptions } from './memory/byte-semaphor
 export * from './outbound/index.ts'
 export { Batcher, type BatcherOptions } from './process/batcher.ts'
 export { serviceCommand } from './process/command.ts'
-export type { Component } from './process/component.ts'
+export { type Component, STAGES, type Stage } from './process/component.ts'
 export { KeyedMutex, type KeyedMutexOptions } from './process/keyed-mutex.ts'
 export { Periodic, type PeriodicOptions } from './process/periodic.ts'
 export { type Deployable, run } from './process/run.ts'

@@ -4,7 +4,7 @@
  * answers are messages; the process ends with the worker.
  */
 import path from 'node:path'
-import { createLogger, type Logger, readEnvironment, type Service } from '@restante/service'
+import { createLogger, type Logger, type Service } from '@restante/service'
 import { z } from 'zod'
 
 const command = z.discriminatedUnion('kind', [
@@ -16,9 +16,10 @@ type Command = z.infer<typeof command>
 
 /** The modules of the gateway: this package stands below it, so it knows them at run time only. */
 interface Gateway<Config extends { readonly log: { readonly level: string } }> {
-  readonly environment: z.ZodObject
-  readonly configure: (variables: Record<string, unknown>) => Config
-  readonly create: (config: Config, log: Logger) => Service
+  readonly service: {
+    readonly configure: (variables: Readonly<Record<string, string>>) => Config
+    readonly create: (config: Config, log: Logger) => Promise<Service>
+  }
   readonly Operator: new (config: Config & { readonly operator: string }) => Operator
 }
 interface Operator {
@@ -28,31 +29,30 @@ interface Operator {
 
 const [folder = ''] = process.argv.slice(2)
 const load = (module: string) => import(path.join(folder, 'src', module))
-const { configure, environment, create, Operator }: Gateway<{ readonly log: { readonly level: string } }> = {
-  ...(await load('config.ts')),
+const { service: gateway, Operator }: Gateway<{ readonly log: { readonly level: string } }> = {
   ...(await load('main.ts')),
   ...(await load('admin/operator.ts')),
 }
 
 interface Hosted {
   readonly service: Service
-  readonly config: ReturnType<typeof configure>
+  readonly config: ReturnType<typeof gateway.configure>
 }
 const gateways = new Map<string, Hosted>()
 
 async function obey(given: Command): Promise<unknown> {
   const { name } = given
   if (given.kind === 'start') {
-    const config = configure(readEnvironment(environment, given.environment))
-    const service: Service = create(config, createLogger({ service: 'gateway', level: config.log.level }))
+    const config = gateway.configure(given.environment)
+    const service = await gateway.create(config, createLogger({ service: 'gateway', level: config.log.level }))
     gateways.set(name, { service, config })
     return service.start()
   }
-  const gateway = gateways.get(name)
-  if (!gateway) throw new Error(`there is no gateway ${name}`)
-  if (given.kind === 'organization') return organizationOf(gateway)
+  const hosted = gateways.get(name)
+  if (!hosted) throw new Error(`there is no gateway ${name}`)
+  if (given.kind === 'organization') return organizationOf(hosted)
   gateways.delete(name)
-  return gateway.service.stop()
+  return hosted.service.stop()
 }
 
 /** A new organization and its unrestricted key, made as the operator's command line makes them. */

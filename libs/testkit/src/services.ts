@@ -7,7 +7,7 @@ import { waitFor } from './wait-for.ts'
  * The caller stops it.
  */
 export async function startService<Config>(
-  create: (config: Config, log: Logger) => Service | Promise<Service>,
+  { create }: { readonly create: (config: Config, log: Logger) => Service | Promise<Service> },
   config: Config,
 ): Promise<Service> {
   const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })

@@ -1,7 +1,6 @@
-import { createLogger, readEnvironment, type Service, Wire } from '@restante/service'
+import { createLogger, type Service, Wire } from '@restante/service'
 import { freePort, waitFor } from '@restante/testkit'
-import { configure, environment } from '../src/config.ts'
-import { create } from '../src/main.ts'
+import { service as gatewayService } from '../src/main.ts'
 import { type Api, apiOf, startGateway, type TestGateway } from './gateway.ts'
 import { registerKey, type Signer, send, signedHeaders } from './signing.ts'
 
@@ -25,8 +24,8 @@ describe('credentials while Redis and Kafka are away', () => {
     for (const more of [{}, { DATABASE_URL: wire.through(String(gateway.env['DATABASE_URL'])) }]) {
       const env = { ...gateway.env, ...NOWHERE, ...more, PORT: String(await freePort()) }
       const url = `http://127.0.0.1:${env.PORT}`
-      const config = configure(readEnvironment(environment, env))
-      const service = create(config, createLogger({ service: 'test', level: 'silent' }))
+      const config = gatewayService.configure(env)
+      const service = await gatewayService.create(config, createLogger({ service: 'test', level: 'silent' }))
       await service.start()
       await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: 'the process to take requests' })
       running.push({ service, url })

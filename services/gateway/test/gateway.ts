@@ -1,11 +1,10 @@
 import path from 'node:path'
 import { topics, UPSTREAMS, variablePart } from '@restante/contracts'
-import { readEnvironment, type Service, sql } from '@restante/service'
+import { type Service, sql } from '@restante/service'
 import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
 import { Operator } from '../src/admin/operator.ts'
-import { configure, environment } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database.ts'
-import { create } from '../src/main.ts'
+import { service as gatewayService } from '../src/main.ts'
 import { FakeUpstreams } from './fake-upstreams.ts'
 
 export const CALLER_KEY = 'caller key of every service behind'
@@ -72,7 +71,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     ...environmentOf({ port, behindUrl, database: database.url, redis, topics: kafkaTopics }),
     ...overrides,
   }
-  const service = await startService(create, configOf(env))
+  const service = await startService(gatewayService, configOf(env))
   const db = openDatabase({ url: database.url, poolSize: 2 })
   const operator = new Operator({ ...configOf(env), operator: 'tester' })
   const others: Service[] = []
@@ -97,7 +96,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     },
     async another(more = {}) {
       const otherPort = await freePort()
-      const other = await startService(create, configOf({ ...env, PORT: String(otherPort), ...more }))
+      const other = await startService(gatewayService, configOf({ ...env, PORT: String(otherPort), ...more }))
       others.push(other)
       return { service: other, port: otherPort, as: (key) => apiOf(`http://127.0.0.1:${otherPort}`, key) }
     },
@@ -154,7 +153,7 @@ function environmentOf(place: Place): Record<string, string> {
 }
 
 function configOf(env: Record<string, string>) {
-  return configure(readEnvironment(environment, env))
+  return gatewayService.configure(env)
 }
 
 /** Requests with a key to a gateway at another address. */

@@ -1,8 +1,8 @@
-import { ConfigurationError, createLogger, readEnvironment } from '@restante/service'
-import { configure, environment } from '../src/config.ts'
+import { ConfigurationError, createLogger } from '@restante/service'
+import { configuration } from '../src/config.ts'
 import { LOOK_ALIKES, looksLike } from '../src/inboxes/look-alikes.ts'
 import { SystemSenderCheck } from '../src/inboxes/system-sender.ts'
-import { create } from '../src/main.ts'
+import { service as gatewayService } from '../src/main.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 describe('names that look like the name of the installation', () => {
@@ -118,8 +118,7 @@ describe('the sender of the installation', () => {
   })
   afterAll(() => gateway.stop())
 
-  const configOf = (more: Record<string, string>) =>
-    configure(readEnvironment(environment, { ...gateway.env, ...more }))
+  const configOf = (more: Record<string, string>) => configuration.read({ ...gateway.env, ...more })
 
   it('has an address that no inbox gets, whatever is freed', async () => {
     const other = await gateway.another({ FREE_USERNAMES: 'postoffice' })
@@ -166,7 +165,10 @@ describe('the sender of the installation', () => {
   it('is refused at the start as an address that is a live inbox, which says so', async () => {
     const { api, id } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'herald' })
-    const service = create(configOf({ SYSTEM_SENDER: 'herald' }), createLogger({ service: 'test', level: 'silent' }))
+    const service = await gatewayService.create(
+      configOf({ SYSTEM_SENDER: 'herald' }),
+      createLogger({ service: 'test', level: 'silent' }),
+    )
     await expect(service.start()).rejects.toThrow('herald@restante.test is an inbox')
     await gateway.db.orm.inbox.updateMany({ where: { organizationId: id }, data: { deletedAt: new Date() } })
     const check = new SystemSenderCheck({

@@ -1,7 +1,19 @@
-import { isIP } from 'node:net'
-import { parseBlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
-import { callerEnvironment, commonConfiguration, commonEnvironment, env } from '@restante/service'
+import {
+  blobVariables,
+  type ConfigOf,
+  callerVariables,
+  configurationOf,
+  cursorVariables,
+  defaultDomainVariables,
+  dnsVariables,
+  type KitOf,
+  loopbackExemption,
+  redisCacheVariables,
+  returnPathVariables,
+  together,
+} from '@restante/kit'
+import { env } from '@restante/service'
 import { z } from 'zod'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
@@ -10,41 +22,11 @@ export type Role = (typeof ROLES)[number]
 
 const roles = env.list(ROLES.join(',')).pipe(z.array(z.enum(ROLES, { error: `must name ${ROLES.join(', ')}` })).min(1))
 
-const dnsServers = env
-  .list()
-  .pipe(z.array(z.string().refine(isDnsServer, 'must hold addresses such as 10.0.0.2, 10.0.0.2:5353 or [fd00::2]:53')))
-
-const blobStore = env.string().transform((text, context) => {
-  try {
-    return parseBlobStore(text)
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
-    return z.NEVER
-  }
-})
-
-function isDnsServer(text: string): boolean {
-  const host = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([^:]+):\d+$/, '$1')
-  return isIP(host) !== 0
-}
-
 const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER, 1)
 
-const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
-  PORT: env.port(3001).describe('HTTP port of this service'),
+const variables = z.object({
   ROLES: roles.describe('Parts that this process runs: smtp, pipeline, api'),
-  BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; shared with mail-send'),
-  DEFAULT_DOMAIN: env.string().describe('Domain that every organization may have inboxes on'),
-  BOUNCE_DOMAIN: env.string().optional().describe('Domain of our return paths; default bounces.<DEFAULT_DOMAIN>'),
-  PUBLIC_URL: env.url().describe('Base of the download links: where the gateway is reached from outside'),
-  DOCS_URL: env.url().optional().describe('Base of the docs links in errors; default <PUBLIC_URL>/docs'),
-  CURSOR_SECRET: env.secret().describe('Seals page tokens; the same for all replicas'),
   LINK_SECRET: env.secret().describe('Signs download links'),
-  RETURN_PATH_SECRET: env.secret().describe('Signs return paths; the same as in mail-send'),
-  GATEWAY_URL: env.url().describe('Base URL of the gateway inside'),
-  PEER_KEY_GATEWAY: env.secret().describe('Key shared with the gateway'),
-  MAIL_SEND_URL: env.url().describe('Base URL of mail-send inside'),
-  PEER_KEY_MAIL_SEND: env.secret().describe('Key shared with mail-send'),
 
   SMTP_PORT: env.port(2525).describe('Port of the SMTP server'),
   SMTP_HOST: env.string('0.0.0.0').describe('Address the SMTP server listens on'),
@@ -62,14 +44,6 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
     .integer(500, 1_000_000)
     .describe('Bytes per second that a mail has to come with, on average and after that time'),
 
-  REDIS_URL: env.url().optional().describe('Redis of the queues'),
-  REDIS_CACHE_URL: env
-    .url()
-    .optional()
-    .describe(
-      'Redis that counts arriving mail for all replicas; default: REDIS_URL; each counts for itself without both',
-    ),
-  REDIS_PREFIX: env.string('restante').describe('In front of every key in Redis'),
   INBOUND_NETWORK_MAILS: rate(LIMITS.inbound.networkMails).describe(
     'Mails per hour from one network (IPv4 /24, IPv6 /48), beyond them 451',
   ),
@@ -85,12 +59,10 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
     .integer(undefined, 1_000_000_000, 1)
     .optional()
     .describe('Mail that one organization may keep, beyond it 452; default: no limit'),
-  RATE_LIMIT_SPARES_LOOPBACK: env.flag(false).describe('Peers on the same machine are exempt from every rate limit'),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
     .describe('trust-loopback: mail from loopback counts as authenticated'),
-  DNS_SERVERS: dnsServers.describe('DNS servers for sender authentication; default: those of the system'),
   ARC_TRUSTED_SEALERS: env
     .list('google.com,microsoft.com,outlook.com,icloud.com')
     .describe('Forwarders whose ARC seal outweighs a DMARC failure'),
@@ -105,72 +77,75 @@ const variables = commonEnvironment.extend(callerEnvironment.shape).extend({
     .duration('5s')
     .describe('What one mail may take in the slow lane; one that takes longer three times is stored unparsed'),
 })
+type Given = z.output<typeof variables>
 
-/** First step of configuration: every variable of the service, typed. */
-export const environment = variables.superRefine(({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }, context) => {
-  if ((cert === undefined) === (key === undefined)) return
-  const message = 'must be given together with SMTP_TLS_CERT, or not at all'
-  context.addIssue({ code: 'custom', path: ['SMTP_TLS_KEY'], message })
-})
-export type Environment = z.output<typeof environment>
-
-/** Second step: nested and named as the code uses it. Pure. */
-export function configure(given: Environment) {
+function smtpOf(given: Given) {
   return {
-    ...commonConfiguration(given),
-    roles: new Set<Role>(given.ROLES),
-    blobStore: given.BLOB_STORE,
-    bounceDomain: (given.BOUNCE_DOMAIN ?? `bounces.${given.DEFAULT_DOMAIN}`).toLowerCase(),
-    publicUrl: given.PUBLIC_URL.replace(/\/+$/, ''),
-    docsUrl: given.DOCS_URL ?? `${given.PUBLIC_URL.replace(/\/+$/, '')}/docs`,
-    secrets: { cursor: given.CURSOR_SECRET, link: given.LINK_SECRET, returnPath: given.RETURN_PATH_SECRET },
-    callerKey: given.CALLER_KEY,
-    gateway: { url: given.GATEWAY_URL, key: given.PEER_KEY_GATEWAY },
-    mailSend: { url: given.MAIL_SEND_URL, key: given.PEER_KEY_MAIL_SEND },
-    /** Our name towards other mail servers: greeting, Received, Authentication-Results. */
-    hostname: (given.SMTP_NAME ?? `mx.${given.DEFAULT_DOMAIN}`).toLowerCase(),
-    smtp: {
-      port: given.SMTP_PORT,
-      host: given.SMTP_HOST,
-      certificate:
-        given.SMTP_TLS_CERT !== undefined && given.SMTP_TLS_KEY !== undefined
-          ? { cert: given.SMTP_TLS_CERT, key: given.SMTP_TLS_KEY }
-          : undefined,
-      maxConnections: given.SMTP_MAX_CONNECTIONS,
-      peerConnections: given.SMTP_PEER_CONNECTIONS,
-      maxRecipients: given.SMTP_MAX_RECIPIENTS,
-      idleTimeoutMs: given.SMTP_IDLE_TIMEOUT,
-      crowdedTimeoutMs: given.SMTP_CROWDED_TIMEOUT,
-      minRate: given.SMTP_MIN_RATE,
-    },
-    rates: {
-      redis: {
-        url: given.REDIS_CACHE_URL ?? given.REDIS_URL,
-        prefix: `${given.REDIS_PREFIX}:mail-ingest:inbound`,
-      },
-      limits: {
-        networkMails: given.INBOUND_NETWORK_MAILS,
-        networkBytes: given.INBOUND_NETWORK_BYTES,
-        inboxMails: given.INBOUND_INBOX_MAILS,
-        organizationMails: given.INBOUND_ORGANIZATION_MAILS,
-      },
-      exemptNetworks: given.INBOUND_EXEMPT_NETWORKS,
-      exemptLoopback: given.RATE_LIMIT_SPARES_LOOPBACK,
-    },
-    storageLimit: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
-    pipeline: {
-      concurrency: given.PIPELINE_CONCURRENCY,
-      parser: {
-        threads: given.PARSE_WORKERS,
-        memoryMb: given.PARSE_MEMORY_MB,
-        firstMs: given.PARSE_FIRST_ATTEMPT,
-        timeoutMs: given.PARSE_TIMEOUT,
-      },
-      trustLoopback: given.SENDER_AUTH === 'trust-loopback',
-      dnsServers: given.DNS_SERVERS,
-      arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),
-      rspamdUrl: given.RSPAMD_URL,
-    },
+    port: given.SMTP_PORT,
+    host: given.SMTP_HOST,
+    certificate:
+      given.SMTP_TLS_CERT !== undefined && given.SMTP_TLS_KEY !== undefined
+        ? { cert: given.SMTP_TLS_CERT, key: given.SMTP_TLS_KEY }
+        : undefined,
+    maxConnections: given.SMTP_MAX_CONNECTIONS,
+    peerConnections: given.SMTP_PEER_CONNECTIONS,
+    maxRecipients: given.SMTP_MAX_RECIPIENTS,
+    idleTimeoutMs: given.SMTP_IDLE_TIMEOUT,
+    crowdedTimeoutMs: given.SMTP_CROWDED_TIMEOUT,
+    minRate: given.SMTP_MIN_RATE,
   }
 }
-export type Config = ReturnType<typeof configure>
+
+function pipelineOf(given: Given) {
+  return {
+    concurrency: given.PIPELINE_CONCURRENCY,
+    parser: {
+      threads: given.PARSE_WORKERS,
+      memoryMb: given.PARSE_MEMORY_MB,
+      firstMs: given.PARSE_FIRST_ATTEMPT,
+      timeoutMs: given.PARSE_TIMEOUT,
+    },
+    trustLoopback: given.SENDER_AUTH === 'trust-loopback',
+    arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),
+    rspamdUrl: given.RSPAMD_URL,
+  }
+}
+
+/** How much mail is taken, from whom and for whom. */
+function limitsOf(given: Given) {
+  return {
+    rates: {
+      networkMails: given.INBOUND_NETWORK_MAILS,
+      networkBytes: given.INBOUND_NETWORK_BYTES,
+      inboxMails: given.INBOUND_INBOX_MAILS,
+      organizationMails: given.INBOUND_ORGANIZATION_MAILS,
+    },
+    exemptNetworks: given.INBOUND_EXEMPT_NETWORKS,
+    storage: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
+  }
+}
+
+export const configuration = configurationOf('mail-ingest', { peers: ['gateway', 'mail-send'] })
+  .with(callerVariables)
+  .with(redisCacheVariables)
+  .with(blobVariables)
+  .with(cursorVariables)
+  .with(defaultDomainVariables)
+  .with(returnPathVariables)
+  .with(dnsVariables)
+  .with(loopbackExemption)
+  .with({
+    variables,
+    check: (given) => together(given, 'SMTP_TLS_CERT', 'SMTP_TLS_KEY'),
+    configure: (given, { defaultDomain }) => ({
+      roles: new Set<Role>(given.ROLES),
+      linkSecret: given.LINK_SECRET,
+      /** The name of this server towards others: greeting, Received, Authentication-Results. */
+      hostname: (given.SMTP_NAME ?? `mx.${defaultDomain}`).toLowerCase(),
+      smtp: smtpOf(given),
+      limits: limitsOf(given),
+      pipeline: pipelineOf(given),
+    }),
+  })
+export type Config = ConfigOf<typeof configuration>
+export type IngestKit = KitOf<typeof configuration>

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { ConfigurationError, readEnvironment } from '@restante/service'
-import { configure, environment } from '../src/config.ts'
+import { ConfigurationError } from '@restante/service'
+import { configuration } from '../src/config.ts'
 import { selfSigned } from '../src/smtp/certificate.ts'
 import { configOf, openStage } from './stage.ts'
 
@@ -19,7 +19,7 @@ const valid = {
 describe('the configuration', () => {
   it('has defaults that follow from the domain', () => {
     expect(configOf(valid)).toMatchObject({
-      bounceDomain: 'bounces.mail.test',
+      returnPath: { domain: 'bounces.mail.test' },
       hostname: 'mx.mail.test',
       docsUrl: 'http://public.test/docs',
       roles: new Set(['smtp', 'pipeline', 'api']),
@@ -36,7 +36,7 @@ describe('the configuration', () => {
       SMTP_TLS_CERT: '/tls.crt',
       LINK_SECRET: 'short',
     }
-    const read = () => configure(readEnvironment(environment, wrong))
+    const read = () => configuration.read(wrong)
     expect(read).toThrow(ConfigurationError)
     for (const name of ['ROLES', 'BLOB_STORE', 'DNS_SERVERS', 'LINK_SECRET', 'CALLER_KEY', 'MAIL_SEND_URL']) {
       expect(read).toThrow(new RegExp(`- ${name} `))

@@ -3,7 +3,7 @@ import { openBlobStore } from '@restante/blobs'
 import { deliverTwiceAndSwapped } from '@restante/messaging'
 import { createTopics, freePort, SmtpSession, sendMail, startService, urlOf, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import { create } from '../src/main.ts'
+import { service as mailIngest } from '../src/main.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { configOf, openStage, type Stage, type TestInbox } from './stage.ts'
@@ -123,7 +123,7 @@ describe('while the gateway does not answer', () => {
       BLOB_STORE: `directory:${stage.blobs}`,
       GATEWAY_URL: 'http://127.0.0.1:9',
     })
-    const service = await startService(create, config)
+    const service = await startService(mailIngest, config)
     const smtp = await SmtpSession.open(smtpPort)
     const { code, text } = await smtp.envelope('ada@customer.test', inbox.address)
     expect(code).toBe(451)
@@ -148,7 +148,7 @@ describe('roles that run apart', () => {
       BLOB_STORE: `directory:${stage.blobs}`,
       GATEWAY_URL: stage.gatewayUrl,
     })
-    const service = await startService(create, config)
+    const service = await startService(mailIngest, config)
     await sendMail({ port: smtpPort, from: 'ada@customer.test', to: inbox.address, subject: 'from afar' })
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
     expect((await fetch(`http://127.0.0.1:${port}/messages`)).status).toBe(404)

@@ -11,7 +11,7 @@ import type {
   OperationId,
 } from '@restante/contracts'
 import { ReturnPath } from '@restante/mime'
-import { readEnvironment, type Service, ServiceClient } from '@restante/service'
+import { type Service, ServiceClient } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -27,8 +27,8 @@ import {
   type TestTopics,
   type TopicCollection,
 } from '@restante/testkit'
-import { type Config, configure, environment } from '../src/config.ts'
-import { create } from '../src/main.ts'
+import type { Config } from '../src/config.ts'
+import { service as mailIngest } from '../src/main.ts'
 import { type Db, openDatabase } from './database.ts'
 
 const SECRET = 'a secret of the test installation'
@@ -132,7 +132,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     GATEWAY_URL: gateway.url,
     ...overrides,
   })
-  const service = await startService(create, config)
+  const service = await startService(mailIngest, config)
   const db = openDatabase(config)
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
@@ -207,7 +207,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
 }
 
 export function configOf(variables: Record<string, string>): Config {
-  return configure(readEnvironment(environment, environmentOf(variables)))
+  return mailIngest.configure(environmentOf(variables))
 }
 
 /** The environment of a process of this service on a stage. */

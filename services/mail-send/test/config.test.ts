@@ -1,5 +1,5 @@
-import { ConfigurationError, readEnvironment } from '@restante/service'
-import { configure, environment } from '../src/config.ts'
+import { ConfigurationError } from '@restante/service'
+import { configuration } from '../src/config.ts'
 
 const GIVEN = {
   DATABASE_URL: 'postgres://localhost/mail_send',
@@ -16,8 +16,7 @@ const GIVEN = {
   PEER_KEY_MAIL_INGEST: 'an ingest key of the tests',
 }
 
-const configured = (changes: Readonly<Record<string, string>> = {}) =>
-  configure(readEnvironment(environment, { ...GIVEN, ...changes }))
+const configured = (changes: Readonly<Record<string, string>> = {}) => configuration.read({ ...GIVEN, ...changes })
 
 describe('the configuration of mail-send', () => {
   it('requires little, and derives the rest from the domain', () => {
@@ -32,7 +31,8 @@ describe('the configuration of mail-send', () => {
         exchanges: { port: 25, allowLocal: false },
         retry: { firstMs: 60_000, giveUpAfterMs: 72 * 3_600_000 },
       },
-      attachments: { timeoutMs: 10_000, allow: { http: false, loopback: false } },
+      attachmentTimeoutMs: 10_000,
+      outbound: { allow: { http: false, loopback: false } },
     })
   })
 
@@ -57,7 +57,7 @@ describe('the configuration of mail-send', () => {
     [{ DNS_SERVERS: 'dns.example.com' }, 'DNS_SERVERS must hold addresses'],
     [{ BLOB_STORE: 'somewhere' }, 'BLOB_STORE'],
     [{ DKIM_SELECTOR: 's1' }, 'DKIM_KEY_FILE is missing'],
-    [{ DKIM_KEY_FILE: '/key.pem' }, 'DKIM_KEY_FILE must be given together with DKIM_SELECTOR'],
+    [{ DKIM_KEY_FILE: '/key.pem' }, 'DKIM_SELECTOR is missing'],
     [{ SMARTHOST_USER: 'me' }, 'SMARTHOST_PASSWORD is missing'],
     [{ RETRY_FIRST: 'soon' }, 'RETRY_FIRST must be a duration'],
   ])('refuses %j and names the variable', (changes, problem) => {
@@ -68,6 +68,6 @@ describe('the configuration of mail-send', () => {
   it('names every wrong variable at once', () => {
     const { CALLER_KEY: _, ...rest } = GIVEN
     const wrong = { ...rest, MX_PORT: 'x', RETRY_FOR: 'long' }
-    expect(() => readEnvironment(environment, wrong)).toThrow(/CALLER_KEY is missing.*MX_PORT.*RETRY_FOR/s)
+    expect(() => configuration.read(wrong)).toThrow(/CALLER_KEY is missing.*MX_PORT.*RETRY_FOR/s)
   })
 })

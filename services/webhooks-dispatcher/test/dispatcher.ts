@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type Caller, type OperationId, PUBLIC_TOPICS, topics, type Webhook } from '@restante/contracts'
-import { createLogger, Database, readEnvironment, type Service, sql } from '@restante/service'
+import { createLogger, Database, type Service, sql } from '@restante/service'
 import {
   callerHeaders,
   createDatabase,
@@ -13,8 +13,7 @@ import {
   openRedis,
   startService,
 } from '@restante/testkit'
-import { configure, environment } from '../src/config.ts'
-import { create } from '../src/main.ts'
+import { service as webhooksDispatcher } from '../src/main.ts'
 
 /** A response read to its end; `body` is the JSON document, or `{}` where there is none. */
 export interface Answer {
@@ -72,6 +71,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
+    PUBLIC_URL: 'http://public.test',
     KAFKA_BROKERS: engines.kafkaBrokers.join(','),
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
@@ -86,9 +86,9 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     ALLOW_LOOPBACK_URLS: 'true',
     ...overrides,
   }
-  const config = configure(readEnvironment(environment, env))
+  const config = webhooksDispatcher.configure(env)
   const db = new Database({ ...config.database, applicationName: 'test' })
-  let running = await startService(create, config)
+  let running = await startService(webhooksDispatcher, config)
   const events = new EventPublisher(kafka.kafka)
 
   async function request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown) {
@@ -108,7 +108,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
       return running
     },
     async start() {
-      running = create(config, createLogger({ service: 'test', level: 'silent' }))
+      running = await webhooksDispatcher.create(config, createLogger({ service: 'test', level: 'silent' }))
       await running.start()
     },
     db,

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type Caller, PUBLIC_TOPICS, topics } from '@restante/contracts'
-import { createLogger, Database, readEnvironment, type Service } from '@restante/service'
+import { createLogger, Database, type Service } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -18,8 +18,7 @@ import {
   type TestRedis,
   type TestTopics,
 } from '@restante/testkit'
-import { configure, environment } from '../src/config.ts'
-import { create } from '../src/main.ts'
+import { service as websocketFanout } from '../src/main.ts'
 
 /** A key as issued by the gateway. */
 export interface Key {
@@ -75,6 +74,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
+    PUBLIC_URL: 'http://public.test',
     KAFKA_BROKERS: engines.kafkaBrokers.join(','),
     KAFKA_REPLICATION: '1',
     KAFKA_MIN_INSYNC_REPLICAS: '1',
@@ -86,9 +86,9 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     STREAM_DRAIN: '500ms',
     ...overrides,
   }
-  const config = configure(readEnvironment(environment, env))
+  const config = websocketFanout.configure(env)
   const db = new Database({ ...config.database, applicationName: 'test' })
-  const service = await startService(create, config)
+  const service = await startService(websocketFanout, config)
   const events = new EventPublisher(kafka.kafka)
   const others: Service[] = []
 
@@ -122,10 +122,10 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     tell: (...given) => events.publish(topics.tenancy, ...given),
     async another(more = {}, ready = true) {
       const otherPort = await freePort()
-      const otherConfig = configure(readEnvironment(environment, { ...env, PORT: String(otherPort), ...more }))
+      const otherConfig = websocketFanout.configure({ ...env, PORT: String(otherPort), ...more })
       const other = ready
-        ? await startService(create, otherConfig)
-        : create(otherConfig, createLogger({ service: 'test', level: 'silent' }))
+        ? await startService(websocketFanout, otherConfig)
+        : await websocketFanout.create(otherConfig, createLogger({ service: 'test', level: 'silent' }))
       others.push(other)
       if (!ready) await other.start()
       return { service: other, port: otherPort }

@@ -85,11 +85,12 @@ function handshakeOf(secret: string): Promise<IncomingMessage> {
 }
 
 describe('the connections of an organization', () => {
-  const placesOf = (organization: string) => fanout.redis.client.zcard(`${fanout.redis.prefix}:streams:${organization}`)
+  const placesOf = (organization: string) =>
+    fanout.redis.client.zcard(`${fanout.redis.prefix}:websocket-fanout:streams:${organization}`)
 
   it('are limited to 1000 over all instances; the next is refused with 429 and Retry-After', async () => {
     const other = await fanout.tenant()
-    const key = `${fanout.redis.prefix}:streams:${other.id}`
+    const key = `${fanout.redis.prefix}:websocket-fanout:streams:${other.id}`
     const until = Date.now() + 60_000
     const taken = Array.from({ length: LIMITS.stream.connectionsPerOrganization }, () => [until, randomUUID()])
     await fanout.redis.client.zadd(key, ...taken.flat())

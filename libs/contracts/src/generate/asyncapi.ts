@@ -5,6 +5,7 @@ import type { TopicDefinition } from '../event.ts'
 import { publicEvent } from '../public-events.ts'
 import { subscribedFrame, subscribeFrame, unsubscribedFrame, unsubscribeFrame } from '../schemas/stream.ts'
 import { topics } from '../topics.ts'
+import { VERSION } from '../version.ts'
 import { Components, type Json } from './components.ts'
 
 /** CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the JSON payload. */
@@ -43,7 +44,7 @@ export function asyncapi(): string {
     asyncapi: '3.0.0',
     info: {
       title: 'Restante events',
-      version: '0.1.0',
+      version: VERSION,
       description: 'What travels on Kafka between services, and what subscribers get: one document for both.',
       license: { name: 'Apache-2.0' },
     },

@@ -4,6 +4,7 @@ import { BINARY, type OperationDefinition, UPGRADE } from '../operation.ts'
 import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/index.ts'
 import { publicEvent } from '../public-events.ts'
 import type { Tier } from '../tiers.ts'
+import { VERSION } from '../version.ts'
 import { Components, type Json, member, strings } from './components.ts'
 
 const TAGS: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ export function openapi(): Json {
     openapi: '3.1.0',
     info: {
       title: 'Restante',
-      version: '0.1.0',
+      version: VERSION,
       description: 'Real e-mail inboxes for software agents. Branch on the `code` of an error, never on its text.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -86,7 +86,9 @@ interface Session {
  */
 export class Consumer<T extends TopicDefinition> implements Component {
   readonly name: string
+  readonly stage = 'work'
   readonly group: string
+  /** The topics that it takes events from. */
   readonly topics: readonly T[]
   readonly #options: CommonOptions
   readonly #kafka: Kafka

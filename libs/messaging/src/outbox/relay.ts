@@ -33,6 +33,7 @@ const DRAIN_MS = 5_000
  */
 export class Relay implements Component {
   readonly name = 'outbox relay'
+  readonly stage = 'base'
   readonly #options: RelayOptions
   readonly #log: Logger
   readonly #wakeup = new Wakeup()

@@ -133,6 +133,7 @@ const READY_MS = 1_000
 /** Keeps a service unready while its topics differ from what its code needs. */
 export class TopicsCheck implements Component {
   readonly name = 'topics'
+  readonly stage = 'base'
   readonly #check: () => Promise<string[]>
   #result: { readonly at: number; readonly differences: Promise<string[]> } | undefined
 

@@ -136,10 +136,13 @@ export function readEnvironment<S extends z.ZodObject>(
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''))
   const result = schema.safeParse(given)
   if (result.success) return result.data
-  throw new ConfigurationError(
-    result.error.issues.map((issue) => {
-      const name = String(issue.path[0])
-      return `${name} ${given[name] === undefined ? 'is missing' : issue.message}`
-    }),
-  )
+  throw new ConfigurationError(problemsOf(result.error, given))
+}
+
+/** One sentence for each variable that is missing or wrong. @param given the variables that are present. */
+export function problemsOf(error: z.ZodError, given: Readonly<Record<string, unknown>>): string[] {
+  return error.issues.map((issue) => {
+    const name = String(issue.path[0])
+    return `${name} ${given[name] === undefined ? 'is missing' : issue.message}`
+  })
 }

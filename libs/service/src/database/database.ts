@@ -63,6 +63,7 @@ const IDLE_IN_TRANSACTION_MS = 20_000
 /** One service's database: its pool, and the only way to open a transaction. */
 export class Database implements Transactional, Component {
   readonly name = 'database'
+  readonly stage = 'base'
   protected readonly pool: pg.Pool
   readonly #directConfig: pg.ClientConfig
 

@@ -76,6 +76,7 @@ const requestSeconds = new Histogram({
  */
 export class HttpListener implements Component {
   readonly name = 'http'
+  readonly stage = 'front'
   readonly #options: ListenerOptions
   readonly #limits: ConnectionLimits
   readonly #server: Server

@@ -11,6 +11,7 @@ export type MetricsAddress = Pick<ListenerOptions, 'host' | 'port'> | undefined
  */
 export class MetricsListener implements Component {
   readonly name = 'metrics'
+  readonly stage = 'base'
   readonly #listener: HttpListener | undefined
 
   constructor(address: MetricsAddress, options: Pick<ListenerOptions, 'log' | 'docsUrl' | 'health' | 'limits'>) {

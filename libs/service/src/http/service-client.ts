@@ -41,6 +41,7 @@ const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 /** Calls the internal operations of one other service, with kept-alive connections and a token per call. */
 export class ServiceClient<From extends ServiceName = ServiceName> implements Component {
   readonly name: string
+  readonly stage = 'base'
   readonly #options: ServiceClientOptions<From>
   readonly #mint: TokenMint
   readonly #agent = new Agent({ keepAliveTimeout: 30_000, connections: 16, connect: { timeout: 2_000 } })

@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import { ConfigurationError, readEnvironment } from '../configuration/environment.ts'
+import { ConfigurationError } from '../configuration/environment.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { startTelemetry } from '../telemetry/tracing.ts'
@@ -11,10 +10,11 @@ interface Runnable {
   readonly shutdownGraceMs: number
 }
 
-export interface Deployable<S extends z.ZodObject, C extends Runnable> {
+/** What can run as a process. */
+export interface Deployable<C extends Runnable> {
   readonly name: string
-  readonly environment: S
-  readonly configure: (environment: z.output<S>) => C
+  /** Reads the configuration from the environment. @throws ConfigurationError */
+  readonly configure: (environment: NodeJS.ProcessEnv) => C
   readonly create: (config: C, log: Logger) => Service | Promise<Service>
 }
 
@@ -25,7 +25,7 @@ const READINESS_LEAD_MS = 2_000
  * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. An invalid configuration ends the
  * process at once with one message that names every wrong variable.
  */
-export async function run<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): Promise<void> {
+export async function run<C extends Runnable>(deployable: Deployable<C>): Promise<void> {
   const stopTelemetry = await startTelemetry(deployable.name, process.env)
   const config = configureOrExit(deployable)
   const log = createLogger({ service: deployable.name, level: config.log.level })
@@ -66,9 +66,9 @@ function exitAfter(graceMs: number, log: Logger): void {
   forced.unref()
 }
 
-function configureOrExit<S extends z.ZodObject, C extends Runnable>(deployable: Deployable<S, C>): C {
+function configureOrExit<C extends Runnable>(deployable: Deployable<C>): C {
   try {
-    return deployable.configure(readEnvironment(deployable.environment, process.env))
+    return deployable.configure(process.env)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     process.stderr.write(`${deployable.name}: ${error.message}\n`)

@@ -1,5 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts'
-import type { Component } from './component.ts'
+import { type Component, STAGES } from './component.ts'
 
 /**
  * Probes wait no longer than this, so that a component that does not report its state cannot hide that of the others.
@@ -27,7 +27,7 @@ export class Service {
 
   /** Starts every component; when one fails, those already started are stopped and the failure is thrown. */
   async start(): Promise<void> {
-    for (const component of this.#components) {
+    for (const component of inOrder(this.#components)) {
       try {
         await component.start?.()
         this.#started.unshift(component)
@@ -81,6 +81,12 @@ export class Service {
     })
     return Object.fromEntries((await Promise.all(checks)).filter((entry) => entry !== undefined))
   }
+}
+
+/** By stage, and within a stage as they were added: the sort is stable. */
+function inOrder(components: readonly Component[]): Component[] {
+  const rank = ({ stage = 'own' }: Component) => STAGES.indexOf(stage)
+  return components.toSorted((a, b) => rank(a) - rank(b))
 }
 
 async function answered(check: Promise<void> | undefined): Promise<void> {

@@ -1,15 +1,12 @@
 import { userInfo } from 'node:os'
+import { databaseVariables } from '@restante/kit'
 import type { z } from 'zod'
 import { secretsConfiguration, variables } from '../config.ts'
 
 /** The part of the gateway's environment that the command line needs. */
-export const environment = variables.pick({
-  DATABASE_URL: true,
-  DATABASE_DIRECT_URL: true,
-  INSTALLATION_SECRET: true,
-  REGION: true,
-  CREDENTIAL_LIMIT: true,
-})
+export const environment = databaseVariables
+  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true })
+  .extend(variables.pick({ INSTALLATION_SECRET: true, REGION: true, CREDENTIAL_LIMIT: true }).shape)
 
 export function configure(given: z.output<typeof environment>) {
   return {

@@ -60,6 +60,7 @@ export interface StreamUpgradeOptions {
  */
 export class StreamUpgrade implements Component {
   readonly name = 'streams'
+  readonly stage = 'sessions'
   readonly #options: StreamUpgradeOptions
   /** Sockets of handshakes and open streams, by the request id by which the stream service knows them. */
   readonly #sockets = new Map<string, Socket>()

@@ -1,9 +1,6 @@
-import type { ServiceName } from '@restante/contracts'
+import type { ServiceName, UpstreamName } from '@restante/contracts'
 import { type Component, TokenMint } from '@restante/service'
 import { Pool } from 'undici'
-
-/** A service behind the gateway. */
-export type UpstreamName = Exclude<ServiceName, 'gateway'>
 
 export interface UpstreamAddress {
   /** Base URL: `http://mail-ingest:3001`. */
@@ -21,7 +18,7 @@ export interface Upstream {
 }
 
 export interface UpstreamsOptions {
-  readonly addresses: Readonly<Record<UpstreamName, UpstreamAddress>>
+  readonly addresses: ReadonlyMap<UpstreamName, UpstreamAddress>
   /** Connections to each service. */
   readonly connections: number
   /** How long a service may take to begin its response, in milliseconds. */
@@ -40,13 +37,12 @@ const READY_TIMEOUT_MS = 2_000
 /** The services behind the gateway. */
 export class Upstreams implements Component {
   readonly name = 'services behind the gateway'
-  readonly #upstreams: Readonly<Record<UpstreamName, Upstream>>
+  readonly #upstreams: ReadonlyMap<ServiceName, Upstream>
   readonly #readiness: boolean
 
   constructor(options: UpstreamsOptions) {
     this.#readiness = options.readiness
-    const open = (name: UpstreamName): Upstream => {
-      const { url, callerKey } = options.addresses[name]
+    const open = (name: UpstreamName, { url, callerKey }: UpstreamAddress): Upstream => {
       const pool = new Pool(new URL(url).origin, {
         connections: options.connections,
         connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -56,28 +52,24 @@ export class Upstreams implements Component {
       })
       return { name, url: new URL(url), pool, mint: new TokenMint(name, callerKey) }
     }
-    this.#upstreams = {
-      'mail-ingest': open('mail-ingest'),
-      'mail-send': open('mail-send'),
-      'webhooks-dispatcher': open('webhooks-dispatcher'),
-      'websocket-fanout': open('websocket-fanout'),
-    }
+    this.#upstreams = new Map([...options.addresses].map(([name, address]) => [name, open(name, address)]))
   }
 
   of(service: ServiceName): Upstream {
-    if (service === 'gateway') throw new TypeError('the gateway is not behind itself')
-    return this.#upstreams[service]
+    const upstream = this.#upstreams.get(service)
+    if (upstream === undefined) throw new TypeError(`${service} is not behind the gateway`)
+    return upstream
   }
 
   async ready(): Promise<void> {
     if (!this.#readiness) return
-    const down = await Promise.all(Object.values(this.#upstreams).map(notReady))
+    const down = await Promise.all([...this.#upstreams.values()].map(notReady))
     const names = down.filter((name) => name !== undefined)
     if (names.length > 0) throw new Error(`not ready: ${names.join(', ')}`)
   }
 
   async stop(): Promise<void> {
-    await Promise.all(Object.values(this.#upstreams).map(({ pool }) => pool.close()))
+    await Promise.all([...this.#upstreams.values()].map(({ pool }) => pool.close()))
   }
 }
 

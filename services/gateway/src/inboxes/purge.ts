@@ -6,8 +6,8 @@ import type { GatewayTimers } from '../timers.ts'
 export interface PurgeDependencies {
   readonly db: Db
   readonly log: Logger
-  /** The services that store data of inboxes. */
-  readonly services: Readonly<Record<PurgingService, ServiceClient<'gateway'>>>
+  /** The clients of the services that store data of inboxes. */
+  readonly peer: (service: PurgingService) => ServiceClient<'gateway'>
 }
 
 /**
@@ -22,7 +22,7 @@ const AT_ONCE = 16
  * Waits until every service has purged a deleted inbox: a timer of the transaction that deleted it. Then its row is
  * deleted, and its address is free (identity 10.2). A service that is down is asked until it answers, without limit.
  */
-export function awaitPurges(timers: GatewayTimers, { db, log, services }: PurgeDependencies): void {
+export function awaitPurges(timers: GatewayTimers, { db, log, peer }: PurgeDependencies): void {
   const options = { concurrency: AT_ONCE, attemptMs: ATTEMPT_MS, retry: nextQuestion }
   timers.work('inbox-purge', options, async ({ timer, run, postpone }) => {
     const inbox = await findDeleted(db, timer.key)
@@ -40,7 +40,7 @@ export function awaitPurges(timers: GatewayTimers, { db, log, services }: PurgeD
   function ask(inbox: DeletedInbox) {
     return async (service: PurgingService): Promise<PurgingService[]> => {
       try {
-        const { purged } = await services[service].call(`${service}.purgeInbox`, inbox)
+        const { purged } = await peer(service).call(`${service}.purgeInbox`, inbox)
         return purged ? [service] : []
       } catch (error) {
         log.warn({ err: error, service, inbox_uid: inbox.inbox_uid }, 'purge status request failed')

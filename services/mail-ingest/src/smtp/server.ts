@@ -61,6 +61,7 @@ const IDLE_COMMANDS = 1_000
  */
 export class SmtpEdge implements Component {
   readonly name = 'smtp'
+  readonly stage = 'front'
   readonly #options: SmtpEdgeOptions
   readonly #log: Logger
   readonly #peers: PeerLimit

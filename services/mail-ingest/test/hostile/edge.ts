@@ -51,14 +51,20 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
   const db = openDatabase(config)
   const blobs = await openBlobStore(config.blobStore)
-  const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.gateway })
-  const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.secrets.returnPath })
+  const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.peers.of('gateway') })
+  const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.returnPath.secret })
   const recipients = new RecipientLookup({ gateway, returnPath })
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const acceptance = new Acceptance({ db, outbox, names, notify: () => {} })
-  const counters = new HourlyCounters({ ...config.rates.redis, log })
-  const rates = new InboundRates({ ...config.rates, counters, secret: config.secrets.returnPath })
+  const counters = new HourlyCounters({ ...config.redisCache, log })
+  const rates = new InboundRates({
+    ...config.limits,
+    limits: config.limits.rates,
+    exemptLoopback: config.exemptLoopback,
+    counters,
+    secret: config.returnPath.secret,
+  })
   const admission = new Admission({ rates, storage: new StorageQuota({ db, limit: undefined }), log })
   const { hostname } = config
   const edge = new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, blobs, log })

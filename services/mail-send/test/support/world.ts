@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Caller, internalOperations, type OperationId, type Topic } from '@restante/contracts'
-import { readEnvironment, type Service } from '@restante/service'
+import type { Service } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -20,8 +20,8 @@ import {
   type TopicCollection,
   waitFor,
 } from '@restante/testkit'
-import { type Config, configure, environment } from '../../src/config.ts'
-import { create } from '../../src/main.ts'
+import type { Config } from '../../src/config.ts'
+import { service as mailSend } from '../../src/main.ts'
 import { type Db, openDatabase } from './database.ts'
 import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
@@ -89,41 +89,39 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     name.endsWith('.example') ? [{ type: 'MX', exchange: 'mx.outside.test', priority: 10 }] : undefined,
   )
   zone.set('mx.outside.test', { type: 'A', address: '127.0.0.1' })
-  const config = configure(
-    readEnvironment(environment, {
-      PORT: String(port),
-      METRICS_PORT: String(metricsPort),
-      HOST: '127.0.0.1',
-      DATABASE_URL: wire.url,
-      KAFKA_BROKERS: engines.kafkaBrokers.join(','),
-      KAFKA_REPLICATION: '1',
-      KAFKA_MIN_INSYNC_REPLICAS: '1',
-      TOPIC_PREFIX: topics.prefix,
-      REDIS_URL: redis.url,
-      REDIS_PREFIX: redis.prefix,
-      BLOB_STORE: `directory:${blobs}`,
-      DEFAULT_DOMAIN: DOMAIN,
-      PUBLIC_URL: 'http://127.0.0.1:3000',
-      ENCRYPTION_KEY: 'encryption key of the tests',
-      RETURN_PATH_SECRET: 'return path secret of the tests',
-      CALLER_KEY,
-      GATEWAY_URL: peers.url,
-      PEER_KEY_GATEWAY: PEER_KEYS.gateway,
-      MAIL_INGEST_URL: peers.url,
-      PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
-      DNS_SERVERS: zone.address,
-      MX_PORT: String(outside.port),
-      MX_ALLOW_LOCAL: 'true',
-      ALLOW_HTTP_URLS: 'true',
-      ALLOW_LOOPBACK_URLS: 'true',
-      RETRY_FIRST: '100ms',
-      RETRY_MOST: '200ms',
-      ...variables,
-    }),
-  )
+  const config = mailSend.configure({
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    HOST: '127.0.0.1',
+    DATABASE_URL: wire.url,
+    KAFKA_BROKERS: engines.kafkaBrokers.join(','),
+    KAFKA_REPLICATION: '1',
+    KAFKA_MIN_INSYNC_REPLICAS: '1',
+    TOPIC_PREFIX: topics.prefix,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: redis.prefix,
+    BLOB_STORE: `directory:${blobs}`,
+    DEFAULT_DOMAIN: DOMAIN,
+    PUBLIC_URL: 'http://127.0.0.1:3000',
+    ENCRYPTION_KEY: 'encryption key of the tests',
+    RETURN_PATH_SECRET: 'return path secret of the tests',
+    CALLER_KEY,
+    GATEWAY_URL: peers.url,
+    PEER_KEY_GATEWAY: PEER_KEYS.gateway,
+    MAIL_INGEST_URL: peers.url,
+    PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
+    DNS_SERVERS: zone.address,
+    MX_PORT: String(outside.port),
+    MX_ALLOW_LOCAL: 'true',
+    ALLOW_HTTP_URLS: 'true',
+    ALLOW_LOOPBACK_URLS: 'true',
+    RETRY_FIRST: '100ms',
+    RETRY_MOST: '200ms',
+    ...variables,
+  })
   const facts = await collectTopic(topics.kafka, 'mail.deliveries')
   const db = openDatabase({ ...config, database: { ...config.database, url: database.url } })
-  let service: Service = await startService(create, config)
+  let service: Service = await startService(mailSend, config)
   const url = `http://127.0.0.1:${port}`
   return {
     config,
@@ -146,7 +144,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     },
     async restart() {
       await service.stop()
-      service = await startService(create, config)
+      service = await startService(mailSend, config)
     },
     async stop() {
       await service.stop()

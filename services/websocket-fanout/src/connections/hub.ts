@@ -22,6 +22,8 @@ interface Member {
  */
 export class Hub implements Component {
   readonly name = 'streams'
+  /** Streams close one after another while what feeds them runs: their clients may come back until the server stops. */
+  readonly stage = 'sessions'
   readonly #log: Logger
   readonly #drainMs: number
   readonly #byOrganization = new Map<string, Map<Connection, Member>>()

@@ -20,6 +20,12 @@ const BATCH_BYTES = 1024 * 1024
 /** An instance without a successful read for this long is not delivering. */
 const STALLED_MS = 10_000
 
+export interface LogTailOptions {
+  readonly db: Database
+  readonly log: Logger
+  readonly deliver: (entry: LogEntry) => void
+}
+
 /** Follows the log from its start on and delivers each entry, in order, once. */
 export class LogTail implements Component {
   readonly name = 'stream log'
@@ -36,7 +42,7 @@ export class LogTail implements Component {
 
   readonly #notifier: Notifier
 
-  constructor(options: { db: Database; log: Logger; deliver: (entry: LogEntry) => void }) {
+  constructor(options: LogTailOptions) {
     this.#db = options.db
     this.#log = options.log
     this.#deliver = options.deliver

@@ -1,0 +1,91 @@
+import { SERVICES, type ServiceName } from '@restante/contracts'
+import { kafkaConfiguration, kafkaVariables } from '@restante/messaging'
+import { env, type MetricsAddress } from '@restante/service'
+import { z } from 'zod'
+
+/** Port of the first service; the others follow in the order of `SERVICES`. */
+const FIRST_PORT = 3000
+
+/** Where the database of a service is; for programs of an operator too. */
+export const databaseVariables = z.object({
+  DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
+  DATABASE_DIRECT_URL: env.url().optional().describe('The same database without a transaction pooler in between'),
+  DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
+})
+
+const commonEnvironment = z.object({
+  PORT: env.port().describe('HTTP port of this service'),
+  HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
+  METRICS_PORT: env
+    .port()
+    .optional()
+    .describe('Port of /metrics, and of /readyz with reasons; no other port serves metrics. Default: metrics are off'),
+  METRICS_HOST: env.string().optional().describe('Address that METRICS_PORT listens on; default: HOST'),
+  HTTP_HEADERS_TIMEOUT: env
+    .duration('10s')
+    .describe('Time limit for the header of a request, and for a new connection to send its first one; then 408'),
+  HTTP_REQUEST_TIMEOUT: env.duration('60s').describe('Time limit for receiving a whole request; then 408'),
+  HTTP_KEEP_ALIVE_TIMEOUT: env
+    .duration('65s')
+    .describe('Keep-alive time of an idle connection; must exceed the idle timeout of any load balancer in front'),
+  HTTP_UNREAD_TIMEOUT: env
+    .duration('30s')
+    .describe('Time limit for a client that does not read its response; then the connection is closed'),
+  HTTP_CONNECTIONS: env.integer(10_000).describe('Concurrent connections; further ones are closed on arrival'),
+  HTTP_PEER_CONNECTIONS: env
+    .integer()
+    .optional()
+    .describe(
+      'Concurrent connections of one client address. Default: no limit, because behind a load balancer all clients share one address',
+    ),
+  LOG_LEVEL: env
+    .choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info')
+    .describe('Lowest log level that is written'),
+  ...databaseVariables.shape,
+  ...kafkaVariables.shape,
+  PUBLIC_URL: env.url().describe('Base URL of the public API, as clients use it'),
+  DOCS_URL: env.url().optional().describe('Base of the links in errors; default: <PUBLIC_URL>/docs'),
+  SHUTDOWN_GRACE: env.duration('30s').describe('Time limit for draining after SIGTERM'),
+})
+export type CommonEnvironment = z.output<typeof commonEnvironment>
+
+/** The variables that every service reads. */
+export function commonBlock(name: ServiceName) {
+  const port = env.port(FIRST_PORT + SERVICES.indexOf(name)).describe('HTTP port of this service')
+  return { variables: commonEnvironment.extend({ PORT: port }), configure: commonConfiguration }
+}
+
+function commonConfiguration(environment: CommonEnvironment) {
+  const publicUrl = environment.PUBLIC_URL.replace(/\/+$/, '')
+  return {
+    publicUrl,
+    docsUrl: environment.DOCS_URL ?? `${publicUrl}/docs`,
+    http: {
+      port: environment.PORT,
+      host: environment.HOST,
+      limits: {
+        headersMs: environment.HTTP_HEADERS_TIMEOUT,
+        requestMs: environment.HTTP_REQUEST_TIMEOUT,
+        keepAliveMs: environment.HTTP_KEEP_ALIVE_TIMEOUT,
+        unreadMs: environment.HTTP_UNREAD_TIMEOUT,
+        connections: environment.HTTP_CONNECTIONS,
+        peerConnections: environment.HTTP_PEER_CONNECTIONS,
+      },
+    },
+    metrics: metricsAddress(environment),
+    log: { level: environment.LOG_LEVEL },
+    database: {
+      url: environment.DATABASE_URL,
+      directUrl: environment.DATABASE_DIRECT_URL,
+      poolSize: environment.DATABASE_POOL_SIZE,
+    },
+    kafka: kafkaConfiguration(environment),
+    shutdownGraceMs: environment.SHUTDOWN_GRACE,
+  }
+}
+
+function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnvironment): MetricsAddress {
+  return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
+}
+
+export type CommonConfiguration = ReturnType<typeof commonConfiguration>

@@ -1,0 +1,68 @@
+import type { ServiceName } from '@restante/contracts'
+import { Database, type DatabaseOptions, type Logger, run, type Service } from '@restante/service'
+import type { Configuration, ServiceConfiguration, Source } from './configuration/configuration.ts'
+import { Kit } from './kit.ts'
+
+interface Definition<
+  N extends ServiceName,
+  P extends ServiceName,
+  Given extends object,
+  C extends object,
+  D extends Database,
+> {
+  readonly configuration: Configuration<N, P, Given, C>
+  /** Adds the service's components to the kit. */
+  readonly assemble: (kit: Kit<N, P, D>, config: ServiceConfiguration<P> & C) => void | Promise<void>
+}
+
+/** A service as its `main.ts` declares it: what a process runs and what a test starts. */
+export interface ServiceDefinition<N extends ServiceName, C> {
+  readonly name: N
+  /** @throws ConfigurationError */
+  readonly configure: (source: Source) => C
+  /** Composes the service; nothing runs until it is started. */
+  readonly create: (config: C, log: Logger) => Promise<Service>
+}
+
+/**
+ * Declares a service.
+ * @param definition `openDatabase` opens the database where the service wants more than SQL of it.
+ */
+export function defineService<
+  N extends ServiceName,
+  P extends ServiceName,
+  G extends object,
+  C extends object,
+  D extends Database,
+>(
+  definition: Definition<N, P, G, C, D> & { readonly openDatabase: (options: DatabaseOptions) => D },
+): ServiceDefinition<N, ServiceConfiguration<P> & C>
+export function defineService<N extends ServiceName, P extends ServiceName, G extends object, C extends object>(
+  definition: Definition<N, P, G, C, Database>,
+): ServiceDefinition<N, ServiceConfiguration<P> & C>
+export function defineService<N extends ServiceName, P extends ServiceName, G extends object, C extends object>({
+  configuration,
+  assemble,
+  openDatabase = (options) => new Database(options),
+}: Definition<N, P, G, C, Database> & {
+  readonly openDatabase?: (options: DatabaseOptions) => Database
+}): ServiceDefinition<N, ServiceConfiguration<P> & C> {
+  const { name } = configuration
+  return {
+    name,
+    configure: (source) => configuration.read(source),
+    async create(config, log) {
+      const db = openDatabase({ ...config.database, applicationName: name })
+      const kit = new Kit<N, P>({ name, config, log, db })
+      await assemble(kit, config)
+      return kit.complete()
+    },
+  }
+}
+
+/** Runs the service until SIGTERM or SIGINT. For `main.ts`, when it is the program. */
+export function runService<N extends ServiceName, C extends ServiceConfiguration<ServiceName>>(
+  service: ServiceDefinition<N, C>,
+): Promise<void> {
+  return run(service)
+}

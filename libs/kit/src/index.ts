@@ -1,0 +1,13 @@
+export * from './configuration/blocks.ts'
+export { databaseVariables } from './configuration/common.ts'
+export {
+  type Block,
+  type ConfigOf,
+  Configuration,
+  configurationOf,
+  type ServiceConfiguration,
+  together,
+} from './configuration/configuration.ts'
+export { type PeerAddress, Peers } from './configuration/peers.ts'
+export { defineService, runService, type ServiceDefinition } from './define-service.ts'
+export { Kit, type KitOf, type ListenOptions, type ServeOptions } from './kit.ts'

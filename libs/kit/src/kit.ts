@@ -1,0 +1,162 @@
+import { type ServiceName, type TopicDefinition, topics, VERSION } from '@restante/contracts'
+import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
+import {
+  type Component,
+  confirmWith,
+  type Database,
+  GuardedFetch,
+  type GuardedFetchOptions,
+  type Handlers,
+  HttpListener,
+  type InternalHandlers,
+  type ListenerOptions,
+  type Logger,
+  MetricsListener,
+  Service,
+  ServiceClient,
+  serviceRoutes,
+} from '@restante/service'
+import type { Configuration, ServiceConfiguration } from './configuration/configuration.ts'
+
+export interface KitOptions<N extends ServiceName, P extends ServiceName, D extends Database> {
+  readonly name: N
+  readonly config: ServiceConfiguration<P>
+  readonly log: Logger
+  readonly db: D
+}
+
+/** How the operations of a service are served. */
+export interface ServeOptions<N extends ServiceName> {
+  /** Key of the caller tokens (`callerVariables`). */
+  readonly callerKey: string
+  /** A handler for each public operation that the service owns. */
+  readonly handlers: Handlers<N>
+  /** A handler for each internal operation that the service owns. */
+  readonly internal: InternalHandlers<N>
+  readonly upgrade?: NonNullable<ListenerOptions['upgrade']>
+}
+
+/** Part of a listener's options that a service chooses; the kit knows the rest. */
+export type ListenOptions = Partial<ListenerOptions> & Pick<ListenerOptions, 'handle'>
+
+/** A component that takes events from topics: a consumer, a projection. */
+interface TopicReader {
+  readonly topics: readonly TopicDefinition[]
+}
+
+/**
+ * What the composition of a service works with: everything that services have in common, made when it is first asked
+ * for. Whatever it gives out is already a component of the service and starts, stops and reports with it. `STAGES` of
+ * `@restante/service` says in which order.
+ */
+export class Kit<N extends ServiceName, P extends ServiceName, D extends Database = Database> {
+  readonly name: N
+  readonly log: Logger
+  readonly db: D
+  /** Connection settings; each consumer and the relay open sockets of their own. */
+  readonly kafka: Kafka
+  readonly #config: ServiceConfiguration<P>
+  readonly #service: Service
+  readonly #clients: ReadonlyMap<ServiceName, ServiceClient<N>>
+  readonly #consumed = new Set<TopicDefinition>()
+  #outbox: Outbox | undefined
+  #isComplete = false
+
+  constructor({ name, config, log, db }: KitOptions<N, P, D>) {
+    this.name = name
+    this.log = log
+    this.#config = config
+    this.#service = new Service({ name, log })
+    // First, so that a start that takes long can be watched.
+    this.use(new MetricsListener(config.metrics, { ...this.#front, limits: config.http.limits }))
+    this.db = this.use(db)
+    this.kafka = new Kafka({ ...config.kafka, clientId: name, log })
+    this.#clients = new Map(config.peers.names.map((peer) => [peer, this.#open(peer)]))
+  }
+
+  /**
+   * Adds a component and returns it. The topics of consumers and projections become a part of the readiness of the
+   * service (`TopicsCheck`), and the marks that they leave are swept.
+   */
+  use<C extends Component>(component: C): C {
+    if (this.#isComplete) throw new Error(`${component.name} is too late: the service is composed already`)
+    if (isTopicReader(component)) for (const topic of component.topics) this.#consumed.add(topic)
+    return this.#service.use(component)
+  }
+
+  /** The way to publish events. A service that asks for it runs a relay too; one that only consumes does not. */
+  get outbox(): Outbox {
+    if (this.#outbox === undefined) {
+      const { db, kafka, name: service } = this
+      this.#outbox = new Outbox({ db, service })
+      this.use(new Relay({ kafka, db, outbox: this.#outbox }))
+    }
+    return this.#outbox
+  }
+
+  /** The client of another service, which the configuration has to declare as a peer. */
+  peer(name: P): ServiceClient<N> {
+    return this.#client(name)
+  }
+
+  /** The client for URLs that come from users. Its requests reach public addresses only, and what `options` allow. */
+  fetcher(options: Omit<GuardedFetchOptions, 'version'>): GuardedFetch {
+    return this.use(new GuardedFetch({ version: VERSION, ...options }))
+  }
+
+  /**
+   * Serves the operations of a service behind the gateway. Requests that took long to arrive are confirmed with the
+   * gateway before they take effect.
+   * @throws Error when an operation has no handler, or a handler no operation.
+   */
+  serve({ callerKey, handlers, internal, upgrade }: ServeOptions<N>): void {
+    const handle = serviceRoutes({
+      service: this.name,
+      handlers,
+      internal,
+      callerKey,
+      confirm: confirmWith(this.#client('gateway')),
+      peerKeys: this.#config.peers.keys,
+    })
+    this.listen({ handle, ...(upgrade && { upgrade }) })
+  }
+
+  /** Serves HTTP where the configuration says, or where `options` do. */
+  listen(options: ListenOptions): void {
+    this.use(new HttpListener({ ...this.#config.http, ...this.#front, ...options }))
+  }
+
+  /** Ends the composition. @returns the service, ready to start. */
+  complete(): Service {
+    const produced = this.#outbox === undefined ? [] : Object.values(topics).filter(this.#isProducer)
+    const all = new Set<TopicDefinition>([...this.#consumed, ...produced])
+    if (all.size > 0) this.use(new TopicsCheck(this.kafka, [...all]))
+    if (this.#consumed.size > 0) this.use(new MarkSweeper({ db: this.db, log: this.log }))
+    this.#isComplete = true
+    return this.#service
+  }
+
+  get #front() {
+    return { log: this.log, docsUrl: this.#config.docsUrl, health: this.#service }
+  }
+
+  #open(peer: ServiceName): ServiceClient<N> {
+    return this.use(new ServiceClient({ from: this.name, to: peer, ...this.#config.peers.of(peer) }))
+  }
+
+  #client(name: ServiceName): ServiceClient<N> {
+    const client = this.#clients.get(name)
+    if (client === undefined) throw new Error(`the configuration of ${this.name} does not declare the peer ${name}`)
+    return client
+  }
+
+  readonly #isProducer = (topic: TopicDefinition): boolean => topic.producer === this.name
+}
+
+/** The kit of the service that has this configuration, for modules that compose a part of it. */
+export type KitOf<C, D extends Database = Database> =
+  C extends Configuration<infer N, infer P, infer _Given, infer _Config> ? Kit<N, P, D> : never
+
+function isTopicReader(component: object): component is TopicReader {
+  return 'topics' in component
+}

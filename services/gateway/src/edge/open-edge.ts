@@ -1,0 +1,70 @@
+import { LIMITS } from '@restante/contracts'
+import type { Handlers } from '@restante/service'
+import type { Config, GatewayKit } from '../config.ts'
+import { Meter } from '../rate-limits/meter.ts'
+import { RateLimits } from '../rate-limits/rate-limits.ts'
+import { Signatures } from '../signatures/authenticate.ts'
+import { forgetNonces } from '../signatures/nonces.ts'
+import { tenancyRoutes } from '../tenancy/routes.ts'
+import { Documents } from './documents.ts'
+import { edge } from './edge.ts'
+import { internalRoutes } from './internal-routes.ts'
+import type { KeyLookup } from './key-lookup.ts'
+import { KeyUsage } from './key-usage.ts'
+import { Peers } from './peers.ts'
+import { routeTable } from './route-table.ts'
+import { StreamUpgrade } from './stream-upgrade.ts'
+import { Upstreams } from './upstreams.ts'
+
+interface Parts {
+  readonly keys: KeyLookup
+  /** The operations that the gateway itself owns. */
+  readonly handlers: Handlers<'gateway'>
+}
+
+/** What a shutdown needs besides the streams: the lead of `/readyz`, requests that run, timers. */
+const DRAIN_RESERVE_MS = 8_000
+
+/** Serves the public API, and what other services ask the gateway. */
+export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Parts): void {
+  const { db, log } = kit
+  const internal = internalRoutes({ handlers: tenancyRoutes({ db }), peerKeys: config.peers.keys })
+  if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
+  const peers = new Peers(config.trustedProxies)
+  const usage = kit.use(new KeyUsage(db, log))
+  const limits = openLimits(kit, config)
+  const upstreams = openUpstreams(kit, config)
+  const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
+  const fanout = kit.peer('websocket-fanout')
+  const streams = kit.use(new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs }))
+  kit.use(forgetNonces(db, log))
+  kit.listen({
+    limits: { ...config.http.limits, isProxy: peers.isProxy },
+    headerBytes: LIMITS.request.headers,
+    audience: 'public',
+    handle: edge({
+      db,
+      routes: routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp']),
+      keys,
+      signatures: new Signatures({ db, publicUrls: config.publicUrls }),
+      usage,
+      peers,
+      limits,
+      upstreams,
+      documents: new Documents(config),
+      internal: config.internal === undefined ? internal : undefined,
+    }),
+    upgrade: streams.accept,
+  })
+}
+
+function openLimits(kit: GatewayKit, { rateLimits }: Config): RateLimits {
+  const { redis, settings } = rateLimits
+  const meter = kit.use(new Meter({ url: redis.url, log: kit.log }))
+  return new RateLimits({ meter, prefix: redis.prefix, settings })
+}
+
+function openUpstreams(kit: GatewayKit, { peers, callerKeys, upstreams }: Config): Upstreams {
+  const addresses = new Map([...callerKeys].map(([name, callerKey]) => [name, { url: peers.of(name).url, callerKey }]))
+  return kit.use(new Upstreams({ ...upstreams, addresses }))
+}

@@ -1,0 +1,56 @@
+import { Cursors, type Handlers, KeyedMutex } from '@restante/service'
+import { agentRoutes } from './agents/routes.ts'
+import type { Config, GatewayKit } from './config.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import type { Secrets } from './credentials/secrets.ts'
+import { inboxRoutes } from './inboxes/routes.ts'
+import { organizationRoutes } from './organizations/routes.ts'
+import { podRoutes } from './pods/routes.ts'
+import type { TenancyEvents } from './tenancy/events.ts'
+import type { GatewayTimers } from './timers.ts'
+
+interface Parts {
+  readonly secrets: Secrets
+  readonly events: TenancyEvents
+  readonly timers: GatewayTimers
+}
+
+/** How long a sign-up waits for others of the same human; below the time that a request may take. */
+const SIGN_UP_TIMEOUT_MS = 45_000
+
+/** The operations that the gateway itself owns. */
+export function ownOperations(kit: GatewayKit, config: Config, parts: Parts): Handlers<'gateway'> {
+  const { addresses, retiredAddressMs } = config
+  const cursors = new Cursors(config.cursorSecret)
+  const deps = { ...parts, db: kit.db, turns: new KeyedMutex(), cursors, addresses }
+  return {
+    ...organizationRoutes(deps),
+    ...podRoutes({ ...deps, limit: config.podLimit }),
+    ...inboxRoutes({ ...deps, retiredAddressMs }),
+    ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
+    ...agentRoutes({
+      ...deps,
+      ...peersOfAgents(kit),
+      humanTurns: new KeyedMutex({ timeoutMs: SIGN_UP_TIMEOUT_MS }),
+      settings: config.signUp,
+    }),
+  }
+}
+
+/** What sign-up and verification ask of other services. */
+function peersOfAgents(kit: GatewayKit) {
+  const mailIngest = kit.peer('mail-ingest')
+  const mailSend = kit.peer('mail-send')
+  const dispatcher = kit.peer('webhooks-dispatcher')
+  return {
+    hasReceivedMail: async (organization_id: string) =>
+      (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
+    hasMailFailed: async (id: string) => (await mailSend.call('mail-send.hasSystemMailFailed', { id })).failed,
+    endWebhooks: async ({ organizationId, takeOvers }: { organizationId: string; takeOvers: number }) => {
+      await dispatcher.call('webhooks-dispatcher.endWebhooks', {
+        organization_id: organizationId,
+        take_overs: takeOvers,
+      })
+    },
+  }
+}

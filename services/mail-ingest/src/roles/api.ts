@@ -1,0 +1,43 @@
+import { Cursors, notFound } from '@restante/service'
+import type { Config, IngestKit } from '../config.ts'
+import { DownloadLinks } from '../files/links.ts'
+import { fileRoutes } from '../files/routes.ts'
+import { inboundRoutes } from '../inbound/routes.ts'
+import { mailboxRoutes } from '../mailbox/routes.ts'
+import { LocalHandOver } from '../sent/local-hand-over.ts'
+import { RecentlySent } from '../sent/recently-sent.ts'
+import { sentRoutes } from '../sent/routes.ts'
+import { purgeRoutes } from '../tenancy/routes.ts'
+import type { Parts } from './parts.ts'
+
+/** The role `api`: the operations of the mailbox. */
+export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
+  const { db, log, outbox } = kit
+  const { hostname, publicUrl, callerKey } = config
+  const { blobs, placement, sweeper, purge, acceptance, recipients, rates, storage } = parts
+  const links = new DownloadLinks({ publicUrl, secret: config.linkSecret })
+  const cursors = new Cursors(config.cursorSecret)
+  const handOver = new LocalHandOver({ db, blobs, acceptance, recipients, rates, storage, hostname, log })
+  const justSent = new RecentlySent({ db, mailSend: kit.peer('mail-send'), placement, log })
+  kit.serve({
+    callerKey,
+    handlers: {
+      ...mailboxRoutes({ db, outbox, cursors, links, justSent, sweep: sweeper.notify }),
+      ...fileRoutes({ db, blobs, links }),
+    },
+    internal: {
+      ...inboundRoutes(db),
+      ...purgeRoutes({ db, notify: purge.notify }),
+      ...sentRoutes({ db, placement, handOver }),
+    },
+  })
+}
+
+/** A process without the role answers for its health only. */
+export function serveNothing(kit: IngestKit): void {
+  kit.listen({
+    handle: async () => {
+      throw notFound('Route')
+    },
+  })
+}

@@ -1,0 +1,66 @@
+import { type BlobStore, openBlobStore } from '@restante/blobs'
+import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
+import { Notifier } from '@restante/service'
+import type { Config, IngestKit } from '../config.ts'
+import { Acceptance } from '../inbound/acceptance.ts'
+import { HourlyCounters } from '../inbound/rates/hourly-counters.ts'
+import { InboundRates } from '../inbound/rates/inbound-rates.ts'
+import { StorageQuota } from '../inbound/storage-quota.ts'
+import { ReservedNames } from '../raw/reserved-names.ts'
+import { RawMailSweeper } from '../raw/sweeper.ts'
+import { SentPlacement } from '../sent/placement.ts'
+import { RecipientLookup } from '../smtp/recipients.ts'
+import { InboxPurge } from '../tenancy/purge.ts'
+
+/** Channel on which accepted mail is announced to the pipelines of other processes. */
+export const INBOUND_CHANNEL = 'restante_inbound'
+
+/** What the roles share. */
+export interface Parts {
+  readonly blobs: BlobStore
+  readonly parser: ParserPool
+  readonly recipients: RecipientLookup
+  readonly acceptance: Acceptance
+  readonly rates: InboundRates
+  readonly storage: StorageQuota
+  readonly placement: SentPlacement
+  /** Announces accepted mail. */
+  readonly notifier: Notifier
+  /** Both run in the role `pipeline`; the others wake them up, or need them for a request. */
+  readonly sweeper: RawMailSweeper
+  readonly purge: InboxPurge
+}
+
+export async function openParts(kit: IngestKit, config: Config): Promise<Parts> {
+  const { db, log, outbox } = kit
+  const { limits, redisCache, returnPath, exemptLoopback } = config
+  const blobs = kit.use(await openBlobStore(config.blobStore))
+  const parser = openParser(kit, config)
+  const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), returnPath: new ReturnPath(returnPath) })
+  const notifier = new Notifier(db, INBOUND_CHANNEL)
+  const names = kit.use(new ReservedNames(db))
+  const { url, prefix } = redisCache
+  const counters = kit.use(new HourlyCounters({ url, prefix: `${prefix}:inbound`, log }))
+  const { exemptNetworks } = limits
+  const { secret } = returnPath
+  return {
+    blobs,
+    parser,
+    recipients,
+    acceptance: new Acceptance({ db, outbox, names, notify: notifier.notify }),
+    rates: new InboundRates({ counters, limits: limits.rates, exemptNetworks, exemptLoopback, secret }),
+    storage: new StorageQuota({ db, limit: limits.storage }),
+    placement: new SentPlacement({ db, blobs, parser, outbox, recipients }),
+    notifier,
+    sweeper: new RawMailSweeper({ db, blobs, log }),
+    purge: new InboxPurge({ db, blobs, outbox, log }),
+  }
+}
+
+/** The threads that parse mail; a process that only receives needs none. */
+function openParser(kit: IngestKit, { roles, pipeline }: Config): ParserPool {
+  const reads = roles.has('pipeline') || roles.has('api')
+  const parser = createParserPool({ ...pipeline.parser, ...(!reads && { threads: 0 }) })
+  kit.use({ name: 'parser', stop: () => parser.close() })
+  return parser
+}

@@ -1,0 +1,60 @@
+import { ByteSemaphore, ChannelListener, Wakeup } from '@restante/service'
+import type { Config, IngestKit } from '../config.ts'
+import { RetentionSweeper } from '../housekeeping/retention-sweeper.ts'
+import { Leases } from '../pipeline/leases.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import { DnsCache } from '../sender/dns-cache.ts'
+import { SenderJudge } from '../sender/sender-judge.ts'
+import { deliveriesConsumer } from '../sent/consumers.ts'
+import { tenancyConsumer } from '../tenancy/consumers.ts'
+import { LabelRemoval } from '../tenancy/label-removal.ts'
+import { purgeBacklog } from '../tenancy/purge.ts'
+import { InboxReconciliation } from '../tenancy/reconciliation.ts'
+import { WaitingMailRecheck } from '../waiting/recheck.ts'
+import { INBOUND_CHANNEL, type Parts } from './parts.ts'
+
+/** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
+const RAW_MAIL_BYTES = 16 * 1024 * 1024
+
+/** The role `pipeline`: turns accepted mail into messages, follows events, and removes what has served its time. */
+export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {
+  const { db, log, outbox } = kit
+  const { hostname, pipeline, dnsServers } = config
+  const { blobs, parser, placement, notifier, sweeper } = parts
+  const wakeup = new Wakeup()
+  notifier.attach(wakeup.notify)
+  kit.use(sweeper)
+  kit.use(new RetentionSweeper({ db, log }))
+  followTenancy(kit, parts)
+  kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
+  kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
+  const dns = new DnsCache(dnsServers)
+  const judge = kit.use(new SenderJudge({ dns }))
+  const waiting = kit.use(new WaitingMailRecheck({ db, dns, log, notify: notifier.notify }))
+  const tools = {
+    db,
+    blobs,
+    outbox,
+    parser,
+    hostname,
+    authentication: { ...pipeline, hostname, judge, log },
+    answered: waiting.answered,
+    rspamdUrl: pipeline.rspamdUrl,
+    answers: { db, mailSend: kit.peer('mail-send'), placement, log },
+    memory: new ByteSemaphore({ bytes: RAW_MAIL_BYTES }),
+    sweep: sweeper.notify,
+    log,
+  }
+  const leases = kit.use(new Leases({ db, log }))
+  kit.use(new Pipeline({ tools, leases, wakeup, concurrency: pipeline.concurrency }))
+}
+
+/** Follows the ends of inboxes and organizations, and purges what they leave. */
+function followTenancy(kit: IngestKit, { purge }: Parts): void {
+  const { db, kafka, log, outbox } = kit
+  const { notify } = kit.use(purge)
+  kit.use(purgeBacklog(db, log))
+  const { notify: notifyLabels } = kit.use(new LabelRemoval({ db, outbox, log }))
+  kit.use(tenancyConsumer({ kafka, db, notify, notifyLabels }))
+  kit.use(new InboxReconciliation({ db, gateway: kit.peer('gateway'), log, notify }))
+}

@@ -1,0 +1,45 @@
+import type { BlobStore } from '@restante/blobs'
+import { Timers } from '@restante/jobs'
+import { ReturnPath } from '@restante/mime'
+import { SecretBox } from '@restante/service'
+import type { Config, SendKit } from '../config.ts'
+import { Attempts, type DeliveryTimers } from './attempts.ts'
+import { LocalRoute } from './local-route.ts'
+import { MxHosts } from './mx-hosts.ts'
+import { OutboundContent } from './outbound-content.ts'
+import { OutboundQueue } from './outbound-queue.ts'
+import { OutsideRoute } from './outside-route.ts'
+import { Settlements } from './settlements.ts'
+
+/** What gives mail to delivery: its content, and the queue of messages on their way out. */
+export interface Delivery {
+  readonly content: OutboundContent
+  readonly departures: OutboundQueue
+}
+
+/** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
+export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): Delivery {
+  const { db, log, outbox } = kit
+  const { delivery, defaultDomain, redis } = config
+  const returnPath = new ReturnPath(config.returnPath)
+  const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
+  const exchanges = new MxHosts(delivery.exchanges)
+  const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
+  new Attempts({
+    ...delivery,
+    db,
+    timers,
+    settlements: new Settlements(outbox),
+    routes: {
+      'delivery-local': new LocalRoute({
+        gateway: kit.peer('gateway'),
+        mailIngest: kit.peer('mail-ingest'),
+        returnPath,
+        name: defaultDomain,
+      }),
+      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, exchanges })),
+    },
+    log,
+  }).register()
+  return { content, departures: new OutboundQueue(timers, (domain) => domain === defaultDomain) }
+}

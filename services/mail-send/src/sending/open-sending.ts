@@ -1,0 +1,26 @@
+import type { BlobStore } from '@restante/blobs'
+import type { DkimKey } from '@restante/mime'
+import type { Config, SendKit } from '../config.ts'
+import type { OutboundQueue } from '../delivery/outbound-queue.ts'
+import { Acceptance } from './acceptance.ts'
+import { Sender } from './sender.ts'
+
+interface SendingParts {
+  readonly blobs: BlobStore
+  readonly departures: OutboundQueue
+  readonly dkim: DkimKey | undefined
+}
+
+/** What accepts messages of callers. Mail may be sent from the default domain, and is signed with its key. */
+export function openSending(kit: SendKit, config: Config, { blobs, departures, dkim }: SendingParts): Sender {
+  const { db, outbox } = kit
+  const isShared = (domain: string) => domain === config.defaultDomain
+  return new Sender({
+    db,
+    acceptance: new Acceptance({ db, outbox, blobs, departures }),
+    mailIngest: kit.peer('mail-ingest'),
+    fetcher: kit.fetcher({ ...config.outbound, dnsServers: config.dnsServers }),
+    attachmentTimeoutMs: config.attachmentTimeoutMs,
+    domains: { isVerified: isShared, isShared, dkimKey: (domain) => (isShared(domain) ? dkim : undefined) },
+  })
+}
