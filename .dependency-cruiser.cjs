@@ -50,7 +50,14 @@ module.exports = {
       comment: 'A package is imported through its index, so that its inside can change.',
       severity: 'error',
       from: { path: '^((?:libs|services|deploy)/[^/]+|test-e2e|tools)/' },
-      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/(index|orm|statements|machine-load)\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/(index|orm|statements|machine-load|testing)\\.ts$'] },
+    },
+    {
+      name: 'testing-for-tests',
+      comment: 'What a lib offers for tests is no part of a running service.',
+      severity: 'error',
+      from: { pathNot: ['/test/', '^test-e2e/', '^libs/testkit/', '^libs/[^/]+/src/testing'] },
+      to: { path: '^libs/[^/]+/src/testing' },
     },
     {
       name: 'kafkajs-behind-messaging',

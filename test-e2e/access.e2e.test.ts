@@ -1,10 +1,4 @@
 import {
-  type Access,
-  accessBelowWrongParent,
-  accessOf,
-  CREDENTIALS,
-  type Credential,
-  demandedPermission,
   isPermission,
   type OperationDefinition,
   operations,
@@ -15,6 +9,14 @@ import {
   type Tier,
   UPGRADE,
 } from '@restante/contracts'
+import {
+  type Access,
+  accessBelowWrongParent,
+  accessOf,
+  CREDENTIALS,
+  type Credential,
+  demandedPermission,
+} from '@restante/contracts/testing'
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from './support/api.ts'
 import {

@@ -1,4 +1,5 @@
-import { type Credential, type OperationDefinition, type PermissionGrant, PREFIX, type Tier } from '@restante/contracts'
+import { type OperationDefinition, type PermissionGrant, PREFIX, type Tier } from '@restante/contracts'
+import type { Credential } from '@restante/contracts/testing'
 import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { codeFor, mailTo } from './mail.ts'

@@ -47,6 +47,14 @@ describe('import rules', () => {
       },
     ],
     [
+      'a service that imports what a lib offers for tests',
+      'testing-for-tests',
+      {
+        'libs/service/src/testing.ts': promise,
+        'services/gateway/src/main.ts': `import { promise } from '../../../libs/service/src/testing.ts'\nvoid promise\n`,
+      },
+    ],
+    [
       'a lib that imports a type of a lib after it',
       'lib-order-service',
       {

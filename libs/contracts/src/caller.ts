@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { SERVICES } from './services.ts'
 
 /** What the organization may send right now; `only:<address>` while an agent's human is not verified. */
 export const sendingRight = z.union([
@@ -58,7 +57,3 @@ export const caller = z.object({
   take_overs: z.int().min(1).optional(),
 })
 export type Caller = z.infer<typeof caller>
-
-/** Claims of a call that one service makes to another on its own behalf. */
-export const serviceCaller = z.object({ service: z.enum(SERVICES) })
-export type ServiceCaller = z.infer<typeof serviceCaller>

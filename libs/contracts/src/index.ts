@@ -1,4 +1,3 @@
-export * from './access.ts'
 export * from './caller.ts'
 export * from './errors.ts'
 export * from './event.ts'

@@ -1,3 +1,4 @@
+import { type OperationDefinition, type OperationId, operations, type Tier } from '../src/index.ts'
 import {
   type Access,
   accessBelowWrongParent,
@@ -5,11 +6,7 @@ import {
   CREDENTIALS,
   type Credential,
   demandedPermission,
-  type OperationDefinition,
-  type OperationId,
-  operations,
-  type Tier,
-} from '../src/index.ts'
+} from '../src/testing.ts'
 
 const DENIED: Access = { status: 403, code: 'missing_permission' }
 const FORBIDDEN: Access = { status: 403, code: 'forbidden' }

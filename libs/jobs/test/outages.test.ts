@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { createLogger, type Logger, sql, Wire } from '@restante/service'
+import { createLogger, type Logger, sql } from '@restante/service'
+import { Wire } from '@restante/service/testing'
 import { OwnRedis } from './own-redis.ts'
 import { ago, at, effect, never, openDatabase, REDIS_URL, Stack, signal, until } from './stack.ts'
 

@@ -1,7 +1,8 @@
 import { sql, UpstreamError } from '@restante/service'
 import { sweepMarks } from '../src/consumer/marks.ts'
 import { encodeHeaders } from '../src/envelope.ts'
-import { Consumer, decodeEvent, deliverTwiceAndSwapped } from '../src/index.ts'
+import { Consumer, decodeEvent } from '../src/index.ts'
+import { deliverTwiceAndSwapped } from '../src/testing.ts'
 import { ADD_EFFECT, type LetterConsumerOptions, letters, posted, Stage, until } from './stage.ts'
 
 /** The simplest handler: one row for each effect, so that a second one would show. */

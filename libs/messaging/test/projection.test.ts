@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { TopicDefinition } from '@restante/contracts'
 import { type Database, sql } from '@restante/service'
 import { z } from 'zod'
-import { deliverTwiceAndSwapped, Outbox, Projection, type ProjectionStore, type SnapshotPage } from '../src/index.ts'
+import { Outbox, Projection, type ProjectionStore, type SnapshotPage } from '../src/index.ts'
+import { deliverTwiceAndSwapped } from '../src/testing.ts'
 import { Stage, until } from './stage.ts'
 
 const box = z.object({ name: z.string(), version: z.int(), colour: z.string() })

@@ -101,4 +101,3 @@ export {
 export { DecryptionError, SecretBox } from './secrets/secret-box.ts'
 export { createLogger, type Logger } from './telemetry/logger.ts'
 export { startTelemetry } from './telemetry/tracing.ts'
-export { Wire } from './testing/wire.ts'

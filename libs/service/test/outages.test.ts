@@ -9,9 +9,9 @@ import {
   retryThroughOutage,
   sql,
   UpstreamError,
-  Wire,
 } from '../src/index.ts'
 import { OrmDatabase } from '../src/orm.ts'
+import { Wire } from '../src/testing.ts'
 import { PrismaClient } from './fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'

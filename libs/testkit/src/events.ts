@@ -7,7 +7,8 @@ import {
   type TopicDefinition,
   topics,
 } from '@restante/contracts'
-import { type Kafka, recordOf } from '@restante/messaging'
+import type { Kafka } from '@restante/messaging'
+import { recordOf } from '@restante/messaging/testing'
 
 /** Whose event: an inbox with where it belongs. */
 export interface InboxScope {

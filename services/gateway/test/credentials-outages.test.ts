@@ -1,4 +1,5 @@
-import { createLogger, type Service, Wire } from '@restante/service'
+import { createLogger, type Service } from '@restante/service'
+import { Wire } from '@restante/service/testing'
 import { freePort, waitFor } from '@restante/testkit'
 import { service as gatewayService } from '../src/main.ts'
 import { type Api, apiOf, startGateway, type TestGateway } from './gateway.ts'

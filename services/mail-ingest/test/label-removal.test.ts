@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { deliverTwiceAndSwapped } from '@restante/messaging'
+import { deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { sql } from '@restante/service'
 import { organizationTakenOverEvent, waitFor } from '@restante/testkit'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import { deliverTwiceAndSwapped } from '@restante/messaging'
+import { deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createTopics, freePort, SmtpSession, sendMail, startService, urlOf, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { service as mailIngest } from '../src/main.ts'

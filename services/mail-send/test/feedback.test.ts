@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventOf, topics } from '@restante/contracts'
-import { deliverShuffled, deliverTwiceAndSwapped, Outbox } from '@restante/messaging'
+import { Outbox } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { ReturnPath } from '@restante/mime'
 import { sql } from '@restante/service'
 import { countRows } from '@restante/testkit'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { EventOf, Topic } from '@restante/contracts'
 import { Timers } from '@restante/jobs'
-import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
+import { Kafka } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createLogger, Database, SecretBox, sql } from '@restante/service'
 import {
   createDatabase,

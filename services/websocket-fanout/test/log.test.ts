@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { deliverShuffled, deliverTwiceAndSwapped, Kafka } from '@restante/messaging'
+import { Kafka } from '@restante/messaging'
+import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createLogger, Database, sql } from '@restante/service'
 import {
   createDatabase,

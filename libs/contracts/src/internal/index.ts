@@ -2,8 +2,9 @@ import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../operation.ts'
 import type { ServiceName } from '../services.ts'
 import { gatewayInternalOperations } from './gateway.ts'
-import { mailIngestInternalOperations, mailSendInternalOperations, websocketFanoutInternalOperations } from './mail.ts'
+import { mailIngestInternalOperations, mailSendInternalOperations } from './mail.ts'
 import { purgeOperations } from './purge.ts'
+import { websocketFanoutInternalOperations } from './stream.ts'
 import { takeOverOperations } from './take-over.ts'
 
 /** Every synchronous call between services; there are few, each where a caller needs the answer now. */

@@ -1,4 +1,5 @@
-import { createLogger, type Rate, Wire } from '@restante/service'
+import { createLogger, type Rate } from '@restante/service'
+import { Wire } from '@restante/service/testing'
 import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
 import { bucketOf, type Charge, type Refusal } from '../../src/rate-limits/buckets.ts'

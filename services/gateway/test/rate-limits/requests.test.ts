@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { Wire } from '@restante/service'
+import { Wire } from '@restante/service/testing'
 import { waitFor } from '@restante/testkit'
 import { type Answer, type Api, startGateway, type TestGateway } from '../gateway.ts'
 import { askSigned, newKey, registerKey } from '../signing.ts'
