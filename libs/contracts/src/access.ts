@@ -7,7 +7,7 @@ import type { Tier } from './tiers.ts'
 /** Who asks, seen from what the path of the request names. */
 interface Holder {
   readonly tier: Tier
-  /** Whether what the path names lies in its scope. */
+  /** Whether the resource that the path names is in its scope. */
   readonly own: boolean
   /** `unverified`: of an agent organization that is not verified. `provisional`: a sign-up key that waits for its code. */
   readonly state?: 'unverified' | 'provisional'
@@ -15,7 +15,7 @@ interface Holder {
   readonly signs?: true
 }
 
-/** The kinds of credential that the route table tells apart, and no credential at all. */
+/** The kinds of credential that the route table distinguishes, including none. */
 export const CREDENTIALS = {
   none: undefined,
   organization: { tier: 'organization', own: true },
@@ -53,14 +53,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
-/** An unverified organization has the one inbox that sign-up made (identity 5.4). */
+/** An unverified organization has only the inbox that sign-up created (identity 5.4). */
 const EXHAUSTED_WHILE_UNVERIFIED = 'inbox_create'
 
 /**
- * The route table as a function (identity 4.2, 4.3, 5.4): how a request with right values is answered under a prefix.
- * It says what is promised, by the columns of the table of operations, and not how the gateway decides: the test that
- * asks a running system for every combination compares two answers that were found independently.
- * @param permitted whether the credential holds the operation's permission: see `demandedPermission`.
+ * The route table as a function (identity 4.2, 4.3, 5.4): the answer to a request with valid values under a prefix. It
+ * states what is promised, by the columns of the table of operations, and not how the gateway decides: the test that
+ * tries every combination on a running system compares two independent answers.
+ * @param permitted whether the credential has the operation's permission: see `demandedPermission`.
  */
 export function accessOf(
   operation: OperationDefinition,

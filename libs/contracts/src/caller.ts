@@ -48,7 +48,7 @@ export const caller = z.object({
   inbox: callerInbox.optional(),
   credential: callerCredential,
   sending: sendingRight,
-  /** Facts about the organization that decide rights: an agent organization whose human is not verified yet. */
+  /** Facts about the organization that determine rights: an agent organization whose human is not verified yet. */
   unverified: z.boolean(),
   /**
    * How often the organization had been taken over when the credential was looked up (identity 5.1); absent: never. A

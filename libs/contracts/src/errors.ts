@@ -8,7 +8,7 @@ export interface ErrorDefinition {
   /** Value of `x-should-retry`, which stops clients from repeating a permanent failure; undefined: header not sent. */
   readonly retry: boolean | undefined
   readonly message: string
-  /** Next action, where one holds for every occurrence of the code. */
+  /** Next action, where one applies to every occurrence of the code. */
   readonly fix?: string
 }
 
@@ -49,7 +49,7 @@ export const ERRORS = {
     status: 403,
     name: 'ForbiddenError',
     retry: false,
-    message: 'A key cannot grant more than it holds itself',
+    message: 'A key cannot grant permissions that it does not have',
   },
   unrestricted_key_required: {
     status: 403,

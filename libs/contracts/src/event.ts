@@ -13,7 +13,10 @@ export interface EventRouting {
   readonly restricted?: readonly string[]
 }
 
-/** Routing of a fact whose organization its producer cannot know: a report names a delivery, and only mail-send its owner. */
+/**
+ * Routing of an event whose organization its producer cannot know: a report names a delivery, and only mail-send knows
+ * the owner.
+ */
 export const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000'
 
 /** One event as a producer hands it to the outbox, or a consumer gets it from the topic. */
@@ -44,7 +47,7 @@ export interface EventDefinition {
 export interface TopicDefinition {
   readonly name: string
   readonly producer: ServiceName
-  /** What the Kafka key holds; order is kept per key. */
+  /** The value of the Kafka key; order is kept per key. */
   readonly key: string
   readonly partitions: number
   readonly retentionMs: number

@@ -22,7 +22,7 @@ export function inboxUid(text: string): InboxUid {
   return text
 }
 
-/** The address as it is stored and compared. @throws TypeError when it holds no `@`. */
+/** The address in its stored and compared form. @throws TypeError when it has no `@`. */
 export function inboxAddress(text: string): InboxAddress {
   const folded = text.toLowerCase()
   if (!isInboxAddress(folded)) throw new TypeError('an inbox address holds an @')
@@ -37,7 +37,10 @@ function isInboxAddress(text: string): text is InboxAddress {
   return text.indexOf('@') > 0
 }
 
-/** Caller-chosen alias of a resource (identity 1.1); it never holds `@` or `/`, so it cannot be taken for an inbox id. */
+/**
+ * Caller-chosen alias of a resource (identity 1.1); it never contains `@` or `/`, so it cannot be taken for an inbox
+ * id.
+ */
 export const CLIENT_ID = /^[A-Za-z0-9\-._~]{1,256}$/
 /** Value of the `Idempotency-Key` header on the send family (identity 1.8). */
 export const IDEMPOTENCY_KEY = /^[A-Za-z0-9\-._~]{1,256}$/
@@ -45,7 +48,7 @@ export const IDEMPOTENCY_KEY = /^[A-Za-z0-9\-._~]{1,256}$/
 export const USERNAME = /^(?!\.)(?!.*\.\.)[a-z0-9._-]{1,64}(?<!\.)$/
 /** `ep_` and 27 base62 characters (events 7.2). */
 export const WEBHOOK_ID = /^ep_[0-9A-Za-z]{27}$/
-/** A minted secret: region and 256 bits (identity 1.1). Look-up takes any text that starts with `am_`. */
+/** An issued secret: region and 256 bits (identity 1.1). Look-up accepts any text that starts with `am_`. */
 export const API_KEY_SECRET = /^am_(us|eu)_[0-9a-f]{64}$/
 /** Start of every API key. */
 export const API_KEY_START = 'am_'

@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /**
- * Every number that somebody outside a service can notice, by subject. Sizes are bytes of UTF-8, lengths are characters,
- * times are milliseconds, unless the name says otherwise. Those that an installation may change are defaults here.
+ * Every limit that is visible outside of a service, by subject. Sizes are bytes of UTF-8, lengths are characters, times
+ * are milliseconds, unless the name says otherwise. Limits that an installation may change are defaults here.
  */
 export const LIMITS = {
   /** Lists (identity 1.4, mail 1). */
@@ -30,7 +30,7 @@ export const LIMITS = {
     headers: 32 * KB,
     /** Request target; above it 414. */
     url: 16 * KB,
-    /** Answers above it are compressed for a client that takes gzip. */
+    /** Larger responses are compressed for a client that accepts gzip. */
     compressAbove: 1 * KB,
     /** Accepted `X-Request-Id`. */
     requestId: 128,
@@ -59,7 +59,7 @@ export const LIMITS = {
     perOrganization: 1000,
     /** Members of a `permissions` object, unknown names included. */
     permissions: 256,
-    /** A positive look-up may be remembered this long: the bound within which revocation holds. */
+    /** How long a positive look-up may be cached: the bound within which revocation takes effect. */
     cache: 1 * SECOND,
     /** `used_at` is written at most this often per key. */
     usedAt: 1 * MINUTE,
@@ -74,7 +74,7 @@ export const LIMITS = {
     nonce: { min: 22, max: 256 },
     /** Longer than a signature can be valid, by more than clocks of processes differ. */
     nonceKept: 11 * MINUTE,
-    /** Characters of Signature-Input, and of Signature: several times what a signature takes. */
+    /** Characters of Signature-Input, and of Signature: several times what a signature needs. */
     header: 2048,
     /** Signatures beside each other; one is the caller's, others may be those of proxies. */
     labels: 4,
@@ -153,13 +153,15 @@ export const LIMITS = {
     organizationMails: 20_000,
     parseMemoryMb: 256,
     parseTime: 5 * SECOND,
-    /** Slow mail holds up its inbox for so long; then it is stored unparsed. */
+    /** Slow mail holds up its inbox for this long; then it is stored unparsed. */
     slowLane: 1 * MINUTE,
     attempts: 3,
     /** Ids that mails named and no message carries: those of one thread that are remembered, the newest (mail 13.1). */
     rememberedIds: 20,
   },
-  /** How much of one received mail is read; what lies beyond is left out of its record, the raw mail keeps it. */
+  /**
+   * How much of one received mail is parsed; content beyond it is missing from its record, and kept in the raw mail.
+   */
   mime: {
     /** Header block of one part. */
     headerBytes: 256 * KB,
@@ -182,8 +184,8 @@ export const LIMITS = {
     htmlTags: 60_000,
   },
   /**
-   * A thread's senders, recipients and attachments are each cut to its newest, in number and in bytes; they are united
-   * anew from as many of its newest messages.
+   * A thread's senders, recipients and attachments are each truncated to the newest, in number and in bytes; they are
+   * rebuilt from as many of its newest messages.
    */
   thread: { list: 1_000, listBytes: 128 * KB, messages: 1_000, messageBytes: 512 * KB },
   /** Stored messages (mail 5). */
@@ -215,7 +217,7 @@ export const LIMITS = {
     jitter: 0.1,
     inFlight: 10,
     responseBytes: 16 * KB,
-    /** The failure clock starts on several failures within a day that lie this far apart at least. */
+    /** The failure clock starts on several failures within a day that are at least this far apart. */
     failureSpan: 12 * HOUR,
     failureWindow: 1 * DAY,
     /** Failing for this long disables the webhook. */
@@ -247,9 +249,9 @@ export const LIMITS = {
     delivery: 90 * DAY,
     /** Ids that mails named and no message carries (mail 13.1). */
     rememberedId: 30 * DAY,
-    /** A code mail and the address of its human: longer than the code is valid, after which nobody asks about the mail. */
+    /** A code mail and the address of its human: longer than the code is valid; afterwards the mail is not needed. */
     codeMail: 2 * DAY,
-    /** That an inbox or organization was deleted: longer than its deliveries, and what is told of them, may come up. */
+    /** Tombstones of inboxes and organizations: must outlive deliveries and late events about them. */
     tombstone: (90 + 21) * DAY,
   },
 } as const

@@ -6,7 +6,7 @@ import type { Tier } from './tiers.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** How a request proves who it is: an API key, nothing at all, or a signature inside the URL (download links). */
+/** How a request is authenticated: an API key, nothing at all, or a signature inside the URL (download links). */
 export type Authentication = 'key' | 'none'
 
 /** A body that is not JSON: bytes are streamed through untouched. */
@@ -26,7 +26,7 @@ export interface RequestContract {
   readonly summary: string
   readonly params: z.ZodObject
   readonly query: z.ZodObject
-  /** `undefined`: the operation takes no body and one that is sent is ignored. */
+  /** `undefined`: the operation has no body and a sent one is ignored. */
   readonly body: z.ZodType | undefined
   /** `undefined`: success has no body (204). */
   readonly response: z.ZodType | typeof BINARY | typeof UPGRADE | undefined
@@ -51,7 +51,7 @@ export interface OperationDefinition extends RequestContract {
   readonly signedPermission?: Permission
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication
-  /** Codes it can answer besides those that follow from its shape (`errorCodesOf`). */
+  /** Codes of its error responses in addition to those that follow from its shape (`errorCodesOf`). */
   readonly errors?: readonly ErrorCode[]
 }
 

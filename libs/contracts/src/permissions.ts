@@ -75,8 +75,8 @@ export interface CredentialRights {
 }
 
 /**
- * Whether a credential holds a permission: by being unrestricted or by name, and `app_connect` by its own bit alone
- * (identity 3.4). Every check of a permission comes down to this one.
+ * Whether a credential has a permission: by being unrestricted or by name, and `app_connect` by its own flag only
+ * (identity 3.4). Every check of a permission uses this function.
  */
 export function holdsPermission({ permissions, app_connect }: CredentialRights, permission: Permission): boolean {
   if (permission === 'app_connect') return app_connect
@@ -119,5 +119,5 @@ export function tiersOfPermission(permission: Permission | InternalPermission): 
   return ALL_TIERS
 }
 
-/** What a key is allowed: absent stands for an unrestricted key, which holds everything but `app_connect` (identity 3.4). */
+/** The permissions of a key: absent for an unrestricted key, which has all but `app_connect` (identity 3.4). */
 export type PermissionGrant = { readonly [P in Permission]?: boolean }

@@ -19,5 +19,5 @@ export const RESERVED_PATHS: readonly { readonly path: string; readonly prefixes
   { path: '/providers/search', prefixes: ['organization'] },
 ]
 
-/** The parameter whose value may hold slashes that are not encoded, as the Python client sends it (identity 1.2). */
+/** The parameter whose value may contain unencoded slashes, as the Python client sends it (identity 1.2). */
 export const MESSAGE_ID_PARAMETER = 'message_id'

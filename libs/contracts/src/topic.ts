@@ -20,7 +20,7 @@ export function routingWithin({
 
 /** How a topic makes the envelope of an event from the facts that the event is about. */
 interface EnvelopeRules<Key extends string, Facts extends { readonly [K in Key]: string }> {
-  /** The fact that the Kafka key holds; order is kept per key. */
+  /** The fact that becomes the Kafka key; order is kept per key. */
   readonly key: Key
   /** What the event is about: an id that a person can grep for. */
   readonly subject: (facts: Facts, type: string) => string
@@ -81,7 +81,7 @@ function isMade<E extends Events, Type extends keyof E & string>(
   return Object.hasOwn(events, type) && event.type === type
 }
 
-/** A topic whose payloads hold the facts that its envelopes are made from. */
+/** A topic whose payloads contain the facts for its envelopes. */
 export function defineTopic<
   const Key extends string,
   Facts extends { readonly [K in Key]: string },
@@ -106,7 +106,7 @@ export function defineTopic<
   }
 }
 
-/** A topic whose payloads are documents for the public, which name no immutable identities: producers give the facts. */
+/** A topic whose payloads are public documents, which name no immutable identities: producers provide the facts. */
 export function definePublicTopic<
   const Key extends string,
   Facts extends { readonly [K in Key]: string },

@@ -15,18 +15,18 @@ interface DeliveryFacts {
 }
 
 const events = {
-  'message.accepted': { schema: sentCopy, summary: 'A send was accepted: the mailbox holds its copy from now on.' },
+  'message.accepted': { schema: sentCopy, summary: 'A send was accepted: the mailbox has its copy from now on.' },
   'delivery.handed_over': {
     schema: z.object({ ...delivery, recipients }),
     summary: 'The mail left: at most once per message, with all its recipients.',
   },
   'delivery.delivered': {
     schema: z.object({ ...delivery, recipients, remote: z.string().optional() }),
-    summary: 'A remote server, or an inbox here, took the mail for these recipients.',
+    summary: 'A remote server, or an inbox of the installation, accepted the mail for these recipients.',
   },
   'delivery.delayed': {
     schema: z.object({ ...delivery, recipients, diagnostic }),
-    summary: 'A first retry failed too; delivery goes on.',
+    summary: 'A first retry failed too; delivery continues.',
   },
   'delivery.bounced': {
     schema: z.object({

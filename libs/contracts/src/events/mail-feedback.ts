@@ -39,8 +39,8 @@ const events = {
 } as const
 
 /**
- * Reports about our own mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). Whose delivery it is only mail-send
- * knows: their routing carries `NO_ORGANIZATION`.
+ * Reports about sent mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). Only mail-send knows the owner of the
+ * delivery: their routing is `NO_ORGANIZATION`.
  */
 export const mailFeedbackTopic = defineTopic({
   name: 'mail.feedback',

@@ -29,7 +29,7 @@ const events = {
       size: z.int(),
       accepted_at: z.iso.datetime(),
     }),
-    summary: 'A mail is durable and the peer was told so.',
+    summary: 'A mail is stored durably and was acknowledged.',
   },
   'mail.processed': {
     schema: z.object({

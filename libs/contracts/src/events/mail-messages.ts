@@ -27,9 +27,9 @@ export interface MessageFacts {
   readonly pod_id: string
   readonly inbox_uid: string
   readonly message_id: string
-  /** The labels that the message has now; none where it is gone with its inbox. */
+  /** The current labels of the message; none when it was deleted with its inbox. */
   readonly labels: readonly string[]
-  /** The inbox is gone: its pod and organization still get the event, and no subscriber to the inbox does. */
+  /** The inbox is deleted: its pod and organization still get the event, and no subscriber to the inbox does. */
   readonly inbox_deleted?: boolean
 }
 

@@ -52,7 +52,7 @@ export const messageEvents = {
   'message.sent': {
     schema: z.object({ ...envelope('message.sent'), send: z.object({ ...about, recipients }) }),
     public: true,
-    summary: 'A mail has left: handed to the outside or to an inbox here.',
+    summary: 'A mail was sent: handed over to an external server or to an inbox of the installation.',
   },
   'message.delivered': {
     schema: z.object({ ...envelope('message.delivered'), delivery: z.object({ ...about, recipients }) }),

@@ -7,7 +7,7 @@ const version = z.int().meta({ description: 'Grows with each change of the entit
 const at = z.iso.datetime()
 const times = { created_at: at, updated_at: at }
 
-/** Full state of an organization; who its human is stays with the owner. */
+/** Full state of an organization; the address of its human stays with the owner. */
 export const organizationState = z.object({
   organization_id: z.guid(),
   version,
@@ -59,7 +59,9 @@ export const credentialState = z.object({
 })
 export type CredentialState = z.infer<typeof credentialState>
 
-/** Who holds an organization since another sign-up with its human's address took it over (identity 5.1). */
+/**
+ * The credential that holds an organization since another sign-up with its human's address took it over (identity 5.1).
+ */
 export const takeOverState = z.object({
   organization_id: z.guid(),
   version,
@@ -67,7 +69,9 @@ export const takeOverState = z.object({
   take_overs: z
     .int()
     .min(1)
-    .meta({ description: 'Number of this take-over. What carries a lower one was made by earlier credentials.' }),
+    .meta({
+      description: 'Number of this take-over. Resources with a lower number were created by earlier credentials.',
+    }),
   verified: z.boolean().meta({
     description:
       'Whether the human has confirmed it. Names, metadata, labels and the like made before `at` go only then.',
@@ -83,15 +87,15 @@ const events = {
   'organization.changed': { schema: organizationState, summary: 'An organization was created or changed.' },
   'organization.taken_over': {
     schema: takeOverState,
-    summary: 'Another key took an organization over, or that key was verified; what earlier keys made ends.',
+    summary: 'Another key took an organization over, or that key was verified; resources of earlier keys are removed.',
   },
-  'organization.deleted': { schema: z.object(gone), summary: 'An organization is gone, with everything in it.' },
+  'organization.deleted': { schema: z.object(gone), summary: 'An organization was deleted, with everything in it.' },
   'pod.changed': { schema: podState, summary: 'A pod was created or changed.' },
-  'pod.deleted': { schema: z.object({ ...gone, pod_id: z.guid() }), summary: 'A pod is gone.' },
+  'pod.deleted': { schema: z.object({ ...gone, pod_id: z.guid() }), summary: 'A pod was deleted.' },
   'inbox.changed': { schema: inboxState, summary: 'An inbox was created, changed, paused or resumed.' },
   'inbox.deleted': {
     schema: z.object({ ...gone, pod_id: z.guid(), inbox_uid: z.guid(), address: z.string() }),
-    summary: 'An inbox is gone; whoever holds something of it purges that.',
+    summary: 'An inbox was deleted; every service purges its data of it.',
   },
   'credential.changed': { schema: credentialState, summary: 'A key was created or changed.' },
   'credential.deleted': {
@@ -112,13 +116,13 @@ interface TenancyFacts {
   readonly credential_id?: string | undefined
 }
 
-/** A consumer that starts later than the retention reaches takes the owner's snapshot first. */
+/** A consumer that starts later than the retention reaches reads the owner's snapshot first. */
 export const tenancyTopic = defineTopic({
   name: 'tenancy',
   producer: 'gateway',
   summary: 'Organizations, pods, inboxes and credentials: full state at each change, and deletions. Never a secret.',
   key: 'organization_id',
-  // The entity of the event is the narrowest that its payload names; a take-over names the key that survived besides.
+  // The entity of the event is the narrowest that its payload names; a take-over also names the remaining key.
   subject: (facts: TenancyFacts, type) =>
     type === 'organization.taken_over'
       ? facts.organization_id
@@ -127,7 +131,7 @@ export const tenancyTopic = defineTopic({
   events,
 })
 
-/** One live entity as a snapshot lists it: the event that its last change made. */
+/** One live entity of a snapshot, in the form of the event of its last change. */
 export const tenancyEntity = z.discriminatedUnion('type', [
   z.object({ type: z.literal('organization.changed'), payload: organizationState }),
   z.object({ type: z.literal('pod.changed'), payload: podState }),

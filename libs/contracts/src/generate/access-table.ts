@@ -4,7 +4,7 @@ import { pathsOf } from '../operations/index.ts'
 import type { Tier } from '../tiers.ts'
 import { table } from './markdown.ts'
 
-/** A column: what keys of a tier are answered about what is theirs and, where it differs, about what is not. */
+/** A column: the answers to keys of a tier for resources in their scope and, where they differ, outside of it. */
 const COLUMNS: readonly { readonly head: string; readonly own: Credential; readonly foreign: Credential }[] = [
   { head: 'Organization key', own: 'organization', foreign: 'foreign organization' },
   { head: 'Pod key', own: 'pod', foreign: 'foreign pod' },

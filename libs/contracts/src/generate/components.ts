@@ -11,8 +11,8 @@ export class Components {
   readonly #schemas = new Map<string, Json>()
 
   /**
-   * The JSON Schema of a zod schema: what is sent (`input`), what is sent as a JSON body, where `null` stands for an absent
-   * member (`body`), or what is answered (`output`).
+   * The JSON Schema of a zod schema: of a request (`input`), of a JSON body, where `null` means an absent member
+   * (`body`), or of a response (`output`).
    */
   convert(schema: z.ZodType, io: 'input' | 'output' | 'body'): Json {
     // Wrapped, because only inner schemas become definitions: so a named one is a reference wherever it stands.

@@ -1,5 +1,5 @@
 /** First line of each generated page. */
-export const NOTICE = '<!-- Generated from libs/contracts by `npm run generate:docs`; changes here are lost. -->'
+export const NOTICE = '<!-- Generated from libs/contracts by `npm run generate:docs`; do not edit. -->'
 
 /** A Markdown table; a pipe inside a cell is escaped. */
 export function table(head: readonly string[], body: readonly (readonly string[])[]): string {

@@ -6,7 +6,7 @@ import { TIERS, type Tier } from '../tiers.ts'
 import { ACCESS_NOTES, accessTable } from './access-table.ts'
 import { NOTICE, table } from './markdown.ts'
 
-/** The route table, and who can use which permission. */
+/** The route table, and which credentials can use which permission. */
 export function routesPage(): string {
   const all = Object.values<OperationDefinition>(operations)
   return [

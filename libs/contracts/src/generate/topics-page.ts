@@ -6,7 +6,7 @@ import { anchor, NOTICE, table } from './markdown.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** The topic catalog: what a person who tails a topic needs to know. */
+/** The topic catalog, for people who read topics with ordinary tools. */
 export function topicsPage(): string {
   const components = new Components()
   const all = Object.values<TopicDefinition>(topics)

@@ -37,18 +37,23 @@ export const callerConfirmation = z.discriminatedUnion('status', [
 
 /** What other services ask the owner of organizations, pods, inboxes and keys. */
 export const gatewayInternalOperations = internalGroup({
-  /** SMTP asks about each recipient before it answers RCPT; mail-send asks which recipients live here. From rows, not caches. */
+  /**
+   * SMTP asks about each recipient before it answers RCPT; mail-send asks which recipients are hosted here. From rows,
+   * not caches.
+   */
   'gateway.resolveRecipients': defineInternal({
     ...INTERNAL,
     id: 'gateway.resolveRecipients',
     path: '/internal/recipients/resolve',
     service: 'gateway',
     callers: ['mail-ingest', 'mail-send'],
-    summary: 'Tell for each address whether an inbox takes its mail; answers in the order asked',
+    summary: 'Tell for each address whether an inbox accepts its mail; answers in the order of the request',
     body: z.object({ addresses: z.array(z.string()).min(1).max(100) }),
     response: z.object({ recipients: z.array(recipientAnswer) }),
   }),
-  /** A projection of `tenancy` starts here and reconciles against it daily; `after` is the `next` of the page before. */
+  /**
+   * A projection of `tenancy` starts here and reconciles against it daily; `after` is the `next` of the previous page.
+   */
   'gateway.snapshotTenancy': defineInternal({
     ...INTERNAL,
     id: 'gateway.snapshotTenancy',
@@ -90,7 +95,7 @@ export const gatewayInternalOperations = internalGroup({
     body: z.object({ operation: z.string().meta({ description: 'Id of the public operation.' }), caller }),
     response: callerConfirmation,
   }),
-  /** The fan-out closes the streams of keys that are gone, within a second of the deletion. */
+  /** The fan-out closes the streams of deleted keys, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({
     ...INTERNAL,
     id: 'gateway.verifyCredentials',

@@ -5,7 +5,7 @@ import { RESTRICTED_LABELS } from '../schemas/labels.ts'
 import { blobReference, mailScope, sentCopy } from '../schemas/sent-copy.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
-/** The message that is replied to: what recipients, subject, threading headers and quote are made from (mail 8.3). */
+/** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */
 export const replySource = z.object({
   message_id: z.string(),
   thread_id: z.guid(),
@@ -88,7 +88,7 @@ export const mailIngestInternalOperations = internalGroup({
     body: z.object({ organization_id: z.guid() }),
     response: z.object({ received: z.boolean() }),
   }),
-  /** Organizations that nobody confirmed are deleted when nothing happens in them, arriving mail included (identity 5.4). */
+  /** Unconfirmed organizations are deleted when they are inactive, which includes arriving mail (identity 5.4). */
   'mail-ingest.receivedSince': defineInternal({
     ...INTERNAL,
     id: 'mail-ingest.receivedSince',

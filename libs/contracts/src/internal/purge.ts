@@ -3,9 +3,9 @@ import type { ServiceName } from '../services.ts'
 import { defineInternal, INTERNAL } from './define.ts'
 
 /**
- * Services that keep something of an inbox until it is deleted. An address is free again when each of them has purged
- * what it had (identity 10.2); a service that is added here is asked from then on. The live streams keep only a log that
- * ends by itself after a day.
+ * Services that store data of an inbox until it is deleted. An address is free again when each of them has purged its
+ * data (identity 10.2); a service that is added here is asked from then on. The live streams keep only a log that
+ * expires after a day.
  */
 export const PURGING_SERVICES = [
   'mail-ingest',
@@ -14,7 +14,7 @@ export const PURGING_SERVICES = [
 ] as const satisfies readonly ServiceName[]
 export type PurgingService = (typeof PURGING_SERVICES)[number]
 
-/** A deleted inbox, as its event tells of it. */
+/** A deleted inbox, as in its event. */
 const deletedInbox = z.object({
   organization_id: z.guid(),
   pod_id: z.guid(),

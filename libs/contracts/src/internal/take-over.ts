@@ -13,7 +13,7 @@ export const takeOverOperations = internalGroup({
     path: '/internal/webhooks/end',
     service: 'webhooks-dispatcher',
     callers: ['gateway'],
-    summary: 'Delete the webhooks that keys from before a take-over made, with what is still to be delivered to them',
+    summary: 'Delete the webhooks that keys from before a take-over created, with their pending deliveries',
     body: z.object({
       organization_id: z.guid(),
       take_overs: z.int().min(0).meta({ description: 'Number of the take-over; webhooks of a lower one end.' }),

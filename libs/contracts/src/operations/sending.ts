@@ -5,7 +5,7 @@ import { BASE, define, group, idParam, MAIL_BODY } from './define.ts'
 
 const params = z.object({ message_id: idParam })
 
-/** A public key writes to those who wrote before with a permission of its own; a bearer key replies as it sends. */
+/** A public key may write to earlier correspondents with a permission of its own; a bearer key replies as it sends. */
 const REPLY = { signedPermission: 'message_reply' } as const
 
 const SEND = {

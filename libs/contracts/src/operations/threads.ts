@@ -37,7 +37,7 @@ export const threadOperations = group({
     method: 'GET',
     path: '/threads/{thread_id}',
     permission: 'message_read',
-    summary: 'Get a thread with a page of its messages; the first page holds the newest',
+    summary: 'Get a thread with a page of its messages; the first page has the newest',
     params: z.object({ thread_id: threadId }),
     query: z.object({
       limit: queryInteger({ min: 1, max: LIMITS.page.threadMessages }).optional(),

@@ -40,7 +40,9 @@ const params = z.object({ webhook_id: idParam })
 
 const WEBHOOK = { service: 'webhooks-dispatcher', prefixes: TIERS, tiers: TIERS } as const
 
-/** Webhooks (events 7). Which filters a route takes depends on its prefix: the service refuses those that it fixes. */
+/**
+ * Webhooks (events 7). Which filters a route accepts depends on its prefix: the service refuses those that it fixes.
+ */
 export const webhookOperations = group({
   'webhooks.create': define({
     ...BASE,

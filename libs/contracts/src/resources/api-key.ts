@@ -52,11 +52,11 @@ export const publicKeyCredential = z
   .meta({ id: 'PublicKeyCredential' })
 export type PublicKeyCredential = z.infer<typeof publicKeyCredential>
 
-/** A credential of any family; `type` tells them apart. */
+/** A credential of any family; `type` distinguishes them. */
 export const apiKey = z.discriminatedUnion('type', [bearerKey, publicKeyCredential]).meta({ id: 'ApiKey' })
 export type ApiKey = z.infer<typeof apiKey>
 
-/** The one answer that holds the secret. It has neither `type` nor `updated_at` (identity 3.2). */
+/** The one response that contains the secret. It has neither `type` nor `updated_at` (identity 3.2). */
 export const createdBearerKey = bearerKey
   .omit({ type: true, used_at: true, updated_at: true })
   .extend({ api_key: z.string().meta({ description: 'The secret; shown only here.' }) })

@@ -44,7 +44,7 @@ export const messageItem = z
     }),
     from: address.meta({
       description:
-        '`user@host` or `Display Name <user@host>`; of a received mail whose `From` names no single mailbox its text, `(no sender)` without one.',
+        '`user@host` or `Display Name <user@host>`; for a received mail whose `From` does not name exactly one mailbox its text, or `(no sender)` without one.',
     }),
     to: addresses,
     cc: addresses.optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Members that every list answer has besides its items (identity 1.4). */
+/** Members of every list response in addition to its items (identity 1.4). */
 export const PAGE = {
   count: z.int().meta({ description: 'Items on this page.' }),
   limit: z.int().optional().meta({ description: 'The limit applied; only when the request carried one.' }),

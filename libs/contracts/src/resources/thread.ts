@@ -30,6 +30,6 @@ export const threadItem = z
   .meta({ id: 'ThreadItem' })
 export type ThreadItem = z.infer<typeof threadItem>
 
-/** A thread with one page of its messages, ascending; the first page holds the newest (mail 10). */
+/** A thread with one page of its messages, ascending; the first page has the newest (mail 10). */
 export const thread = threadItem.extend({ ...PAGE, messages: z.array(message) }).meta({ id: 'Thread' })
 export type Thread = z.infer<typeof thread>

@@ -27,7 +27,7 @@ export const createdWebhook = webhook
   .extend({
     secret: webhook.shape.secret.optional().meta({
       description:
-        'Key of the signatures: `whsec_` and base64. A create that finds a webhook by its `client_id` leaves it out unless the key made that webhook or holds `webhook_read`.',
+        'Key of the signatures: `whsec_` and base64. A create that finds a webhook by its `client_id` omits it unless the key created that webhook or has `webhook_read`.',
     }),
   })
   .meta({ id: 'CreatedWebhook' })

@@ -39,7 +39,7 @@ export function tooManyMessage(kind: 'list' | 'map', most: number): string {
   return `Must have at most ${most} ${kind === 'list' ? 'items' : 'entries'}`
 }
 
-/** Reports a value of the wrong type once: zod goes on to measure whatever has a length. */
+/** Reports a value of the wrong type once: zod would also check the length of any value that has one. */
 export function withoutEchoes(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('\0')))
   if (mistyped.size === 0) return issues

@@ -7,8 +7,8 @@ const utf8 = new TextEncoder()
 
 /**
  * Whether a code can be mailed to an address: a dot-atom (RFC 5322 3.4.1, RFC 6531) and a domain name of two labels or
- * more, in A-labels. No quoted local part, no address literal: what is taken here and then cannot be mailed to would
- * leave an agent waiting.
+ * more, in A-labels. No quoted local part, no address literal: an address that is accepted here and cannot be mailed
+ * would leave an agent waiting.
  */
 export function isMailAddress(text: string): boolean {
   const [, local] = ADDRESS.exec(text) ?? []

@@ -9,7 +9,7 @@ export type MetadataValue = string | number | boolean
 
 const MESSAGE = 'Must be a string, a number or true or false'
 const value = z.union([prose().max(LIMITS.inbox.metadataValue), z.number(), z.boolean()])
-/** A change can set as many keys as an inbox holds while it removes as many others. */
+/** A change can set as many keys as an inbox may have while it removes as many others. */
 const CHANGED_KEYS = 2 * LIMITS.inbox.metadataKeys
 const key = prose().min(1).max(LIMITS.inbox.metadataKey)
 
@@ -52,7 +52,7 @@ export const metadataChange = onWire(
 
 function entries(given: Readonly<Record<string, unknown>>, context: z.RefinementCtx): [string, unknown][] {
   const all = Object.entries(given)
-  // Removed keys do not count here; what an update leaves is counted where it is merged.
+  // Removed keys do not count here; the result of an update is counted where it is merged.
   if (all.filter(([, value]) => value !== null).length > LIMITS.inbox.metadataKeys) {
     context.addIssue({ code: 'custom', message: tooManyMessage('map', LIMITS.inbox.metadataKeys) })
     return []

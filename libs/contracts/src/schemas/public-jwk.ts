@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { refused } from './text.ts'
 
-/** 32 bytes in unpadded base64url; the last character has two bits that stand for nothing, so they are zero. */
+/** 32 bytes in unpadded base64url; the last character has two unused bits, which are zero. */
 const COORDINATE = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
 const coordinate = z
@@ -15,7 +15,7 @@ export const publicJwk = z
 export type PublicJwk = z.infer<typeof publicJwk>
 
 /**
- * One as it is given, with exactly these members: private parts and key ids are refused at their names. Whether the point
- * lies on the curve is for whoever can compute it (identity 3.3).
+ * A public key as given, with exactly these members: private parts and key ids are refused at their names. Whether the
+ * point is on the curve is checked where it can be computed (identity 3.3).
  */
 export const givenPublicJwk = publicJwk.catchall(refused('A public key has no members but kty, crv, x and y'))

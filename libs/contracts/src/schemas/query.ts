@@ -6,7 +6,7 @@ import { onWire } from './wire.ts'
 /** Query of a request after `decodeQuery`: a list where a name was repeated or written `k[]`. */
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 
-/** Names whose empty value is a fault; elsewhere `name=` is as if absent (identity 1.3). */
+/** Names whose empty value is an error; elsewhere `name=` counts as absent (identity 1.3). */
 const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
 
 /**
@@ -93,7 +93,7 @@ export const queryDateTime = onWire(
   { type: 'string', format: 'date-time' },
 )
 
-/** `page_token`: opaque here; the service that issued it opens it. Empty is a fault, not a first page. */
+/** `page_token`: opaque here; the service that issued it opens it. Empty is an error, not a first page. */
 export const pageToken = onWire(single.pipe(z.string().min(1, { error: 'Invalid page token' })), {
   type: 'string',
   description: 'Cursor of a previous page, with the same filters.',

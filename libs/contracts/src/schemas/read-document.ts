@@ -5,9 +5,9 @@ import type { Structure } from './structure.ts'
 
 /** A JSON document that is ready for its schema. */
 export interface ReadDocument {
-  /** The document without the nulls that stand for absent members; what it was given is not changed. */
+  /** The document without the nulls that mean absent members; the argument is not changed. */
   readonly value: unknown
-  /** Lists and maps with more parts than the schema takes. */
+  /** Lists and maps with more parts than the schema accepts. */
   readonly tooMany: readonly FieldError[]
 }
 

@@ -41,7 +41,7 @@ export function isHttpUrl(text: string): boolean {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && isSingleLine(text)
 }
 
-/** Addresses as text; their syntax is judged by whoever reads them as mail (mail 2). */
+/** Addresses as text; their syntax is checked where they are parsed as mail addresses (mail 2). */
 const addresses = stringList(line({ min: 1, max: LIMITS.send.address }), LIMITS.send.recipients)
 
 const recipients = { to: addresses.optional(), cc: addresses.optional(), bcc: addresses.optional() }

@@ -8,15 +8,16 @@ export type BlobReference = z.infer<typeof blobReference>
 /** Whose mail a fact is about: the immutable identities, never the address. */
 export const mailScope = { organization_id: z.guid(), pod_id: z.guid(), inbox_uid: z.guid() }
 
-/** Wider than any message has: the caps of a send hold before a copy is made. */
+/** Wider than any message: the limits of a send apply before a copy is made. */
 const addresses = z.array(z.string()).max(LIMITS.mime.addresses)
 /** Those of the source of a reply, and its own id. */
 const REFERENCES = LIMITS.mime.headerFields
 
 /**
- * What the mailbox needs to hold a message that mail-send accepted. The bodies are in the raw blob. `bcc` is only here,
- * for the raw message never holds it (mail 6.6). The extracted texts are the caller's own words without the quote; they are
- * left out when they are larger than 64 KB together, and the mailbox then extracts them from the bodies (mail 8.3, 14).
+ * What the mailbox needs to store a message that mail-send accepted. The bodies are in the raw blob. `bcc` is only
+ * here, because the raw message never contains it (mail 6.6). The extracted texts are the caller's own words without
+ * the quote; they are omitted when they are larger than 64 KB together, and the mailbox then extracts them from the
+ * bodies (mail 8.3, 14).
  */
 export const sentCopy = z.object({
   ...mailScope,

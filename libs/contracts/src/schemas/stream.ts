@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../event-types.ts'
 import { organizationId } from '../ids.ts'
 import { frameEventTypes, frameIds } from './event-filter.ts'
 
-/** Frame by which a client asks for events; absent, null or empty types stand for the default set (events 6.2). */
+/** Frame by which a client subscribes to events; absent, null or empty types mean the default set (events 6.2). */
 export const subscribeFrame = z
   .object({
     type: z.literal('subscribe'),
@@ -26,7 +26,7 @@ export type UnsubscribeFrame = z.output<typeof unsubscribeFrame>
 
 const echoedIds = { inbox_ids: z.array(z.string()).optional(), pod_ids: z.array(z.string()).optional() }
 
-/** Answer to `subscribe`: what was given, and whose events these are (events 6.3). */
+/** Answer to `subscribe`: the given lists, and the organization of these events (events 6.3). */
 export const subscribedFrame = z
   .object({
     type: z.literal('subscribed'),

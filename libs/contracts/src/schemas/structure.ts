@@ -23,7 +23,7 @@ export interface Member {
 const VALUE: Structure = { kind: 'value' }
 const known = new WeakMap<z.core.$ZodType, Structure>()
 
-/** The structure of what a schema takes, made once per schema. */
+/** The structure that a schema accepts, computed once per schema. */
 export function structureOf(schema: z.core.$ZodType): Structure {
   const made = known.get(schema)
   if (made !== undefined) return made

@@ -63,7 +63,7 @@ export const instantInput = onWire(
   { type: 'string', format: 'date-time' },
 )
 
-/** A member that is known and refused, so that nobody believes it had an effect. */
+/** A member that is known and refused, so that callers do not believe it had an effect. */
 export function refused(message: string) {
   return onWire(z.never({ error: message }).optional(), { not: {}, description: message })
 }

@@ -5,8 +5,8 @@ import { readDocument } from './read-document.ts'
 import { structureOf } from './structure.ts'
 
 /**
- * A 400 names fewer fields than this; a request with more has a systematic fault that the first ones show. Everything
- * that lists problems stops here, so that an answer is small whatever was sent.
+ * A 400 names at most this many fields; a request with more has a systematic error that the first ones show. Everything
+ * that lists problems stops here, so that a response is small whatever was sent.
  */
 export const MOST_PROBLEMS = 99
 
