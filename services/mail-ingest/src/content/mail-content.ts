@@ -9,17 +9,17 @@ import {
 } from '@restante/mime'
 import type { StoredAttachment } from '../mailbox/rows.ts'
 
-/** What the mailbox stores of a mail besides its bytes, as PostgreSQL can hold it. */
+/** What the mailbox stores of a mail in addition to its bytes, in a form that PostgreSQL can store. */
 export interface MailContent {
   readonly from: string
-  /** The address that `from` shows; undefined where the mail names no single author. */
+  /** The address that `from` shows; undefined where the mail does not name exactly one author. */
   readonly author: string | undefined
   readonly to: readonly string[]
   readonly cc: readonly string[]
   readonly bcc: readonly string[]
   readonly replyTo: readonly string[]
   readonly subject: string | null
-  /** Of the mail's own header, or derived from its bytes (mail 2). */
+  /** From the mail's own header, or derived from its bytes (mail 2). */
   readonly messageId: string
   readonly inReplyTo: string | null
   readonly references: readonly string[]
@@ -33,17 +33,17 @@ export interface MailContent {
   readonly attachments: readonly StoredAttachment[]
   /** Digest of the decoded body; of the bytes when it could not be decoded. */
   readonly digest: string
-  /** False: parsing failed for good, this is what the header says. */
+  /** False: parsing failed permanently, and this is the content of the header. */
   readonly parsed: boolean
 }
 
-/** Longest display string and file name that is kept, so that an event of many stays below its cap. */
+/** Longest display string and file name that is kept, so that an event with many of them stays below its limit. */
 const NAME_LENGTH = 500
 const HEADER_BYTES = 256 * 1024
-/** As the parser shows a mail without `From` (mail 13). The return path is nobody's word about the author. */
+/** What the parser shows for a mail without `From` (mail 13). The return path is no statement about the author. */
 const NO_SENDER = '(no sender)'
 
-/** The content of a mail that was read in full. */
+/** The content of a fully parsed mail. */
 export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
   return {
     ...headerContent(mail, raw),
@@ -134,7 +134,7 @@ function optional(text: string | undefined): string | null {
   return text === undefined ? null : storable(text)
 }
 
-/** Text as PostgreSQL and JSON can hold it: without NUL and without broken surrogate pairs. */
+/** Text in a form that PostgreSQL and JSON can store: without NUL and without broken surrogate pairs. */
 function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }

@@ -2,8 +2,9 @@ import { ParserUnavailableError, type ReadMail } from '@restante/mime'
 import { UpstreamError } from '@restante/service'
 
 /**
- * Waits for what a parser thread makes of a mail.
- * @throws ParserCrashedError, ParserOverdueError, ParserTimeoutError: the mail may be at fault; UpstreamError: no mail can be read now.
+ * Waits for the result of a parser thread.
+ * @throws ParserCrashedError, ParserOverdueError, ParserTimeoutError: the mail may be at fault; UpstreamError: no mail
+ * can be read now.
  */
 export async function parsed(reading: Promise<ReadMail>): Promise<ReadMail> {
   try {

@@ -1,8 +1,8 @@
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
 
 /**
- * Headers under which a stranger's file is handed out: always as a download and never as a page, whatever it claims to
- * be (RFC 6266; mail 16).
+ * Response headers for a foreign file: always a download and never a page, whatever it claims to be (RFC 6266; mail
+ * 16).
  */
 export function attachmentHeaders(contentType: string, filename: string, size: number): Record<string, string> {
   return {
@@ -15,7 +15,7 @@ export function attachmentHeaders(contentType: string, filename: string, size: n
   }
 }
 
-/** A file name in plain ASCII for old clients, and as it is in UTF-8 (RFC 8187) for the others. */
+/** A file name in plain ASCII for old clients, and unchanged in UTF-8 (RFC 8187) for the others. */
 function contentDisposition(filename: string): string {
   const name = filename.replace(/[\p{Cc}/\\]/gu, '_')
   const plain = name.replace(/[^\x20-\x7e]|["%]/g, '_')

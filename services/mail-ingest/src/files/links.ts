@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LIMITS } from '@restante/contracts'
 import { z } from 'zod'
 
-/** What a link opens: the raw message, or one of its attachments. */
+/** The target of a link: the raw message, or one of its attachments. */
 const claims = z.object({
   message: z.uuid(),
   attachment: z.uuid().optional(),
@@ -11,15 +11,15 @@ const claims = z.object({
 })
 export type LinkClaims = z.infer<typeof claims>
 
-/** A link as answers show it. */
+/** A link as shown in responses. */
 export interface DownloadLink {
   readonly download_url: string
   readonly expires_at: string
 }
 
 /**
- * Links that open one file for an hour to whoever holds them: `<claims>.<HMAC>`, both base64url, so that a download
- * needs no key and a link cannot be altered or made up (mail 16).
+ * Links that give access to one file for an hour, without a key: `<claims>.<HMAC>`, both base64url, so that a link
+ * cannot be altered or forged (mail 16).
  */
 export class DownloadLinks {
   readonly #baseUrl: string
@@ -38,10 +38,10 @@ export class DownloadLinks {
     return this.#link({ message: messageUid, attachment: attachmentId })
   }
 
-  /** @returns what the link opens; undefined when it is expired, altered or made up. */
+  /** @returns the target of the link; undefined when it is expired, altered or forged. */
   open(token: string, now = Date.now()): LinkClaims | undefined {
     const [encoded = '', mac = '', ...rest] = token.split('.')
-    // Compared as text: base64url has several spellings of the same bytes, and only one is ours.
+    // Compared as text: base64url has several spellings of the same bytes, and only one is accepted.
     const given = Buffer.from(mac)
     const expected = Buffer.from(this.#mac(encoded))
     if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined

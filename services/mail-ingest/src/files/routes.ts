@@ -19,7 +19,7 @@ export interface FileRoutesOptions {
   readonly links: DownloadLinks
 }
 
-/** What signed links open (mail 6.6, 16). */
+/** Downloads by signed links (mail 6.6, 16). */
 export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-ingest'>, 'files.download'> {
   return {
     'files.download': async ({ params }) => {
@@ -39,7 +39,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
   }
 }
 
-/** Nothing is read before somebody takes it: a file is in memory by pieces only, whatever its size. */
+/** Nothing is read before the client reads: only pieces of a file are in memory, whatever its size. */
 async function download(
   { db, blobs }: FileRoutesOptions,
   messageUid: string,
@@ -60,12 +60,12 @@ async function download(
   return { headers, body: readFrom(bytes, decodeTransferStream(bytes, encoding)) }
 }
 
-/** What is made of a blob's bytes: the blob is closed with it, also when nobody has read anything. */
+/** A stream made from a blob's bytes: the blob is closed with it, even if nothing was read. */
 function readFrom(blob: Readable, content: AsyncIterable<Uint8Array>): Readable {
   return Readable.from(content).once('close', () => blob.destroy())
 }
 
-/** The raw message: the lines that were added on arrival, then the bytes as they came. */
+/** The raw message: the lines that were added on arrival, then the received bytes. */
 async function* joined(trace: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (trace !== '') yield Buffer.from(trace)
   yield* bytes

@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
 
-/** Longer than deliveries are retried (72 h), and than any topic or dead letter could bring their facts back. */
+/** Longer than deliveries are retried (72 h), and than a topic or dead letter could deliver their events again. */
 const FORGET = '21 days'
 
 const TOMBSTONES = sql<{ message_id: string }, [rows: number]>(`
@@ -25,7 +25,7 @@ delete from deleted_organizations
  where organization_id in (select organization_id from deleted_organizations
                             where deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' and purged_at is not null limit $1)
 returning organization_id`)
-// A mail that was on its way when its organization was deleted notes that it arrived.
+// A mail that was in transit when its organization was deleted records that it arrived.
 const LATE_MAIL = sql<{ organization_id: string }, [rows: number]>(`
 delete from receiving_organizations
  where organization_id in (select organization_id from receiving_organizations join deleted_organizations using (organization_id) limit $1)
@@ -46,8 +46,9 @@ const BATCH = 1_000
 const EVERY_MS = 3_600_000
 
 /**
- * Forgets deleted messages, and facts about messages that never came, after 21 days; ids that mails named in vain after 30
- * days; deleted inboxes and organizations when nothing of them can come late any more.
+ * Deletes records of deleted messages, and events about messages that never arrived, after 21 days; ids that mails
+ * referred to without a match after 30 days; tombstones of inboxes and organizations when no late event about them is
+ * possible.
  */
 export class RetentionSweeper implements Component {
   readonly name = 'forgetting'
@@ -63,7 +64,7 @@ export class RetentionSweeper implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }

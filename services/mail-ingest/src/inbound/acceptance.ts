@@ -19,30 +19,30 @@ export interface AcceptanceOptions {
   readonly notify: () => void
 }
 
-/** Where a mail goes: rows for the queue, and paused inboxes that swallow it. */
+/** Destinations of a mail: rows for the queue, and paused inboxes that drop it. */
 export interface Destinations {
   readonly rows: readonly NewInbound[]
   readonly paused: readonly InboxScope[]
 }
 
-/** More work for the same transaction; `false` means that the mail was accepted before. */
+/** Additional work for the same transaction; `false` means that the mail was accepted before. */
 type Within = (tx: Tx) => Promise<boolean>
 const ALWAYS: Within = async () => true
 
-/** A mail whose bytes are durable, and all that is recorded of it. */
+/** A mail whose bytes are durable, and everything that is recorded about it. */
 interface Arrived {
   readonly mail: AcceptedMail
   readonly rows: readonly NewInbound[]
   readonly events: readonly EncodedEvent[]
 }
 
-/** Mails of one transaction. */
+/** Most mails in one transaction. */
 const MOST = 50
 
 /**
- * Takes responsibility for mails. When `accept` resolves, the raw bytes are durable and one transaction holds a row
- * per recipient, the use of the bytes and the facts for operators: the peer may be told 250. When it rejects there is
- * no trace but a reservation that the sweeper clears. Mails that arrive together share that transaction.
+ * Takes responsibility for mails. When `accept` resolves, the raw bytes are durable and one transaction has recorded a
+ * row per recipient, the use of the bytes and the events for operators: the client may be answered 250. When it
+ * rejects, only a reservation remains, which the sweeper removes. Mails that arrive together share that transaction.
  */
 export class Acceptance {
   readonly #options: AcceptanceOptions
@@ -58,10 +58,10 @@ export class Acceptance {
   }
 
   /**
-   * @param destinations asked when the bytes are durable, which may be long after they began to come. Without rows, nothing
-   *   needs the bytes.
-   * @param write makes the bytes durable under the given name; UnusableContentError says that nothing was written, and that
-   *   another mail may have the name.
+   * @param destinations determined when the bytes are durable, which may be long after the first byte. Without rows,
+   * the bytes are not needed.
+   * @param write makes the bytes durable under the given name; UnusableContentError says that nothing was written, and
+   * that another mail may have the name.
    * @returns the id under which operators find the mail's bytes.
    */
   async accept(
@@ -80,7 +80,7 @@ export class Acceptance {
       throw error
     })
     const to = await destinations().catch(async (error: unknown) => {
-      // Where this fails too, the reservation is there for hours, and then swept with the bytes.
+      // If this fails too, the reservation remains for hours, and is then swept with the bytes.
       await rawMails.abandon(db, blob, size).catch(() => {})
       throw error
     })
@@ -89,7 +89,7 @@ export class Acceptance {
     const mail = { blob, size, envelope: traced, receivedAt }
     const events = [...this.#accepted(mail, to.rows), ...this.#discarded(size, to.paused, 'paused')]
     const arrived = { mail, rows: to.rows, events }
-    // When this rejects, the commit may still have happened: the bytes stay, and the sweeper finds out.
+    // When this rejects, the commit may still have happened: the bytes stay, and the sweeper checks.
     if (within === undefined) await this.#arrivals.add(arrived)
     else
       await db.transaction(async (tx) => {
@@ -99,7 +99,7 @@ export class Acceptance {
     return id
   }
 
-  /** Records for operators that paused inboxes swallowed a mail, whose bytes are kept nowhere. `within` as above. */
+  /** Records for operators that paused inboxes dropped a mail, whose bytes are not stored. `within` as above. */
   async swallow(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
     const { db, outbox } = this.#options
     const events = this.#discarded(size, paused, 'paused')

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** W3C trace context of the acceptance, with which the pipeline goes on. */
+/** W3C trace context of the acceptance, which the pipeline continues. */
 const trace = { traceparent: z.string().optional() }
 
-/** How a mail came: what SMTP said about it, or that it was handed over inside. Stored with the inbound row. */
+/** How a mail arrived: the SMTP envelope, or an internal hand-over. Stored with the inbound row. */
 export const envelope = z.discriminatedUnion('via', [
   z.object({
     via: z.literal('smtp'),

@@ -2,31 +2,31 @@ import { LIMITS } from '@restante/contracts'
 import { normalizeAddress } from '@restante/mime'
 import { UnusableContentError } from './unusable-content-error.ts'
 
-/** A mail that goes in circles (RFC 5321 6.3). */
+/** A mail in a loop (RFC 5321 6.3). */
 export class LoopDetectedError extends UnusableContentError {
   override readonly name = 'LoopDetectedError'
 }
 
-/** Hops that a mail may have come over. */
+/** Most hops of a mail. */
 const MOST_HOPS = 50
-/** Times that a mail may have come to one inbox before: once, when its owner sends it back by hand. */
+/** How often a mail may have arrived at one inbox before: once, when its owner sends it back by hand. */
 const MOST_ARRIVALS = 1
-/** Longer than any `Received` field of ours: a command has 4,096 bytes, and the field repeats parts of two. */
+/** Longer than any `Received` field added here: a command has 4,096 bytes, and the field repeats parts of two. */
 const TRACE_LENGTH = 10_000
-/** A `Received` field of ours, unfolded: a hop from another server, or a hand-over inside. */
+/** A `Received` field added here, unfolded: a hop from another server, or an internal hand-over. */
 const TRACE =
   /^received ?: ?(?:from [^ ]+ \(\[[^\]]*\]\) )?by ([^ ]+) (?:with [^ ]+ )?(?:\([^()]*\) )?id [^ ]+ for <([^<>]*)>;/i
 
 export interface LoopRule {
-  /** Our name in the `Received` fields that we add. */
+  /** This server's name in the `Received` fields that it adds. */
   readonly hostname: string
   /** Addresses of the inboxes that the mail is for. */
   readonly inboxes: readonly string[]
 }
 
 /**
- * Yields the bytes of a mail, and throws once its header shows a loop: more than 50 `Received` fields, or two of ours for
- * the same inbox. Anybody can write such fields; whoever does has only the own mail refused.
+ * Yields the bytes of a mail, and throws once its header shows a loop: more than 50 `Received` fields, or two added
+ * here for the same inbox. Such fields can be forged, which only causes the forger's own mail to be refused.
  * @throws LoopDetectedError
  */
 export async function* withoutLoops(content: AsyncIterable<Buffer>, rule: LoopRule): AsyncGenerator<Buffer, void> {
@@ -38,11 +38,11 @@ export async function* withoutLoops(content: AsyncIterable<Buffer>, rule: LoopRu
   if (header.end()) refuseLoop(header.text, rule)
 }
 
-/** The header block at the beginning of a mail, gathered from its chunks; what exceeds the limit is left out. */
+/** Collects the header block of a mail from its chunks; bytes beyond the limit are left out. */
 class HeaderCollector {
   #parts: string[] = []
   #length = 0
-  /** The end of what is gathered: the empty line may begin in one chunk and end in the next. */
+  /** The end of the collected text: the empty line may begin in one chunk and end in the next. */
   #tail = ''
   #complete = false
 
@@ -54,7 +54,7 @@ class HeaderCollector {
   add(chunk: Buffer): boolean {
     if (this.#complete) return false
     const text = chunk.toString('latin1', 0, LIMITS.mime.headerBytes - this.#length)
-    // The line break ahead of the header lets a header without fields end where it begins.
+    // The leading line break lets a header without fields end where it begins.
     const seen = (this.#length === 0 ? '\r\n' : this.#tail) + text
     const end = seen.indexOf('\r\n\r\n')
     this.#parts.push(text)
@@ -64,7 +64,7 @@ class HeaderCollector {
     return this.#complete
   }
 
-  /** The mail has ended. @returns whether that completed it. */
+  /** Called at the end of the mail. @returns whether that completed the header. */
   end(): boolean {
     const completed = !this.#complete
     this.#complete = true
@@ -88,7 +88,7 @@ function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
 }
 
 /**
- * For whom a `Received` field of ours took the mail. Only the form that `traceLines` writes is read: each part of the
+ * The recipient in a `Received` field added here. Only the form that `traceLines` writes is parsed: each part of the
  * pattern ends where the next begins, so that matching takes time linear to a field of bounded length.
  */
 function recipientOf(field: string, hostname: string): string | undefined {

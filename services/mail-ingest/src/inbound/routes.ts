@@ -3,7 +3,7 @@ import { hasReceivedMail, receivedSince } from './store.ts'
 
 type Ids = 'mail-ingest.hasReceivedMail' | 'mail-ingest.receivedSince'
 
-/** What the gateway asks about arrived mail. */
+/** Internal operations about received mail, for the gateway. */
 export function inboundRoutes(db: Database): Pick<InternalHandlers<'mail-ingest'>, Ids> {
   return {
     'mail-ingest.hasReceivedMail': async ({ body }) => ({ received: await hasReceivedMail(db, body.organization_id) }),

@@ -8,7 +8,7 @@ export interface StorageQuotaOptions {
 
 interface Measured {
   bytes: number
-  /** Of the clock that cannot be set back. */
+  /** On the monotonic clock. */
   until: number
 }
 
@@ -17,13 +17,16 @@ const STORED = sql<{ bytes: string }, [organizationId: string]>(
 )
 
 const FRESH_MS = 10_000
-/** A measurement is good for this many times what it took, so that measuring is one percent of the database's time. */
+/**
+ * A measurement is valid for this many times its duration, so that measuring takes one percent of the database's time.
+ */
 const COST_FACTOR = 100
 const CAPACITY = 10_000
 
 /**
- * How much mail an organization may keep (mail 13), measured by the sizes of its threads. Between two measurements what
- * this process accepted is added; what others accept may exceed the limit by what comes in that time.
+ * How much mail an organization may store (mail 13), measured by the sizes of its threads. Between two measurements
+ * this process adds what it accepted; mail accepted by other processes may exceed the limit by what arrives in that
+ * time.
  */
 export class StorageQuota {
   readonly #options: StorageQuotaOptions
@@ -35,14 +38,14 @@ export class StorageQuota {
     this.#options = options
   }
 
-  /** Whether the organization may store another mail. @param bytes of the mail, as far as they are known. */
+  /** Whether the organization may store another mail. @param bytes of the mail, as far as known. */
   async hasRoom(organizationId: string, bytes: number): Promise<boolean> {
     const { limit } = this.#options
     if (limit === undefined) return true
     return (await this.#of(organizationId)).bytes + bytes <= limit
   }
 
-  /** Notes a mail that was accepted. */
+  /** Adds a mail that was accepted. */
   add(organizationId: string, bytes: number): void {
     const measured = this.#measured.get(organizationId)
     if (measured) measured.bytes += bytes

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '@restante/service'
 import type { Envelope } from './envelope.ts'
 
-/** Whose mail it is: the identities of an inbox, and its address. */
+/** The inbox of a mail: its identities, and its address. */
 export interface InboxScope {
   readonly organization_id: string
   readonly pod_id: string
@@ -23,7 +23,7 @@ export interface AcceptedMail {
 
 type Column = readonly (string | null)[]
 
-// The organizations in one order, so that two transactions that are the first for several never wait for each other.
+// The organizations in a fixed order, so that two transactions that insert several of them cannot deadlock.
 const INSERT = sql<
   never,
   [
@@ -91,13 +91,13 @@ export async function hasReceivedMail(db: Queryable, organizationId: string): Pr
   return (await db.query(HAS_RECEIVED, organizationId)).length > 0
 }
 
-// Not by the times of mails, which are what their senders say: a thread is changed when a mail comes into it.
+// Not by the dates of mails, which their senders choose: a thread is updated when a mail is added to it.
 const RECEIVED_SINCE = sql<{ id: string }, [organizationIds: string[], since: string]>(`
 select asked.id from unnest($1::uuid[]) as asked (id)
  where exists (select from threads where organization_id = asked.id and updated_at >= $2::timestamptz
                   and received_timestamp is not null)`)
 
-/** Those of the organizations that hold mail which arrived since a moment. */
+/** The given organizations that have mail which arrived since a given time. */
 export async function receivedSince(
   db: Queryable,
   organizationIds: readonly string[],

@@ -1,2 +1,2 @@
-/** The bytes of a mail were refused, or broke off, before their end: nothing of it was stored. */
+/** The bytes of a mail were refused, or broke off, before their end: nothing was stored. */
 export class UnusableContentError extends Error {}

@@ -32,8 +32,8 @@ export function changeLabels(
 }
 
 /**
- * Runs a caller's change under the mailbox lock. Writers that do not get it in time are tried again; who still has not
- * got it learns that the change had no effect (mail 4.3).
+ * Runs a caller's change under the mailbox lock. Writers that do not get the lock in time are retried; after that the
+ * caller learns that the change had no effect (mail 4.3).
  */
 export async function underMailboxLock<T>(db: Database, inboxUid: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

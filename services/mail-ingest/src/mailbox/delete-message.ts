@@ -11,8 +11,8 @@ import { listsOf } from './thread-totals.ts'
 import { visibleMessage } from './visible-message.ts'
 
 /**
- * Deletes a message for good: its row, its bytes once nothing else needs them, and its part in the thread, which goes
- * with its last message. What becomes known later about a sent one has no effect (mail 7).
+ * Deletes a message permanently: its row, its bytes once no other row needs them, and its part in the thread, which is
+ * deleted with its last message. Later events about a sent message have no effect (mail 7).
  */
 export function deleteMessage(
   deps: { db: Database; outbox: Outbox; sweep: () => void },

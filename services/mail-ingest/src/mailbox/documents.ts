@@ -1,7 +1,7 @@
 import type { Attachment, Message, MessageItem, ThreadItem } from '@restante/contracts'
 import type { BodyColumns, MessageRow, StoredAttachment, ThreadRow } from './rows.ts'
 
-/** Columns that a message in a list is made from. */
+/** Columns needed for a message in a list. */
 export type MessageItemRow = Omit<
   MessageRow,
   | 'header_id'
@@ -18,7 +18,7 @@ export type MessageItemRow = Omit<
   | 'reply_to'
 >
 
-/** A message in a list (mail 5.2). Unset members are left out, never null. */
+/** A message in a list (mail 5.2). Unset members are omitted, never null. */
 export function messageItem(row: MessageItemRow): MessageItem {
   return {
     organization_id: row.organization_id,
@@ -81,7 +81,7 @@ export function threadItem(row: ThreadRow): ThreadItem {
   }
 }
 
-/** The public side of an attachment. */
+/** The public part of an attachment. */
 export function attachmentDocument({ start: _, end: __, encoding: ___, ...attachment }: StoredAttachment): Attachment {
   return attachment
 }

@@ -3,7 +3,7 @@ import { restrictedAmong } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 
-/** A stored message as far as it decides whether another mail is the same one. */
+/** The columns of a stored message that decide whether another mail is the same one. */
 export type StoredMail = Pick<MessageRow, 'inbox_uid' | 'digest' | 'direction' | 'arrival_labels' | 'labels'>
 
 const WITH_DIGESTS = sql<StoredMail, [inboxUids: readonly string[], digests: readonly string[]]>(`
@@ -12,8 +12,8 @@ select m.inbox_uid, m.digest, direction, arrival_labels, labels
   join messages as m on m.inbox_uid = wanted.inbox_uid and m.digest = wanted.digest`)
 
 /**
- * What makes two mails the same (mail 2): the Message-ID of the header, the author, and the digest of the decoded
- * content. A mail that names no single author has its text compared instead: an empty address identifies no author.
+ * The identity of a mail (mail 2): the Message-ID of the header, the author, and the digest of the decoded content. For
+ * a mail without exactly one author its text is used instead: an empty address identifies no author.
  * @returns SHA-256, hex
  */
 export function mailDigest(mail: {
@@ -41,9 +41,9 @@ export function messagesWithDigests(
 }
 
 /**
- * Whether a received mail is there already. A stored copy that arrived with a restricted label which the new one does
- * not get is not the same mail, or a forged copy would make the genuine one disappear. An unauthenticated copy is one of
- * these: it arrives with `unauthenticated`. Our own sent copy counts whatever its labels (mail 2).
+ * Whether a received mail is stored already. A stored copy that arrived with a restricted label which the new one does
+ * not get is not the same mail, or a forged copy would make the genuine one disappear. An unauthenticated copy is one
+ * of these: it arrives with `unauthenticated`. The inbox's own sent copy counts whatever its labels (mail 2).
  */
 export function isDuplicate(
   mail: Pick<MessageRow, 'inbox_uid' | 'digest' | 'labels'>,
@@ -58,7 +58,7 @@ export function isDuplicate(
   )
 }
 
-/** Labels that a message arrived with because its sender or content was not trusted: `trash` is its reader's doing. */
+/** Labels that a message arrived with because its sender or content was not trusted: `trash` is set by its reader. */
 function distrustAtArrival({ arrival_labels, labels }: StoredMail) {
   return restrictedAmong(arrival_labels ?? labels).filter((label) => label !== 'trash')
 }

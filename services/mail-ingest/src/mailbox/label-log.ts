@@ -15,7 +15,7 @@ export interface LabelChange {
   readonly removed: readonly string[]
 }
 
-/** What became of a message's labels; the message as it is now. */
+/** Result of a label change; the message as it is now. */
 export interface LabelledMessage {
   readonly message: MessageRow
   readonly change: LabelChange
@@ -50,7 +50,7 @@ select id, type, label, organization_id, pod_id, inbox_uid, message_id, at, at
   from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[])
        as change(id, type, label, organization_id, pod_id, inbox_uid, message_id, at)`)
 
-/** Takes labels away and adds others: what is in both ends up away, present ones stay where they are (mail 4.3). */
+/** Removes labels and adds others: a label in both ends up removed, present ones keep their position (mail 4.3). */
 export function changedLabels(
   labels: readonly string[],
   change: LabelChange,
@@ -61,20 +61,20 @@ export function changedLabels(
   return { labels: [...labels.filter((label) => !removing.has(label)), ...added], change: { added, removed } }
 }
 
-/** The rows of the audit log that tell of a change. */
+/** The rows of the audit log for a change. */
 export function labelRecords({ message, change, at }: LabelledMessage): LabelRecord[] {
   const record = (type: LabelChangeType) => (label: string) => ({ id: uuidV7(), type, label, message, at })
   return [...change.added.map(record('label.added')), ...change.removed.map(record('label.removed'))]
 }
 
-/** Writes the audit log of label changes that happen in this transaction, and their events (mail 18). */
+/** Writes the audit log of label changes in this transaction, and their events (mail 18). */
 export async function logLabels(tx: Tx, outbox: Outbox, labelled: LabelledMessage): Promise<void> {
   const records = labelRecords(labelled)
   await insertLabelRecords(tx, records)
   await outbox.addAll(tx, topics['mail.messages'], records.map(labelEvent))
 }
 
-/** Writes rows of the audit log; their events are the caller's to record. */
+/** Writes rows of the audit log; the caller records their events. */
 export async function insertLabelRecords(tx: Tx, records: readonly LabelRecord[]): Promise<void> {
   if (records.length === 0) return
   await tx.query(

@@ -1,17 +1,17 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
 import { type KeysetPage, type Position, type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service'
 
-/** The same text as the partial indexes of the default view, so that they serve it. */
+/** The same text as in the partial indexes of the default view, so that these are used. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
 
 /** Conditions of one list request; every value is a parameter. */
 export class ListConditions {
   readonly #clauses: string[] = []
   readonly #values: unknown[] = []
-  /** With filters of the caller's choice there are too many texts for a connection to keep a plan of each. */
+  /** With filters chosen by callers there are too many texts for a connection to keep a plan of each. */
   #isFiltered = false
 
-  /** @param condition makes the clause from the parameter's name: `$3`. */
+  /** @param condition builds the clause from the parameter's name: `$3`. */
   add(condition: (parameter: string) => string, value: unknown): this {
     this.#values.push(value)
     this.#clauses.push(condition(`$${this.#values.length}`))
@@ -23,7 +23,7 @@ export class ListConditions {
     return this.add(condition, value)
   }
 
-  /** Leaves out what carries one of these labels. */
+  /** Excludes items with one of these labels. */
   hide(labels: readonly RestrictedLabel[]): this {
     if (labels.length === 0) return this
     if (labels.length < RESTRICTED_LABELS.length) return this.add((list) => `not (labels && ${list}::text[])`, labels)
@@ -31,13 +31,13 @@ export class ListConditions {
     return this
   }
 
-  /** Leaves out what is still being purged after its inbox was deleted (identity 10.2). */
+  /** Excludes items that are still being purged after their inbox was deleted (identity 10.2). */
   alive(): this {
     this.#clauses.push('inbox_uid not in (select inbox_uid from deleted_inboxes where purged_at is null)')
     return this
   }
 
-  /** All labels, and strict bounds of time (mail 1, 4.3). */
+  /** Requires all labels, and strict bounds of time (mail 1, 4.3). */
   filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
     const { labels, before, after } = query
     if (labels !== undefined && labels.length > 0) this.#filterBy((list) => `labels @> ${list}::text[]`, labels)
@@ -46,7 +46,7 @@ export class ListConditions {
     return this
   }
 
-  /** Every value must occur in the column, whatever the case. The first alone can use a trigram index. */
+  /** Every value must occur in the column, ignoring case. Only the first can use a trigram index. */
   contains(column: string, values: readonly string[] = []): this {
     const [first, ...others] = values.map(pattern)
     if (first === undefined) return this

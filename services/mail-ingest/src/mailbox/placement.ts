@@ -6,8 +6,8 @@ import { store } from './store.ts'
 import { extendTotals, insertIntoTotals, type ThreadMember } from './thread-totals.ts'
 
 /**
- * Puts messages into their threads, which are made when they do not exist, in this order. The caller holds the locks of
- * their mailboxes.
+ * Adds messages to their threads, which are created when they do not exist, in this order. The caller holds the locks
+ * of their mailboxes.
  * @returns for each message the thread as it is with that message in it.
  */
 export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[]): Promise<ThreadRow[]> {
@@ -37,7 +37,7 @@ export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[
   return grown
 }
 
-/** @param before the messages that are about to be stored and come before this one */
+/** @param before the messages that are about to be stored before this one */
 async function totalsWithOlder(
   tx: Tx,
   known: ThreadTotals,
@@ -57,12 +57,12 @@ function byAge(a: Aged, b: Aged): number {
   return a.timestamp.getTime() - b.timestamp.getTime() || (a.id < b.id ? -1 : 1)
 }
 
-/** The labels that a message is stored with, as its audit log tells of them. */
+/** The initial labels of a message, for the audit log. */
 export function firstLabels(message: MessageRow): LabelledMessage {
   return { message, change: { added: message.labels, removed: [] }, at: message.created_at }
 }
 
-/** Logs the labels that a message was stored with. */
+/** Logs the initial labels of a message. */
 export function logFirstLabels(tx: Tx, outbox: Outbox, message: MessageRow): Promise<void> {
   return logLabels(tx, outbox, firstLabels(message))
 }

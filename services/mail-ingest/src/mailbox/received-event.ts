@@ -6,13 +6,13 @@ import type { BodyColumns, MessageRow, ThreadRow } from './rows.ts'
 
 type ReceivedMessage = Message & { readonly from_: string }
 
-/** What a received event carries. */
+/** Content of a received event. */
 export interface ReceivedContent {
   readonly message: ReceivedMessage
   readonly thread: ThreadItem
 }
 
-/** The one received event of a stored mail (events 1.2, 3.1): its type by the labels that it is stored with. */
+/** The one received event of a stored mail (events 1.2, 3.1): its type depends on the labels that it is stored with. */
 export function receivedEvent(message: MessageRow, body: BodyColumns, thread: ThreadRow): MailMessageEvent {
   const document = { ...messageDocument({ ...message, ...body }), from_: message.sender }
   const content = fitContent({ message: document, thread: threadItem(thread) })
@@ -22,18 +22,18 @@ export function receivedEvent(message: MessageRow, body: BodyColumns, thread: Th
   return topics['mail.messages'].event(type, payload, { id, time: message.created_at, about: message })
 }
 
-/** The envelope around the content has far less than this. */
+/** The envelope around the content is far smaller than this. */
 const ENVELOPE_BYTES = 1_024
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
-/** Steps that make a payload smaller, in the order in which they are taken while it is too large (events 3.1). */
+/** Steps that make a payload smaller, in the order in which they are applied while it is too large (events 3.1). */
 const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
   ({ message: { headers: _, ...message }, thread }) => ({ message, thread }),
   ({ message: { references: _, ...message }, thread }) => ({ message, thread }),
   ({ message, thread }) => ({ message, thread: { ...thread, ...newest({ attachments: thread.attachments }) } }),
   ({ message, thread }) => ({ message, thread: { ...thread, recipients: newestOf(thread.recipients) } }),
   ({ message, thread }) => ({ message, thread: { ...thread, senders: newestOf(thread.senders) } }),
-  // A single message may be as large as its header allows; REST has all of it.
+  // A single message may be as large as its header allows; REST returns all of it.
   ({ message, thread }) => ({ message: { ...message, ...newest({ attachments: message.attachments }) }, thread }),
   ({ message, thread }) => ({
     message: {
@@ -49,7 +49,7 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
   ({ message: { cc: _, bcc: __, reply_to: ___, ...message }, thread }) => ({ message, thread }),
 ]
 
-/** Leaves out bodies above 64 KB, then whatever the size rule names, until the payload is below 900 KB (events 3.1). */
+/** Omits bodies above 64 KB, then applies the size rule, until the payload is below 900 KB (events 3.1). */
 export function fitContent(content: ReceivedContent): ReceivedContent {
   const { message } = content
   const bodies = Buffer.byteLength(message.text ?? '') + Buffer.byteLength(message.html ?? '')
@@ -70,7 +70,7 @@ function newestOf<T>(list: readonly T[]): T[] {
   return list.slice(-LIMITS.event.threadList)
 }
 
-/** Cuts the lists that are there; absent ones stay absent. */
+/** Truncates existing lists; absent ones stay absent. */
 function newest<Lists extends Readonly<Record<string, readonly unknown[] | undefined>>>(lists: Lists): Partial<Lists> {
   const cut = Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, newestOf(list)]]))
   return Object.fromEntries(cut)

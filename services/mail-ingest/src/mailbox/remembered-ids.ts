@@ -3,7 +3,7 @@ import { type Queryable, sql } from '@restante/service'
 import { organizationalDomain } from '../sender/domains.ts'
 import type { MessageRow } from './rows.ts'
 
-/** An id that a mail of a thread named, and the organizational domain of that mail's author. */
+/** An id that a mail of a thread referred to, and the organizational domain of that mail's author. */
 interface RememberedId {
   readonly inbox_uid: string
   readonly id: string
@@ -12,7 +12,9 @@ interface RememberedId {
 }
 
 const KEPT_SECONDS = LIMITS.retention.rememberedId / 1_000
-/** Threads of one id that are looked at, oldest first. Several have it when they were named from several domains. */
+/**
+ * Most threads considered for one id, oldest first. Several remember it when it was referred to from several domains.
+ */
 const MOST_WITH_ONE_ID = 100
 const MOST_OF_DOMAIN = 253
 
@@ -31,7 +33,7 @@ select found.inbox_uid, found.id, thread_id, domain
  where not (threads.labels && $3::text[])
  order by position`)
 
-// In the order given, so that the newest of a thread have the highest positions.
+// In the given order, so that the newest ids of a thread have the highest positions.
 const REMEMBER = sql<
   never,
   [inboxUids: readonly string[], ids: readonly string[], threadIds: readonly string[], domains: readonly string[]]
@@ -52,8 +54,9 @@ delete from remembered_ids as old
    and old.thread_id = numbered.thread_id and old.position = numbered.position`)
 
 /**
- * Ids that mails named and that no message of the inbox carries: mailing systems name ids that are never sent, and answers
- * may arrive before what they answer. Only mail without a restricted label leaves such ids and joins by them (mail 13.1).
+ * Ids that mails referred to and that no message of the inbox has: mailing systems use ids that are never sent, and
+ * answers may arrive before the message that they answer. Only mail without a restricted label adds such ids and joins
+ * threads by them (mail 13.1).
  */
 export class RememberedIds {
   readonly #byId = new Map<string, RememberedId[]>()
@@ -63,7 +66,7 @@ export class RememberedIds {
     for (const one of found) this.#add(one)
   }
 
-  /** Reads the threads that remember an id which one of these mails names or carries. */
+  /** Reads the threads that remember an id which one of these mails refers to or has. */
   static async of(
     db: Queryable,
     mails: readonly { readonly message: MessageRow; readonly named: readonly string[] }[],
@@ -82,8 +85,8 @@ export class RememberedIds {
   }
 
   /**
-   * The thread of a mail that names nothing stored: one in which an author of the same organizational domain named one of
-   * the ids that it names, best first, or in which its own Message-ID was named, by any author.
+   * The thread of a mail that refers to no stored message: one in which an author of the same organizational domain
+   * referred to one of the same ids, best first, or in which its own Message-ID was referred to, by any author.
    */
   threadOf(mail: MessageRow, named: readonly string[]): string | undefined {
     if (!isTrusted(mail)) return undefined
@@ -95,21 +98,21 @@ export class RememberedIds {
     return this.#with(mail.inbox_uid, mail.header_id)[0]?.thread_id
   }
 
-  /** Remembers with its thread the ids that a mail names, best first; also for mails that follow in this transaction. */
+  /** Remembers the ids that a mail refers to, best first, with its thread; also for later mails of this transaction. */
   add({ inbox_uid, thread_id, sender_address, ...message }: MessageRow, named: readonly string[]): void {
     if (!isTrusted(message)) return
     const domain = domainOfAuthor({ sender_address })
     for (const id of named.slice(0, LIMITS.inbound.rememberedIds).reverse()) {
       const one = { inbox_uid, id, thread_id, domain }
       const key = JSON.stringify(one)
-      // Named again, it is the newest.
+      // Referred to again, it becomes the newest.
       this.#named.delete(key)
       this.#named.set(key, one)
       this.#add(one)
     }
   }
 
-  /** Saves what was added. The threads must be stored. */
+  /** Saves the added ids. The threads must be stored. */
   async save(tx: Queryable): Promise<void> {
     const rows = [...this.#named.values()]
     if (rows.length === 0) return
@@ -137,7 +140,10 @@ function isTrusted({ labels }: Pick<MessageRow, 'labels'>): boolean {
   return restrictedAmong(labels).length === 0
 }
 
-/** A domain is at most 253 characters (RFC 1035 2.3.4); a longer text is none, and would not fit into the index. */
+/**
+ * A domain has at most 253 characters (RFC 1035 2.3.4); a longer text is not a domain, and would not fit into the
+ * index.
+ */
 function domainOfAuthor({ sender_address }: Pick<MessageRow, 'sender_address'>): string {
   const domain = organizationalDomain(sender_address)
   return domain.length > MOST_OF_DOMAIN ? '' : domain

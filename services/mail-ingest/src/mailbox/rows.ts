@@ -2,10 +2,10 @@ import type { MessageAuthentication } from '@restante/contracts'
 import type { TransferEncoding } from '@restante/mime'
 import type { Located } from '@restante/service'
 
-/** One attachment as it is stored: what the wire shows, and where its bytes are in the raw mail. */
+/** One stored attachment: its public members, and the position of its bytes in the raw mail. */
 export interface StoredAttachment {
   readonly attachment_id: string
-  /** Offset of its first byte in the mail as it came, and of the one after its last. */
+  /** Offset of its first byte in the received mail, and of the one after its last. */
   readonly start: number
   readonly end: number
   readonly encoding: TransferEncoding
@@ -16,7 +16,7 @@ export interface StoredAttachment {
   readonly content_id?: string
 }
 
-/** Where a row belongs: what every query filters by, and the address that the wire shows. */
+/** The scope of a row, by which every query filters, and the address that the API shows. */
 export interface ScopeColumns {
   readonly organization_id: string
   readonly pod_id: string
@@ -37,7 +37,7 @@ export interface MessageRow extends ScopeColumns {
   readonly header_id: string
   readonly direction: 'received' | 'sent'
   readonly labels: readonly string[]
-  /** Null: stored before this was recorded. */
+  /** Null: stored before this column existed. */
   readonly arrival_labels: readonly string[] | null
   readonly timestamp: Date
   readonly sender: string
@@ -65,7 +65,7 @@ export interface MessageRow extends ScopeColumns {
   readonly updated_at: Date
 }
 
-/** Columns of `message_bodies`, besides the id that it shares with its message. */
+/** Columns of `message_bodies`, apart from the id that it shares with its message. */
 export interface BodyColumns {
   readonly text: string | null
   readonly html: string | null
@@ -74,13 +74,13 @@ export interface BodyColumns {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A message as it is stored. */
+/** A stored message with its body. */
 export interface MessageWithBody {
   readonly message: MessageRow
   readonly body: BodyColumns
 }
 
-/** What a thread's messages add up to. */
+/** Totals of a thread's messages. */
 export interface ThreadTotals {
   readonly labels: readonly string[]
   readonly timestamp: Date

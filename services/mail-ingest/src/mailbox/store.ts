@@ -5,7 +5,7 @@ import type { ThreadMember } from './thread-totals.ts'
 
 type Texts = readonly (string | null)[]
 
-// Rows travel as one JSON parameter: the column list lives in the table alone.
+// Rows are passed as one JSON parameter: only the table defines the list of columns.
 const INSERT_MESSAGES = sql<
   never,
   [rows: string, ids: Texts, texts: Texts, htmls: Texts, extractedTexts: Texts, extractedHtmls: Texts, headers: Texts]
@@ -25,7 +25,7 @@ on conflict (id) do update set
   preview = excluded.preview, attachments = excluded.attachments, last_message_id = excluded.last_message_id,
   message_count = excluded.message_count, size = excluded.size, updated_at = excluded.updated_at`)
 
-/** Columns of a thread as `ThreadRow` has them. */
+/** Columns of a thread as in `ThreadRow`. */
 export const THREAD_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, labels, "timestamp", received_timestamp,
   sent_timestamp, senders, recipients, subject, preview, attachments, last_message_id, message_count,
   size::float8 as size, created_at, updated_at`
@@ -71,7 +71,8 @@ const SET_LABELS = sql<never, [id: string, labels: readonly string[], at: string
   'update messages set labels = $2, updated_at = $3::timestamptz where id = $1',
 )
 
-// First-seen order: messages from oldest to newest, the labels of each in their order. At most 512 labels per message.
+// In order of first appearance: messages from oldest to newest, the labels of each in their order. At most 512 labels
+// per message.
 const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
 update threads set updated_at = $2::timestamptz, labels = coalesce((
   select array_agg(label order by first)
@@ -98,7 +99,7 @@ export const store = {
     )
   },
 
-  /** Adds or replaces threads, each named once. */
+  /** Inserts or replaces threads, each given once. */
   async saveThreads(tx: Queryable, threads: readonly ThreadRow[]): Promise<void> {
     const rows = threads.map((thread) => ({
       ...thread,
@@ -108,7 +109,7 @@ export const store = {
     await tx.query(SAVE_THREADS, JSON.stringify(rows))
   },
 
-  /** Those of these threads that exist. */
+  /** The existing ones among these threads. */
   threads(db: Queryable, ids: readonly string[]): Promise<ThreadRow[]> {
     return db.query(THREADS, ids)
   },
@@ -128,13 +129,13 @@ export const store = {
     return db.query(FIRST_MEMBER, threadId)
   },
 
-  /** What the messages of a thread add up to, all of them counted. */
+  /** Totals over all messages of a thread. */
   async counts(db: Queryable, threadId: string): Promise<ThreadCounts | undefined> {
     const [counts] = await db.query(COUNTS, threadId)
     return counts
   },
 
-  /** Brings the union of a thread's labels up to date. */
+  /** Updates the union of a thread's labels. */
   async uniteLabels(tx: Queryable, threadId: string, at: Date): Promise<void> {
     await tx.query(UNITE_LABELS, threadId, at.toISOString())
   },
@@ -153,7 +154,7 @@ export const store = {
     return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, headers: {} }
   },
 
-  /** Sets a message's labels and brings its thread's union up to date. */
+  /** Sets a message's labels and updates its thread's union. */
   async setLabels(
     tx: Queryable,
     message: Pick<MessageRow, 'id' | 'thread_id'>,
@@ -164,7 +165,7 @@ export const store = {
     await tx.query(UNITE_LABELS, message.thread_id, at.toISOString())
   },
 
-  /** Sets the labels of several messages and brings each of their threads up to date once. */
+  /** Sets the labels of several messages and updates each of their threads once. */
   async relabel(
     tx: Queryable,
     messages: readonly Pick<MessageRow, 'id' | 'thread_id' | 'labels'>[],

@@ -4,7 +4,7 @@ import { RememberedIds } from './remembered-ids.ts'
 import type { MessageRow } from './rows.ts'
 import { Carriers } from './threading.ts'
 
-/** Finds the threads of received mails that are stored in one transaction, each of which knows those ahead of it. */
+/** Finds the threads of received mails that are stored in one transaction, each of which sees the earlier ones. */
 export class ThreadFinder {
   readonly #carriers: Carriers
   readonly #remembered: RememberedIds
@@ -14,7 +14,7 @@ export class ThreadFinder {
     this.#remembered = remembered
   }
 
-  /** Reads what these mails may belong to. The caller holds the locks of their mailboxes. */
+  /** Reads the messages that these mails may belong to. The caller holds the locks of their mailboxes. */
   static async of(db: Queryable, messages: readonly MessageRow[]): Promise<ThreadFinder> {
     const mails = messages.map((message) => ({ message, named: namedBy(message) }))
     const wanted = mails.map(({ message: { inbox_uid, header_id }, named }) => ({
@@ -24,14 +24,15 @@ export class ThreadFinder {
     return new ThreadFinder(await Carriers.of(db, wanted), await RememberedIds.of(db, mails))
   }
 
-  /** Whether the id in a mail's header names another message of its inbox on the wire. */
+  /** Whether another message of the inbox has the id of a mail's header on the wire. */
   isTaken({ inbox_uid, header_id }: MessageRow): boolean {
     return this.#carriers.isTaken(inbox_uid, header_id)
   }
 
   /**
-   * Puts a mail into the thread that it joins: by what its reply headers name; else, where its Message-ID is taken, that of
-   * the message which carries it; else by what earlier mails named in vain; else one of its own (mail 13.1).
+   * Assigns a mail to the thread that it joins: by its reply headers; otherwise, if its Message-ID is taken, that of
+   * the message which has it; otherwise by ids that earlier mails referred to without a match; otherwise a new one
+   * (mail 13.1).
    */
   async place(mail: MessageRow): Promise<MessageRow> {
     const named = namedBy(mail)
@@ -44,18 +45,18 @@ export class ThreadFinder {
     return placed
   }
 
-  /** Makes a mail that is stored known to those that follow it. */
+  /** Makes a stored mail visible to later ones. */
   add(message: MessageRow): void {
     this.#carriers.add(message)
   }
 
-  /** Saves the ids that were named in vain. Their threads must be stored. */
+  /** Saves ids without a match. Their threads must be stored. */
   async save(tx: Queryable): Promise<void> {
     await this.#remembered.save(tx)
   }
 }
 
-/** The ids that a mail names as answered, best first. */
+/** The ids that a mail's reply headers name, best first. */
 function namedBy({ in_reply_to, references }: MessageRow): string[] {
   return candidateIds(in_reply_to ?? undefined, references)
 }

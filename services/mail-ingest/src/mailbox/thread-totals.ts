@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 import type { MessageRow, StoredAttachment, ThreadTotals } from './rows.ts'
 
-/** The columns of a message that count for its thread. */
+/** The columns of a message that contribute to its thread. */
 export type ThreadMember = Pick<
   MessageRow,
   | 'id'
@@ -19,14 +19,15 @@ export type ThreadMember = Pick<
   | 'size'
 >
 
-/** What a thread keeps of each of its messages. A sender chooses how much that is, so all of it is bounded. */
+/** The lists that a thread keeps of its messages. Senders determine their length, so all of them are bounded. */
 export type ThreadLists = Pick<ThreadTotals, 'senders' | 'recipients' | 'attachments'>
 
 const NOTHING: ThreadLists = { senders: [], recipients: [], attachments: [] }
 
 /**
- * The totals of a thread after one more message, which must not be older than those before it (mail 5.3): subject of
- * the first, preview of the newest, everything else united in the order of first appearance, of the lists the newest.
+ * The totals of a thread after one more message, which must not be older than the previous ones (mail 5.3): subject of
+ * the first, preview of the newest, everything else united in the order of first appearance, of the lists the newest
+ * entries.
  */
 export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMember): ThreadTotals {
   const received = message.direction === 'received' ? message.timestamp : null
@@ -46,9 +47,9 @@ export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMe
 }
 
 /**
- * The totals of a thread after one more message that is older than its newest. It is counted in, not all of them again:
- * senders make threads as long as they like, and date their mails as they like.
- * @param newest the thread's newest messages with this one among them, oldest first
+ * The totals of a thread after one more message that is older than its newest. It is added incrementally instead of
+ * counting all again: senders determine the length of threads, and the dates of their mails.
+ * @param newest the thread's newest messages including this one, oldest first
  * @param subject of the thread's first message, this one included
  */
 export function insertIntoTotals(
@@ -87,7 +88,7 @@ function extendLists(lists: ThreadLists, { sender, to, cc, bcc, attachments }: T
   }
 }
 
-/** Distinct texts in the order of first appearance. One that was cut off and appears again is new. */
+/** Distinct texts in the order of first appearance. A dropped one that appears again is new. */
 function newestTexts(all: readonly string[]): string[] {
   const { list, listBytes } = LIMITS.thread
   const kept = new Set<string>()
@@ -107,7 +108,7 @@ function newestTexts(all: readonly string[]): string[] {
   return inOrder.slice(oldest)
 }
 
-/** The last attachments that fit into the bounds, in their order. */
+/** The last attachments within the bounds, in their order. */
 function newestAttachments(all: readonly StoredAttachment[]): StoredAttachment[] {
   const { list, listBytes } = LIMITS.thread
   const last = all.slice(-list)

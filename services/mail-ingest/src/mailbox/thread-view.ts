@@ -26,10 +26,13 @@ select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id
  where messages.id = any($1::uuid[])
  order by "timestamp", messages.id`)
 
-/** Bodies of one page together; a page that reaches it is short, and the next token goes on (identity 1.4). */
+/**
+ * Limit for the bodies of one page together; a page that reaches it is short, and the next token continues (identity
+ * 1.4).
+ */
 const PAGE_BYTES = 10 * 1024 * 1024
 
-/** A thread with one page of its messages: the first page holds the newest, each page is ascending (mail 10). */
+/** A thread with one page of its messages: the first page has the newest, each page is ascending (mail 10). */
 export async function getThread(
   deps: { db: Database; cursors: Cursors },
   caller: Caller,

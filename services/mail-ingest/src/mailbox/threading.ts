@@ -2,24 +2,24 @@ import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@resta
 import { type Queryable, sql } from '@restante/service'
 import type { MessageRow } from './rows.ts'
 
-/** A stored message that an id may name, and the restricted labels of its thread. */
+/** A stored message that an id may refer to, and the restricted labels of its thread. */
 export interface Carrier extends Pick<MessageRow, 'id' | 'inbox_uid' | 'message_id' | 'header_id' | 'thread_id'> {
   readonly direction: MessageRow['direction']
   readonly restricted: readonly RestrictedLabel[]
 }
 
-/** Ids that may name messages of one inbox. */
+/** Ids that may refer to messages of one inbox. */
 export interface IdsOfInbox {
   readonly inbox_uid: string
   readonly ids: readonly string[]
 }
 
-/** Messages with one Message-ID that are looked at, oldest first, and those that are considered of each set of labels. */
+/** Most messages considered that have one Message-ID, oldest first, and most per set of labels. */
 const MOST_WITH_ONE_ID = 1_000
 const MOST_OF_ONE_KIND = 20
 
-// Many may carry one id, because anybody can write it into a header: the oldest of each set of labels, so that no flood
-// of forged copies comes ahead of the genuine ones.
+// Many messages may have one id, because it can be written into any header: the oldest of each set of labels are read,
+// so that a flood of forged copies does not displace the genuine ones.
 const CARRIERS = sql<
   Carrier,
   [inboxUids: readonly string[], ids: readonly string[], restricted: readonly RestrictedLabel[]]
@@ -54,12 +54,12 @@ const PEOPLE = sql<People, [ids: readonly string[]]>(
   'select id, sender_address, recipients from messages where id = any($1::uuid[])',
 )
 
-/** Those of these ids that a message of the inbox carries, on the wire or in its header. */
+/** Those of these ids that a message of the inbox has, on the wire or in its header. */
 export async function storedIds(db: Queryable, inboxUid: string, ids: readonly string[]): Promise<Set<string>> {
   return new Set((await db.query(STORED, inboxUid, ids)).map(({ id }) => id))
 }
 
-/** The messages that ids name, those included that are about to be stored in the same transaction. */
+/** The messages that ids refer to, including those that are about to be stored in the same transaction. */
 export class Carriers {
   readonly #db: Queryable
   readonly #byId = new Map<string, Carrier[]>()
@@ -69,7 +69,7 @@ export class Carriers {
     this.#db = db
   }
 
-  /** Reads the messages that carry one of these ids of their inbox, on the wire or in their header. */
+  /** Reads the messages that have one of these ids in their inbox, on the wire or in their header. */
   static async of(db: Queryable, wanted: readonly IdsOfInbox[]): Promise<Carriers> {
     const pairs = wanted.flatMap(({ inbox_uid, ids }) => ids.map((id) => ({ inbox_uid, id })))
     const carriers = new Carriers(db)
@@ -83,23 +83,23 @@ export class Carriers {
     return carriers
   }
 
-  /** Makes a message that is about to be stored known to those that follow it. */
+  /** Makes a message that is about to be stored visible to later ones. */
   add(message: MessageRow): void {
     this.#unstored.set(message.id, message)
-    // It joined a thread with the labels it has itself, or starts one.
+    // It has joined a thread with its own labels, or starts one.
     this.#add({ ...message, restricted: restrictedAmong(message.labels) })
   }
 
-  /** Whether `message_id` of a stored message is this one already: it names only one per inbox. */
+  /** Whether a stored message has this `message_id` already: it is unique per inbox. */
   isTaken(inboxUid: string, messageId: string): boolean {
     return this.#named(inboxUid, messageId).some(({ message_id }) => message_id === messageId)
   }
 
   /**
-   * The thread that a received mail joins (mail 13.1): that of the first id, best first, which names a message in a
-   * thread with the same restricted labels as the mail. A thread with others counts as not found: one forged mail would
-   * hide the conversation, or swallow the genuine one. Of several messages with one id decide: our own sent one, one
-   * that has the mail's author among its people, the oldest.
+   * The thread that a received mail joins (mail 13.1): that of the first id, best first, which refers to a message in a
+   * thread with the same restricted labels as the mail. A thread with different ones counts as not found: otherwise one
+   * forged mail could hide the conversation, or take in the genuine one. Among several messages with one id the order
+   * is: the inbox's own sent one, one that has the mail's author among its people, the oldest.
    */
   async threadOf(mail: MessageRow, ids: readonly string[]): Promise<string | undefined> {
     const labels = restrictedAmong(mail.labels).join()
@@ -120,7 +120,9 @@ export class Carriers {
     return byAge.find(({ id }) => familiar.has(id)) ?? byAge[0]
   }
 
-  /** The ids of those that have the author among their people. A mail without an author has none to look for. */
+  /**
+   * The ids of those messages that have the author among their people. A mail without an author has none to look for.
+   */
   async #familiar(carriers: readonly Carrier[], author: string): Promise<Set<string>> {
     if (author === '') return new Set()
     const unstored = carriers.flatMap(({ id }) => this.#unstored.get(id) ?? [])
@@ -147,8 +149,8 @@ function keyOf(inboxUid: string, id: string): string {
 }
 
 /**
- * Whether an address is that of the author or of a recipient. It is looked for in the text, where each line is an address
- * or ends with one in angle brackets: reading thousands of them, of each carrier, would take most of a second.
+ * Whether an address is that of the author or of a recipient. It is searched in the text, where each line is an address
+ * or ends with one in angle brackets: parsing thousands of them, of each message, would take most of a second.
  */
 export function isAmongPeople(address: string, { sender_address, recipients }: People): boolean {
   if (sender_address === address) return true

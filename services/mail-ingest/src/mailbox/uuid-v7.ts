@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** The lowest such UUID of a time: where a search from then on begins. @param time milliseconds since the epoch */
+/** The lowest such UUID of a time: the start of a search from then on. @param time milliseconds since the epoch */
 export function firstUuidV7(time: number): string {
   const hex = time.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`

@@ -1,9 +1,11 @@
 import { type Caller, RESTRICTED_LABELS, type RestrictedLabel, visibleLabels } from '@restante/contracts'
 
-/** Query members that let restricted items into a list. */
+/** Query members that include restricted items in a list. */
 export type Includes = { readonly [L in RestrictedLabel as `include_${L}`]?: boolean | undefined }
 
-/** Restricted labels that keep an item out of a list: without the permission, or not asked for (mail 4.4 rules 2, 5, 6). */
+/**
+ * Restricted labels that keep an item out of a list: without the permission, or not requested (mail 4.4 rules 2, 5, 6).
+ */
 export function hiddenInList(caller: Caller, includes: Includes): RestrictedLabel[] {
   const visible = new Set(visibleLabels(caller.credential))
   return RESTRICTED_LABELS.filter((label) => !visible.has(label) || includes[`include_${label}`] !== true)

@@ -3,7 +3,9 @@ import { isInScope, notFound, type Queryable, requireInbox, scopeFilter } from '
 import { locationOf, type MessageRow } from './rows.ts'
 import { store } from './store.ts'
 
-/** The message that a path names. @throws ApiError 404 when there is none, or none for this key (mail 4.4). */
+/**
+ * The message that a path names. @throws ApiError 404 when it does not exist, or is invisible to this key (mail 4.4).
+ */
 export async function visibleMessage(db: Queryable, caller: Caller, messageId: string): Promise<MessageRow> {
   const message = await store.message(db, requireInbox(caller).uid, messageId)
   if (!message || !isInScope(scopeFilter(caller), locationOf(message))) throw notFound('Message')

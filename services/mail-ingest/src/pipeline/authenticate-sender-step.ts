@@ -12,7 +12,7 @@ export interface AuthenticationTools {
   readonly answered: (domain: string) => void
 }
 
-/** Judges the sender of a mail, unless it has waited for DNS in vain: then what was known before is all there will be. */
+/** Authenticates the sender of a mail, unless it has waited for DNS long enough: then the last verdict is final. */
 export async function authenticateStep(
   mail: LeasedMail,
   raw: Buffer,

@@ -11,17 +11,17 @@ import type { ExaminedMail, StorableMail } from './examine-mail.ts'
 import { type LeasedMail, queue } from './queue.ts'
 import { type Outcome, storeMessages } from './store-messages-step.ts'
 
-/** What a mail's log line says of its outcome. */
+/** The outcome of a mail for its log line. */
 export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly outcome: string }
 
 export interface ConcludingTools {
   readonly db: Database
   readonly outbox: Outbox
-  /** Our name in trace headers. */
+  /** This server's name in trace headers. */
   readonly hostname: string
 }
 
-/** How a mail ended, and what is published of it. Bytes that are not kept go when nobody else needs them. */
+/** The outcome of a mail, and its events. Bytes that are not stored are deleted when no other row needs them. */
 interface Conclusion {
   readonly facts: ProcessingFacts
   readonly events: readonly EncodedEvent[]
@@ -29,8 +29,8 @@ interface Conclusion {
 }
 
 /**
- * Brings examined mails where they belong, in this order: messages and their threads, facts, reports, and the end of their
- * rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
+ * Stores the effects of examined mails, in this order: messages and their threads, events, reports, and the end of
+ * their rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
  * @throws LeaseLostError
  */
 export function concludeMails(
@@ -59,7 +59,10 @@ export function concludeMails(
   })
 }
 
-/** Has mails wait for which there is room; the others, and those of inboxes that are deleted, go on as if DNS had ended. */
+/**
+ * Moves mails to the waiting table as far as there is room; the others, and those of deleted inboxes, continue as if
+ * DNS had finally failed.
+ */
 async function withWaiting(tx: Tx, examined: readonly ExaminedMail[]): Promise<readonly ExaminedMail[]> {
   const candidates = examined.flatMap(({ mail, verdict }): WaitingCandidate[] => {
     if (verdict.action !== 'wait') return []
@@ -100,7 +103,7 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
       return { facts, events: discard(inbox, reason), kept: false }
     }
     case 'wait': {
-      // Its bytes are in use as before, by another row.
+      // Its bytes stay in use, by another row.
       const facts = { inbox_uid: verdict.otherwise.inbox.inbox_uid, domain: verdict.domain, outcome: 'waiting' }
       return { facts, events: [], kept: true }
     }

@@ -13,14 +13,14 @@ import { parseMail } from './parse-mail-step.ts'
 import type { LeasedMail } from './queue.ts'
 import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam-step.ts'
 
-/** What mails are examined with. */
+/** The tools of an examination. */
 export interface ExaminationTools extends SpamOptions, AuthenticationTools {
   readonly blobs: BlobStore
   readonly parser: ParserPool
   readonly answers: FindAnsweredOptions
 }
 
-/** A mail for its mailbox, with everything that was found out about it. */
+/** A mail to be stored, with all results of its examination. */
 export interface StorableMail {
   readonly action: 'store'
   readonly inbox: InboxScope
@@ -31,10 +31,10 @@ export interface StorableMail {
   readonly idInDoubt: boolean
 }
 
-/** What is to become of a mail. */
+/** What is to be done with a mail. */
 export type Verdict =
   | StorableMail
-  /** By rule it is put into no mailbox (mail 13). */
+  /** By rule it is stored in no mailbox (mail 13). */
   | {
       readonly action: 'discard'
       readonly inbox: InboxScope
@@ -43,7 +43,7 @@ export type Verdict =
     }
   /** DNS failed for its sender: it waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
-  /** It came to a return path; without a report it is dropped. */
+  /** It arrived at a return path; without a report it is dropped. */
   | {
       readonly action: 'report'
       readonly deliveryId: string
@@ -56,11 +56,11 @@ export type Verdict =
 export interface ExaminedMail<V extends Verdict = Verdict> {
   readonly mail: LeasedMail
   readonly verdict: V
-  /** For what the effect raises. */
+  /** For the events that the effect raises. */
   readonly span: WorkSpan
 }
 
-/** Finds out what is to become of a mail. It has no effect: what fails here is tried again (`Pipeline`). */
+/** Determines what is to be done with a mail. It has no effect: failures are retried (`Pipeline`). */
 export async function examineMail(mail: LeasedMail, tools: ExaminationTools): Promise<ExaminedMail> {
   const span = new WorkSpan('process mail', mail.envelope.traceparent)
   try {
@@ -97,8 +97,8 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
 }
 
 /**
- * A verdict that authenticates holds for the address that was judged, and for no other: a mail that is shown without it,
- * because its header could not be read in full, is unauthenticated.
+ * A successful authentication applies to the examined address only: a mail that is shown without it, because its header
+ * could not be read completely, is unauthenticated.
  */
 function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerdict {
   if (!isAuthenticated(sender) || content.author === sender.author) return sender

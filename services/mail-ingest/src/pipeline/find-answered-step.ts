@@ -13,13 +13,13 @@ export interface FindAnsweredOptions {
   readonly log: Logger
 }
 
-/** Ids asked about in one call. */
+/** Most ids per call. */
 const ASKED = 100
 
 /**
- * Makes sure that the messages of this inbox which a mail answers, or is itself, are in the mailbox: an answer from
- * nearby may overtake the copy of what it answers, and would start a thread of its own; what a list or an alias sends
- * back may overtake the original, and would take its id. Only ids of the form that this inbox makes are asked about.
+ * Ensures that the messages of this inbox which a mail answers, or is itself, are in the mailbox: a quick answer may
+ * arrive before the copy of what it answers, and would start a new thread; a mail that a list or an alias sends back
+ * may arrive before the original, and would take its id. Only ids of the form that this inbox creates are looked up.
  * @returns whether the mail's own id may still be that of a sent message which is not in the mailbox: then it must not
  * take the id, or the copy of the sent message could never be stored.
  */
@@ -29,15 +29,15 @@ export async function findAnswered(
   inbox: InboxScope,
   options: FindAnsweredOptions,
 ): Promise<{ readonly idInDoubt: boolean }> {
-  // What is handed over inside never goes to the inbox that sent it.
+  // A mail that is handed over internally never goes to the inbox that sent it.
   const isKnown = mail.envelope.via === 'internal' || (await findSent([content.messageId], inbox, options))
   await findSent(candidateIds(content.inReplyTo ?? undefined, content.references), inbox, options)
   return { idInDoubt: !isKnown }
 }
 
 /**
- * Places the sent message that one of these ids names, best first, unless a better one names a message that is there.
- * @returns false when it could not be found out whether there is one.
+ * Places the sent message that one of these ids names, best first, unless a better one names a stored message.
+ * @returns false when it could not be determined whether there is one.
  */
 async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<boolean> {
   const { db, mailSend, placement, log } = options
@@ -53,7 +53,7 @@ async function findSent(ids: readonly string[], inbox: InboxScope, options: Find
     if (copy) await placement.place(copy)
     return true
   } catch (error) {
-    // The mail is not held up for its thread.
+    // Threading does not hold up the mail.
     log.warn({ err: error, inbox_uid: inbox.inbox_uid }, 'sent message that a mail answers could not be looked up')
     return false
   }

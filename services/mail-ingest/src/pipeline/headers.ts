@@ -1,11 +1,14 @@
 type Headers = Readonly<Record<string, string>>
 
-/** What a mail says of its own authentication. Nobody has to tell whose word it is: only our own keeps its name. */
+/**
+ * Header fields in which a mail claims its own authentication. They are renamed, so that only the fields added here
+ * have these names.
+ */
 const CLAIMS = /^(?:authentication-results|received-spf|arc-authentication-results)$/i
 
 /**
- * The `headers` of a stored mail (mail 5.1): our trace lines first, then what the mail brought. Its own results of
- * authentication appear as `X-Original-<name>`, whatever name they are given in.
+ * The `headers` of a stored mail (mail 5.1): the trace lines added here first, then those of the mail. Authentication
+ * results in the mail appear as `X-Original-<name>`, whatever the case of their name.
  */
 export function mergedHeaders(trace: Headers, mail: Headers): Record<string, string> {
   const merged = new Map<string, { name: string; values: string[] }>()

@@ -1,17 +1,17 @@
 import { isStatementTimeout } from '@restante/service'
 
-/** A small write takes a few milliseconds; a database that needs longer than this is slow by itself. */
+/** A small write takes a few milliseconds; a database that needs longer than this is slow itself. */
 const PROMPT_MS = 2_000
 
-/** A statement took too long although the database answers: what it was given is at fault. */
+/** A statement took too long although the database answers: its data is at fault. */
 export class HeavyStatementError extends Error {
   override readonly name = 'HeavyStatementError'
 }
 
 /**
- * Does work in the database, and tells a statement that is too heavy from a database that is down or slow: after a
- * statement timeout a small write must succeed promptly. The outage is waited for; the heavy statement counts against
- * the mails that it was for, because it would time out for ever.
+ * Runs work in the database, and distinguishes a statement that is too heavy from a database that is down or slow:
+ * after a statement timeout a small write must succeed promptly. An outage is waited out; a heavy statement counts
+ * against its mails, because it would time out forever.
  * @throws HeavyStatementError
  */
 export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWrite: () => Promise<void>): Promise<T> {
@@ -19,7 +19,7 @@ export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWri
     return await work()
   } catch (error) {
     if (isStatementTimeout(error) && (await isPrompt(smallWrite))) {
-      // Not as its cause: that would make it a failure of the infrastructure again.
+      // Not as its cause: that would make it an infrastructure failure again.
       throw new HeavyStatementError(`a statement took too long, and the database answers: ${String(error)}`)
     }
     throw error

@@ -1,14 +1,16 @@
 import { type Component, type Database, type Logger, Periodic } from '@restante/service'
 import { type LeasedMail, queue } from './queue.ts'
 
-/** Several renewals fit into one lease, so that a slow one costs nothing. */
+/** Several renewals fit into one lease, so that a slow one does no harm. */
 const RENEW_MS = 3_000
-/** Far longer than any attempt, whose steps are bounded: what takes longer is stuck, and others may have the mail. */
+/**
+ * Far longer than any attempt, whose steps are bounded: longer ones are stuck, and another worker may take the mail.
+ */
 const ATTEMPT_MS = 90_000
 
 /**
- * Renews the leases of the mails that are being worked on, so that they are short: what a dead process held is taken
- * over within seconds, and a slow one keeps its own.
+ * Renews the leases of the mails in progress. Leases are short, so that the mails of a dead process are taken over
+ * within seconds, while a slow one keeps its own.
  */
 export class Leases implements Component {
   readonly name = 'mail leases'
@@ -30,7 +32,7 @@ export class Leases implements Component {
     return this.#turns.stop()
   }
 
-  /** Keeps the leases of these mails until `work` has ended. */
+  /** Renews the leases of these mails until `work` has ended. */
   async during<T>(mails: readonly LeasedMail[], work: () => Promise<T>): Promise<T> {
     const until = Date.now() + ATTEMPT_MS
     for (const mail of mails) this.#held.set(mail, until)
@@ -41,7 +43,7 @@ export class Leases implements Component {
     }
   }
 
-  /** Renews now; also what an outage let run out, as long as nobody else has taken it. */
+  /** Renews now; also leases that ran out during an outage, unless another worker has taken the mail. */
   async renew(): Promise<void> {
     const now = Date.now()
     const held = [...this.#held].flatMap(([mail, until]) => (until > now ? [mail] : []))

@@ -5,11 +5,11 @@ import { parsed } from '../content/read-mail.ts'
 import type { LeasedMail } from './queue.ts'
 
 /**
- * Reads a mail in a thread that may die of it. Each attempt was counted before it began, so a mail that kills its
- * threads, or the process, is stored from its headers after three, and without them after three more: what
- * got 250 is in its mailbox whatever is in it. A slow mail is stored from its headers as soon as it is overdue.
- * @throws ParserOverdueError: to be tried in the slow lane; ParserCrashedError, ParserTimeoutError: to be tried again; UpstreamError: to
- * be tried again, and no attempt of this mail.
+ * Parses a mail in an expendable thread. Each attempt was counted before it began, so a mail that kills its threads, or
+ * the process, is stored from its headers after three, and without them after three more: an accepted mail is in its
+ * mailbox whatever its content. A slow mail is stored from its headers as soon as it is overdue.
+ * @throws ParserOverdueError: retry in the slow lane; ParserCrashedError, ParserTimeoutError: retry; UpstreamError:
+ * retry without counting an attempt.
  */
 export async function parseMail(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<MailContent> {
   const { attempts } = LIMITS.inbound
@@ -18,7 +18,7 @@ export async function parseMail(mail: LeasedMail, raw: Buffer, parser: ParserPoo
   return contentOf(await readLeased(mail, raw, parser), raw)
 }
 
-/** Reads a mail in its lane: the first attempt is short, so that no mail keeps the threads that the others need. */
+/** Parses a mail in its lane: the first attempt is short, so that no mail occupies the threads that the others need. */
 export function readLeased(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<ReadMail> {
   return parsed(mail.slow ? parser.readSlowly(raw) : parser.readFirst(raw))
 }

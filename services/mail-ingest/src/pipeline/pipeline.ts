@@ -19,7 +19,7 @@ import { SlowTurns } from './slow-turns.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {
-  /** For raw mails, each of which is in memory several times while it is read and examined. */
+  /** Limits raw mails in memory, each of which is there several times while it is parsed and examined. */
   readonly memory: ByteSemaphore
   /** Called when bytes may have become unused. */
   readonly sweep: () => void
@@ -29,29 +29,29 @@ export interface PipelineTools extends ExaminationTools, ConcludingTools {
 export interface PipelineOptions {
   readonly tools: PipelineTools
   readonly leases: Leases
-  /** Rung when mail was accepted. */
+  /** Signalled when mail was accepted. */
   readonly wakeup: Wakeup
-  /** Inboxes whose mail is processed at once. */
+  /** Inboxes whose mail is processed concurrently. */
   readonly concurrency: number
 }
 
-/** How often an idle pipeline looks by itself: the guarantee, where the wakeup is the speed. */
+/** Poll interval of an idle pipeline: the guarantee, while the wake-up provides the speed. */
 const POLL_MS = 500
-/** The same while all places are taken: one becomes free when its mail has been in work for a while. */
+/** The same while all slots are taken: one becomes free when its mail has been in progress for a while. */
 const PLACES_MS = 100
 const OUTAGE_MS = 1_000
-/** Without a turn of its loop for so long the pipeline is not alive. */
+/** A pipeline whose loop has not turned for this long is not alive. */
 const STALLED_MS = 30_000
 const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
-/** A slow mail that is larger takes its memory from what all mails share. */
+/** A slow mail larger than this takes its memory from the shared limit. */
 const SLOW_BYTES = 4 * 1024 * 1024
-/** Wait after a failure that is not the mail's. */
+/** Wait after a failure that the mail has not caused. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
 
 /**
- * Brings accepted mail into its mailboxes: takes the oldest mails of each inbox, examines them side by side, and concludes
- * them in the order of their arrival; what is ready at one moment shares a transaction. A failure gives a mail back, and
- * those behind it in its inbox with it; a crash leaves leases that end by themselves.
+ * Processes accepted mail: takes the oldest mails of each inbox, examines them concurrently, and concludes them in the
+ * order of their arrival; mails that are ready at the same time share a transaction. A failure returns a mail to the
+ * queue, together with those after it in its inbox; a crash leaves leases that run out.
  */
 export class Pipeline implements Component {
   readonly name = 'pipeline'
@@ -88,7 +88,7 @@ export class Pipeline implements Component {
     if (age > STALLED_MS) throw new Error(`the pipeline has not looked for mail for ${Math.round(age / 1_000)} s`)
   }
 
-  /** Finishes the mails that are being processed and takes no more. */
+  /** Finishes the mails in progress and takes no more. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#options.wakeup.notify()
@@ -104,15 +104,15 @@ export class Pipeline implements Component {
         this.#tickedAt = Date.now()
         if (taken === 0) await wakeup.wait(this.#places.free > 0 ? POLL_MS : PLACES_MS)
       } catch (error) {
-        this.#log.warn({ err: error }, 'no mail can be taken from the queue')
+        this.#log.warn({ err: error }, 'taking mail from the queue failed')
         await wait(OUTAGE_MS)
-        // Leases may have run out meanwhile: the living come before those who take over.
+        // Leases may have run out in the meantime: live owners renew before others take over.
         await leases.renew().catch(() => {})
       }
     }
   }
 
-  /** @returns from how many inboxes mail was taken; 0 when there is none, or no room for one. */
+  /** @returns from how many inboxes mail was taken; 0 when there is none, or no room. */
   async #take(): Promise<number> {
     const { tools } = this.#options
     const { free, freeSlow } = this.#places
@@ -130,28 +130,25 @@ export class Pipeline implements Component {
     const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
     const isSlow = run.some(({ slow }) => slow)
     const process = () => this.#process(run)
-    // One slow mail at a time: a small one does not keep memory from the mails of others.
+    // One slow mail at a time: a small one does not take memory from other mails.
     const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
     return this.#places.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
   }
 
   /**
-   * Mails that a dead process held, one after the other and with nothing beside them: the one that it died of takes no
-   * other along again, and the next death counts for it alone. So a mail that did nothing loses one attempt at most,
-   * however often processes die.
+   * Mails that a dead process held, one after the other and with nothing else in progress: the one that caused the
+   * death takes no other along again, and the next death counts for it alone. So an innocent mail loses one attempt at
+   * most, however often processes die.
    */
   async #tryAlone(orphans: readonly LeasedMail[]): Promise<void> {
     const { tools, leases } = this.#options
-    this.#log.warn(
-      { mails: orphans.map(({ id }) => id) },
-      'mails were not given back by whoever held them; each is tried alone',
-    )
+    this.#log.warn({ mails: orphans.map(({ id }) => id) }, 'mails left by a dead worker, each is retried alone')
     await leases.during(orphans, async () => {
       await this.#places.empty(() => {
         this.#tickedAt = Date.now()
       })
       for (const mail of orphans) {
-        // The lease ends by itself, and the next one to have the mail knows, too, that it is an orphan.
+        // The lease runs out, and the next worker knows, too, that the mail is an orphan.
         if (this.#stopping) return
         this.#tickedAt = Date.now()
         if (await queue.count(tools.db, mail)) await this.#begin([mail])
@@ -159,7 +156,7 @@ export class Pipeline implements Component {
     })
   }
 
-  /** Mails of one inbox, in order: those before the first that fails are concluded, those behind it wait for it. */
+  /** Mails of one inbox, in order: those before the first failing one are concluded, those after it wait for it. */
   async #process(run: readonly LeasedMail[]): Promise<void> {
     const begun = performance.now()
     const { tools } = this.#options
@@ -172,12 +169,12 @@ export class Pipeline implements Component {
     if (failure) await this.#giveBack(failure, run.slice(run.indexOf(failure.mail) + 1), begun)
   }
 
-  /** @returns the first mail that failed; none behind it had an effect. */
+  /** @returns the first mail that failed; none after it had an effect. */
   async #conclude(ready: readonly ExaminedMail[], begun: number): Promise<Failure | undefined> {
     const [first] = ready
     if (!first) return undefined
     try {
-      // What was tried before may spoil a transaction, or take long: it shares none.
+      // A mail that was tried before may make a transaction fail, or take long: it shares none.
       const wasTried = ready.some(({ mail }) => mail.attempts > 1)
       const facts = await (wasTried ? this.#concludeTogether(ready) : this.#conclusions.add(ready))
       for (const { mail } of ready) this.#concluded(mail, facts.get(mail), begun)
@@ -188,7 +185,7 @@ export class Pipeline implements Component {
         return { mail: first.mail, error }
       }
     }
-    // One of them spoils the transaction of all.
+    // One of them makes the shared transaction fail.
     for (const one of ready) {
       const failure = await this.#conclude([one], begun)
       if (failure) return failure
@@ -218,7 +215,7 @@ export class Pipeline implements Component {
     const facts = common(mail, begun)
     if (error instanceof ParserOverdueError) {
       mailAttempts.inc({ outcome: 'overdue' })
-      this.#log.info(facts, 'mail moved to the slow lane: its first attempt took too long')
+      this.#log.info(facts, 'mail moved to the slow lane, its first attempt took too long')
       await queue.moveToSlowLane(db, mail).catch(() => {})
       await queue.release(db, behind, false, 0).catch(() => {})
       return
@@ -227,12 +224,12 @@ export class Pipeline implements Component {
     const waitMs = outage ? INFRASTRUCTURE_RETRY_MS : (RETRY_MS[mail.attempts - 1] ?? RETRY_MS[4])
     if (error instanceof LeaseLostError) {
       mailAttempts.inc({ outcome: 'lease_lost' })
-      this.#log.warn(facts, 'another worker has taken a mail over')
+      this.#log.warn(facts, 'mail taken over by another worker')
     } else {
       mailAttempts.inc({ outcome: outage ? 'outage' : 'failed' })
       this.#log.error({ ...facts, err: error, outage, wait_ms: waitMs }, 'mail not processed')
     }
-    // When this fails too, the leases end by themselves.
+    // If this fails too, the leases run out.
     await queue.release(db, [mail], !outage, waitMs).catch(() => {})
     await queue.release(db, behind, false, 0).catch(() => {})
   }

@@ -1,6 +1,9 @@
-/** A run that has been in work for longer waits for something, and leaves its place to another. */
+/** A run in progress for longer is waiting for something, and releases its slot to another. */
 const BUSY_MS = 200
-/** Runs in work, as a multiple of the places: their small mails are in memory besides the budget for large ones. */
+/**
+ * Most runs in progress, as a multiple of the slots: their small mails are in memory in addition to the limit for large
+ * ones.
+ */
 const MOST = 4
 
 interface Work {
@@ -9,8 +12,9 @@ interface Work {
 }
 
 /**
- * How many inboxes' mail a pipeline has in work at once. Mails that take long must not keep the mail of others out: a
- * run gives its place up after 200 ms, up to four times as many in all, and a slow mail has the one place of its own.
+ * Limits the number of inboxes whose mail a pipeline processes concurrently. Mails that take long must not block
+ * others: a run releases its slot after 200 ms, up to four times the slots in total, and slow mails have one slot of
+ * their own.
  */
 export class Places {
   readonly #places: number
@@ -20,7 +24,7 @@ export class Places {
     this.#places = places
   }
 
-  /** Runs that may be taken now. */
+  /** Number of runs that may be taken now. */
   get free(): number {
     const ordinary = [...this.#work.values()].filter(({ isSlow }) => !isSlow)
     const now = performance.now()
@@ -28,7 +32,7 @@ export class Places {
     return Math.max(0, Math.min(this.#places - busy.length, MOST * this.#places - ordinary.length))
   }
 
-  /** Slow mails that may be taken now. */
+  /** Number of slow mails that may be taken now. */
   get freeSlow(): number {
     return [...this.#work.values()].some(({ isSlow }) => isSlow) ? 0 : 1
   }
@@ -40,7 +44,7 @@ export class Places {
     return counted
   }
 
-  /** Resolves when nothing is in work. @param onProgress called after each that ended */
+  /** Resolves when nothing is in progress. @param onProgress called after each that ended */
   async empty(onProgress: () => void = () => {}): Promise<void> {
     while (this.#work.size > 0) {
       await Promise.race(this.#work.keys())

@@ -17,13 +17,13 @@ export interface LeasedMail {
   readonly size: number
   readonly envelope: Envelope
   readonly receivedAt: Date
-  /** This attempt included. */
+  /** Including this attempt. */
   readonly attempts: number
-  /** Its first attempt took too long: it is tried in the slow lane, alone. */
+  /** Its first attempt took too long: it is retried in the slow lane, alone. */
   readonly slow: boolean
-  /** Slow mail has held up its lane for too long: it is not parsed any more. */
+  /** It has held up its inbox in the slow lane for too long: it is stored unparsed. */
   readonly overdue: boolean
-  /** Whoever had it before never gave it back: it may have ended that process. Its attempt is not counted yet. */
+  /** Its previous worker never returned it: the mail may have ended that process. Its attempt is not counted yet. */
   readonly orphaned: boolean
   /** Of a mail that waited for DNS. */
   readonly waited?: Waited
@@ -50,11 +50,11 @@ interface Row {
   readonly waited: unknown
 }
 
-/** What a dead process held is taken over after this; whoever lives renews (`Leases`). */
+/** The mails of a dead process are taken over after this; live ones renew (`Leases`). */
 const LEASE = `interval '12 seconds'`
-/** Mails of one lane that are taken at once. */
+/** Most mails of one inbox's queue that are taken at once. */
 const RUN = 16
-/** What may follow the first mail of a run: in memory together, and lost together when the process dies. */
+/** Limit for the mails after the first of a run: in memory together, and lost together when the process dies. */
 const FOLLOWING_BYTES = 256 * 1024
 
 const OVERDUE = `coalesce(inbound.slow and inbound.slow_since <= now() - interval '${LIMITS.inbound.slowLane / 1_000} seconds', false)`
@@ -73,12 +73,13 @@ const dueHeads = (which: string, order: string, limit: string): string => `
 const TURNS = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
             coalesce(array_position($5::uuid[], inbound.lane), 0), inbound.position`
 
-// The head of each lane by a loose index scan, so that a flood into one inbox costs the others nothing. A lane with a
-// lease is left alone even when a row with a smaller position was committed after the lease was taken. The head's own
-// lease is asked for by itself: when another worker took it since this statement began, PostgreSQL asks again about the
-// locked row, but not about those that it was compared with. Whoever has the head has the lane; small mails that follow
-// it come along. Not when one of them was tried before: it may end the process, and would take the rest along. The slow
-// heads come in turns of their organizations and lanes: those that had none of the latest turns first.
+// The head of each lane (an inbox's queue) by a loose index scan, so that a flood into one inbox costs the others
+// nothing. A lane with a lease is left alone even when a row with a smaller position was committed after the lease was
+// taken. The head's own lease is a separate condition: when another worker took it since this statement began,
+// PostgreSQL rechecks the locked row, but not those that it was compared with. The worker that has the head has the
+// lane; small mails after it are taken with it, unless one of them was tried before: it may end the process, and would
+// take the rest along. The slow heads are taken in rotation of their organizations and lanes: those that were not
+// served recently come first.
 const TAKE = sqlUnprepared<
   Row,
   [leaseId: string, lanes: number, slowLanes: number, organizations: readonly string[], servedLanes: readonly string[]]
@@ -114,7 +115,7 @@ const COUNT = sqlUnprepared<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
 )
 
-// Rows that are being finished are locked: they need no lease any more, and nobody waits for them here.
+// Rows that are being finished are locked: they need no lease any more, and are not waited for.
 const RENEW = sqlUnprepared<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
 with held as (
   select inbound.id
@@ -137,8 +138,8 @@ update inbound
   from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id)
  where inbound.id = held.id and inbound.lease_id = held.lease_id`)
 
-// Those behind it in its lane wait as long as it does: were the time counted for each alone, many slow mails would hold a
-// lane up for as many times the limit.
+// The mails after it in its lane wait as long as it does: if time were counted for each alone, many slow mails would
+// hold up a lane for many times the limit.
 const MOVE_TO_SLOW_LANE = sqlUnprepared<never, [id: string, leaseId: string]>(`
 with moved as (
   update inbound
@@ -150,7 +151,7 @@ update inbound set slow_since = now()
   from moved
  where inbound.lane = moved.lane and inbound.position > moved.position and inbound.slow_since is null`)
 
-/** The lease ended before the work did; whoever holds the row now does it. */
+/** The lease ended before the work did; its current holder does the work. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
@@ -168,10 +169,10 @@ const NONE_SERVED: ServedOwners = { organizations: [], lanes: [] }
 
 export const queue = {
   /**
-   * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` that begin with a slow one; counts an attempt
-   * for each that is not orphaned. A slow mail that is overdue needs no slow lane.
+   * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` that begin with a slow one; counts an
+   * attempt for each that is not orphaned. A slow mail that is overdue needs no slow lane.
    * @param served the slow mail of these comes after that of others
-   * @returns one run per lane: mails to be brought to their end in this order, and by nobody else meanwhile.
+   * @returns one run per lane: mails to be processed in this order, exclusively.
    */
   async take(
     db: Queryable,
@@ -192,7 +193,7 @@ export const queue = {
     return (await db.query(COUNT, id, leaseId)).length > 0
   },
 
-  /** Lets leases that still hold last longer. */
+  /** Extends leases that are still valid. */
   async renew(db: Queryable, mails: readonly Held[]): Promise<void> {
     await db.query(RENEW, ...columns(mails))
   },
@@ -204,12 +205,12 @@ export const queue = {
     if (lost) throw new LeaseLostError(`another worker has taken ${lost.id}`)
   },
 
-  /** Gives mails back. @param counts whether they may be at fault for what happened. */
+  /** Returns mails to the queue. @param counts whether they may have caused the failure. */
   async release(db: Queryable, mails: readonly LeasedMail[], counts: boolean, waitMs: number): Promise<void> {
     if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs)
   },
 
-  /** Gives a mail back to be tried in the slow lane; what was tried does not count. */
+  /** Returns a mail to the queue for the slow lane; the attempt does not count. */
   async moveToSlowLane(db: Queryable, { id, leaseId }: Held): Promise<void> {
     await db.query(MOVE_TO_SLOW_LANE, id, leaseId)
   },

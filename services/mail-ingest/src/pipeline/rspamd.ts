@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LeasedMail } from './queue.ts'
 
-/** What we read of the answer of `/checkv2`. */
+/** The used part of the response of `/checkv2`. */
 const answer = z.object({
   score: z.number(),
   action: z.string(),
@@ -20,7 +20,7 @@ export interface RspamdVerdict {
 
 /**
  * Asks rspamd about a mail.
- * @throws Error when it does not answer in 5 s, or not in its own words.
+ * @throws Error when it does not answer in 5 s, or not in the expected form.
  */
 export async function askRspamd(url: string, mail: LeasedMail, raw: Buffer): Promise<RspamdVerdict> {
   const { envelope } = mail

@@ -6,18 +6,20 @@ import { SPAM_THRESHOLD, spamScore } from './spam-rules.ts'
 
 export interface SpamVerdict {
   readonly spam: boolean
-  /** To be discarded (mail 13). Only rspamd with an antivirus module can tell. */
+  /** To be discarded (mail 13). Only rspamd with an antivirus module can detect viruses. */
   readonly virus: boolean
   readonly score: number
 }
 
 export interface SpamOptions {
-  /** rspamd worker; undefined: the built-in rules judge. */
+  /** rspamd worker; undefined: the built-in rules are used. */
   readonly rspamdUrl: string | undefined
   readonly log: Logger
 }
 
-/** Judges whether a mail is spam. When rspamd does not answer, the built-in rules do: mail does not wait for it. */
+/**
+ * Decides whether a mail is spam. When rspamd does not answer, the built-in rules decide: mail does not wait for it.
+ */
 export async function scoreSpam(
   mail: LeasedMail,
   raw: Buffer,
@@ -29,7 +31,7 @@ export async function scoreSpam(
     try {
       return await askRspamd(options.rspamdUrl, mail, raw)
     } catch (error) {
-      options.log.warn({ err: error, mail: mail.id }, 'rspamd did not judge a mail; the built-in rules do')
+      options.log.warn({ err: error, mail: mail.id }, 'rspamd unavailable, built-in spam rules used')
     }
   }
   const { score } = spamScore(content, authenticated)

@@ -1,14 +1,17 @@
 import type { LeasedMail, ServedOwners } from './queue.ts'
 
-/** Owners that are remembered. Those of a longer cycle are treated as if they had had no turn. */
+/** Most owners that are remembered. In a longer rotation the others count as not served. */
 const MOST = 100
 
-/** Whose slow mail was taken lately, so that a backlog of one organization or inbox keeps the lane from no other. */
+/**
+ * The owners whose slow mail was taken recently, so that a backlog of one organization or inbox does not block the lane
+ * for others.
+ */
 export class SlowTurns implements ServedOwners {
   organizations: readonly string[] = []
   lanes: readonly string[] = []
 
-  /** Notes that a slow mail was taken. */
+  /** Records that a slow mail was taken. */
   taken({ lane, target }: Pick<LeasedMail, 'lane' | 'target'>): void {
     this.lanes = withLatest(this.lanes, lane)
     if (target.kind === 'mail') this.organizations = withLatest(this.organizations, target.inbox.organization_id)

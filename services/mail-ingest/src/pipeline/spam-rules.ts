@@ -1,17 +1,17 @@
 import { bareAddress, htmlToText } from '@restante/mime'
 import type { MailContent } from '../content/mail-content.ts'
 
-/** One reason to think that a mail is spam, and how much it counts. */
+/** One sign of spam, and its weight. */
 interface SpamRule {
   readonly name: string
   readonly score: number
   readonly matches: (mail: MailContent, authenticated: boolean) => boolean
 }
 
-/** The score from which on a mail is spam. */
+/** The score at which a mail counts as spam. */
 export const SPAM_THRESHOLD = 5
 
-/** The test string that every spam filter knows. */
+/** The test string that every spam filter recognises. */
 const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
 const PHRASES =
   /\b(?:viagra|cialis|you(?:'ve| have) won|lottery winner|claim your (?:prize|reward)|unclaimed (?:funds|inheritance)|next of kin|wire transfer of|million (?:usd|dollars)|hot singles|work from home and earn|double your bitcoin|miracle cure)\b/gi
@@ -25,7 +25,7 @@ const phrasesIn = (mail: MailContent): number =>
     ),
   ).size
 
-/** Signs that few honest mails carry. One of them alone, the test string aside, never makes a mail spam. */
+/** Signs that few honest mails have. One alone, except the test string, never makes a mail spam. */
 const RULES: readonly SpamRule[] = [
   { name: 'gtube', score: 1_000, matches: (mail) => (mail.text ?? mail.html ?? '').includes(GTUBE) },
   { name: 'phrase', score: 2.5, matches: (mail) => phrasesIn(mail) > 0 },
@@ -53,7 +53,7 @@ function isShouting(subject: string): boolean {
   return letters.length >= SHOUTING_LENGTH && letters === letters.toUpperCase() && letters !== letters.toLowerCase()
 }
 
-/** `"service@bank.example" <x@elsewhere.example>`: a name that poses as another address. */
+/** `"service@bank.example" <x@elsewhere.example>`: a name that imitates another address. */
 function namesOtherAddress(from: string): boolean {
   const address = bareAddress(from).toLowerCase()
   const shown = /[\w.+-]+@[\w.-]+\.[a-z]{2,}/i.exec(from.slice(0, from.lastIndexOf('<') + 1))?.[0]?.toLowerCase()

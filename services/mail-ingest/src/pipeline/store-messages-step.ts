@@ -21,7 +21,7 @@ import { traceLines } from './trace.ts'
 
 type MailToStore = ExaminedMail<StorableMail>
 
-/** How a mail for a mailbox ended, and the events that tell of its message. */
+/** The outcome of a mail for a mailbox, and the events of its message. */
 export type Outcome =
   | {
       readonly outcome: 'stored'
@@ -38,8 +38,8 @@ interface StoreOptions {
 }
 
 /**
- * Puts mails into their mailboxes, in this order and under the mailboxes' locks: message, thread and label log. A mail
- * that is there already, or whose inbox is gone, is left out. The events are the caller's to record.
+ * Stores mails in their mailboxes, in this order and under the mailboxes' locks: message, thread and label log. A mail
+ * that is stored already, or whose inbox is deleted, is skipped. The caller records the events.
  */
 export async function storeMessages(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function storeMessages(
   const deleted = await deletedInboxes(tx, inboxes)
   const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
   const messages = rows.map(({ message }) => message)
-  // What is stored on the way is known to those that follow.
+  // Mails stored here are visible to later ones.
   const stored: StoredMail[] = await messagesWithDigests(tx, messages)
   const finder = await ThreadFinder.of(tx, messages)
   const added: (MessageWithBody & { readonly of: MailToStore })[] = []
@@ -96,7 +96,7 @@ function encodeEvents(
   ]
 }
 
-/** The fact for operators that a mail is in its mailbox. */
+/** The event for operators that a mail is in its mailbox. */
 function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStore, message: MessageRow) {
   const { organization_id, pod_id, inbox_uid, created_at: time } = message
   const payload = {
@@ -118,8 +118,8 @@ function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStor
 }
 
 /**
- * A mail whose id is taken, by another message or perhaps by one that the inbox sent and that is not stored yet, is stored
- * under an id of ours; its own header stays as it is (mail 2).
+ * A mail whose id is taken, by another message or possibly by a sent one that is not stored yet, is stored under a
+ * generated id; its own header stays as it is (mail 2).
  */
 function withFreeId(message: MessageRow, isTaken: boolean): MessageRow {
   if (!isTaken) return message
@@ -127,7 +127,7 @@ function withFreeId(message: MessageRow, isTaken: boolean): MessageRow {
   return { ...message, message_id: makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) }
 }
 
-/** A mail as a message with the id that its header has, in a thread of its own. */
+/** A mail as a message with the id of its header, in a thread of its own. */
 function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToStore, hostname: string): MessageRow {
   const { address: inbox_address, ...scope } = inbox
   const now = new Date()

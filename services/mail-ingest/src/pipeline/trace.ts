@@ -1,8 +1,8 @@
 import type { LeasedMail } from './queue.ts'
 
 /**
- * Header lines that final delivery puts above the mail (RFC 5321 4.4, RFC 8601): who it came back to, for whom, what was
- * found out about the sender, and the hop. They are kept beside the bytes, which stay as they were received.
+ * Header lines that final delivery adds above the mail (RFC 5321 4.4, RFC 8601): the return path, the recipient, the
+ * authentication results, and the hop. They are stored separately from the bytes, which stay as they were received.
  */
 export function traceLines(mail: LeasedMail, hostname: string, authentication: string): string {
   const { envelope, recipient, receivedAt } = mail
@@ -33,7 +33,7 @@ function atom(text: string): string {
   return line(text).replace(/[\s()<>;\\"]/g, '?')
 }
 
-/** smtp-server refuses control characters in what peers say; nothing they could say may end a header line here. */
+/** smtp-server refuses control characters from clients; this ensures that none can end a header line here. */
 function line(text: string): string {
   return text.replace(/\p{Cc}/gu, '?')
 }

@@ -3,7 +3,8 @@ import { UpstreamError } from '@restante/service'
 
 /**
  * The bytes of a raw mail, which was small enough to be accepted.
- * @throws UpstreamError when the store fails, which says nothing about the mail; BlobNotFoundError when it has no such bytes.
+ * @throws UpstreamError when the store fails, which says nothing about the mail; BlobNotFoundError when the blob does
+ * not exist.
  */
 export async function readRawMail(blobs: BlobStore, blob: string): Promise<Buffer> {
   try {
@@ -14,12 +15,12 @@ export async function readRawMail(blobs: BlobStore, blob: string): Promise<Buffe
   }
 }
 
-/** Bytes of this size have a buffer, and memory of the system, of their own. */
+/** Buffers of this size have system memory of their own. */
 const LARGE = 1024 * 1024
 
 /**
- * Does a piece of work with the bytes of a raw mail, and frees large ones with its end: as garbage they would be in
- * memory beside those of the next mails.
+ * Runs work with the bytes of a raw mail, and frees large ones at its end: as garbage they would be in memory together
+ * with those of the next mails.
  */
 export async function withRawMail<T>(raw: Buffer, work: (raw: Buffer) => Promise<T>): Promise<T> {
   try {

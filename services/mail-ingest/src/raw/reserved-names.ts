@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { Component, Database } from '@restante/service'
 import { rawMails } from './store.ts'
 
-/** Reserved in one statement; twice as many are left to the sweeper when the process dies. */
+/** Names reserved in one statement; twice as many are left to the sweeper when the process dies. */
 const RESERVED = 50
-/** The sweeper takes reservations of 6 hours for abandoned, and whoever takes a name may need it for an hour. */
+/** The sweeper treats reservations of 6 hours as abandoned, and a name may be in use for an hour. */
 const FRESH_MS = 4 * 3_600_000
 
 export interface ReservedName {
-  /** What the blob is named after, as `blobOf` tells. */
+  /** The blob is named after it (`blobOf`). */
   readonly id: string
-  /** When it is no longer given out. */
+  /** Until when it may be given out. */
   readonly until: number
 }
 
 /**
- * Names for the bytes of arriving mail, reserved ahead so that a mail need not wait for a commit before its bytes may be
- * written. Nobody else has one that was given out.
+ * Names for the bytes of arriving mail, reserved in advance so that a mail need not wait for a commit before its bytes
+ * may be written. Each name is given out once.
  */
 export class ReservedNames implements Component {
   readonly name = 'reserved names'
@@ -32,7 +32,7 @@ export class ReservedNames implements Component {
   async take(): Promise<ReservedName> {
     for (;;) {
       const next = this.#free.shift()
-      // What fails here is told to whoever finds no name left.
+      // A failure is reported to the caller that finds no name left.
       if (this.#free.length < RESERVED / 2) this.#reserve().catch(() => {})
       if (next === undefined) await this.#reserve()
       else if (next.until > Date.now()) return next
@@ -44,7 +44,7 @@ export class ReservedNames implements Component {
     this.#free.push(name)
   }
 
-  /** Forgets what nobody took. */
+  /** Deletes unused reservations. */
   async stop(): Promise<void> {
     await this.#reserving?.catch(() => {})
     const unused = this.#free.map(({ id }) => blobOf(id))

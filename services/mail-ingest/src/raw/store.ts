@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '@restante/service'
 
-/** Where the copies of an inbox's sent mail are. */
+/** The prefix of the copies of an inbox's sent mail. */
 export function copiesOf(inboxUid: string): string {
   return `mailbox/${inboxUid}/`
 }
@@ -26,7 +26,7 @@ update raw_mails set refs = raw_mails.refs + used.refs, size = used.size, update
  where raw_mails.blob = used.blob
 returning raw_mails.blob`)
 
-// Held in one order first: two inboxes that share several mails would otherwise wait for each other.
+// Locked in a fixed order first: two inboxes that share several mails could otherwise deadlock.
 const RELEASE = sql<{ blob: string; refs: number }, [blobs: readonly string[]]>(`
 with held as (select blob from raw_mails where blob = any($1) order by blob for update)
 update raw_mails set refs = refs - uses.count, updated_at = now()
@@ -37,22 +37,22 @@ returning raw_mails.blob, raw_mails.refs`)
 const FORGET = sql<never, [blobs: readonly string[]]>('delete from raw_mails where blob = any($1)')
 
 /**
- * How many rows need each raw mail. The counts change in the transactions of those rows; a blob is deleted by the
- * sweeper once nothing needs it. A reservation comes before the blob is written, so that a crash in between leaves a
- * row that names what to clean up, never a blob that nobody knows.
+ * Reference counts of raw mails. The counts change in the transactions of the referring rows; the sweeper deletes a
+ * blob without references. A reservation is committed before the blob is written, so that a crash in between leaves a
+ * row that names what to clean up, never an unknown blob.
  */
 export const rawMails = {
-  /** Announces blobs that are about to be written; commits by itself. */
+  /** Reserves blobs that are about to be written; commits by itself. */
   async reserve(db: Queryable, blobs: readonly string[]): Promise<void> {
     await db.query(RESERVE, blobs)
   },
 
-  /** Takes reservations back under which nothing was written. */
+  /** Removes reservations under which nothing was written. */
   async forgetReserved(db: Queryable, blobs: readonly string[]): Promise<void> {
     if (blobs.length > 0) await db.query(FORGET_RESERVED, blobs)
   },
 
-  /** Adds uses of reserved blobs, each named once, in the transaction of the rows that use them. */
+  /** Adds references to reserved blobs, each named once, in the transaction of the referring rows. */
   async hold(tx: Queryable, uses: readonly RawMailUse[]): Promise<void> {
     const held = await tx.query(
       HOLD,
@@ -64,20 +64,20 @@ export const rawMails = {
   },
 
   /**
-   * Gives up one use for each time a blob is named.
-   * @returns those that nothing needs any more, which the sweeper deletes.
+   * Removes one reference for each time a blob is named.
+   * @returns those without references, which the sweeper deletes.
    */
   async release(tx: Queryable, blobs: readonly string[]): Promise<string[]> {
     if (blobs.length === 0) return []
     return (await tx.query(RELEASE, blobs)).flatMap(({ blob, refs }) => (refs === 0 ? [blob] : []))
   },
 
-  /** Has the sweeper delete a blob that was written under its reservation and is not needed after all. */
+  /** Lets the sweeper delete a blob that was written under its reservation and is not needed. */
   async abandon(tx: Queryable, blob: string, size: number): Promise<void> {
     await tx.query(HOLD, [blob], [0], [size])
   },
 
-  /** Forgets blobs that were deleted. */
+  /** Removes the rows of deleted blobs. */
   async forget(tx: Queryable, blobs: readonly string[]): Promise<void> {
     if (blobs.length > 0) await tx.query(FORGET, blobs)
   },

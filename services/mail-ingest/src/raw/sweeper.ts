@@ -2,7 +2,7 @@ import type { BlobStore } from '@restante/blobs'
 import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
 import { rawMails } from './store.ts'
 
-/** Nobody uses a reservation that is older (`ReservedNames`): its process died, or its mail was not accepted. */
+/** An older reservation is unused (`ReservedNames`): its process died, or its mail was not accepted. */
 const UNUSED = sql<{ blob: string }, [rows: number]>(`
 select blob from raw_mails
  where refs = 0 and (size > 0 or updated_at < now() - interval '6 hours')
@@ -13,7 +13,9 @@ select blob from raw_mails
 const BATCH = 50
 const EVERY_MS = 5_000
 
-/** Deletes raw mails that nothing refers to. The row goes after the blob, so a crash in between repeats the deletion. */
+/**
+ * Deletes raw mails without references. The row is deleted after the blob, so a crash in between repeats the deletion.
+ */
 export class RawMailSweeper implements Component {
   readonly name = 'raw mail sweeper'
   readonly #db: Database
@@ -30,7 +32,7 @@ export class RawMailSweeper implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }

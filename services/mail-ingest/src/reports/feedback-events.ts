@@ -4,7 +4,7 @@ import type { Envelope } from '../inbound/envelope.ts'
 
 type FeedbackEvent = EventOf<Topic<'mail.feedback'>>
 
-/** Which delivery the report came back to, and when. */
+/** The delivery that the report is about, and its arrival. */
 export interface ReportArrival {
   readonly deliveryId: string
   readonly receivedAt: Date
@@ -13,7 +13,7 @@ export interface ReportArrival {
   readonly authenticated: readonly string[]
 }
 
-/** The event that hands a report on to mail-send, which knows what was sent (mail 13, events 1.3). */
+/** The event that passes a report on to mail-send, which knows what was sent (mail 13, events 1.3). */
 export function feedbackEvent(report: Report, arrival: ReportArrival): FeedbackEvent {
   const messageId = report.originalMessageId
   const common = {

@@ -4,8 +4,8 @@ import { readLeased } from '../pipeline/parse-mail-step.ts'
 import type { LeasedMail } from '../pipeline/queue.ts'
 
 /**
- * The delivery or complaint report in what came to a return path. Undefined for anything else (an automatic answer,
- * backscatter), and for what cannot be read after three attempts or in time: it is dropped.
+ * The delivery or complaint report in a mail to a return path. Undefined for anything else (an automatic answer,
+ * backscatter), and for mail that cannot be read after three attempts or in time: it is dropped.
  */
 export async function readReport(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<Report | undefined> {
   if (mail.attempts > LIMITS.inbound.attempts || mail.overdue) return undefined

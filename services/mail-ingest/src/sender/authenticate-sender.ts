@@ -8,41 +8,41 @@ import { judgedHeader, startOfBody } from './judged-header.ts'
 import type { Question } from './protocol.ts'
 import type { SenderJudge } from './sender-judge.ts'
 
-/** What is known of the sender of a mail. */
+/** The authentication result of a mail's sender. */
 export interface SenderVerdict {
   readonly authentication: MessageAuthentication
-  /** The address that was judged; undefined where `From` names no single mailbox. */
+  /** The authenticated address; undefined where `From` does not name exactly one mailbox. */
   readonly author: string | undefined
-  /** The sender's domain asks to refuse what fails, and nobody whom we trust vouches for it (mail 13). */
+  /** The sender's domain requests rejection of failing mail, and no trusted forwarder vouches for it (mail 13). */
   readonly discard: boolean
-  /** Domains for which SPF, or a signature that covers the mail, passed; whether the author's or not. */
+  /** Domains for which SPF, or a signature that covers the mail, passed; the author's or others. */
   readonly passed: readonly string[]
-  /** Questions to DNS that failed for the moment and stand between the mail and its verdict. */
+  /** DNS queries that failed temporarily and on which the verdict depends. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
   readonly trace: string
 }
 
-/** Whether a mail is authenticated as far as its labels go (mail 13). */
+/** Whether a mail counts as authenticated for its labels (mail 13). */
 export function isAuthenticated({ authentication: { verdict } }: Pick<SenderVerdict, 'authentication'>): boolean {
   return verdict === 'pass' || verdict === 'internal'
 }
 
 export interface SenderAuthenticationOptions {
-  /** Our name in Authentication-Results. */
+  /** This server's name in Authentication-Results. */
   readonly hostname: string
   readonly judge: SenderJudge
-  /** Mail from loopback counts as authenticated: the local stack only. */
+  /** Mail from loopback counts as authenticated: for the local stack only. */
   readonly trustLoopback: boolean
-  /** Domains of forwarders whose ARC seal is believed. */
+  /** Domains of forwarders whose ARC seal is trusted. */
   readonly arcTrustedSealers: ReadonlySet<string>
   readonly log: Logger
 }
 
 /**
- * Judges the sender of a mail for the address that its mailbox will show. What cannot be judged is unauthenticated, not
- * lost.
- * @throws UpstreamError when no mail can be judged now, which says nothing about this one.
+ * Authenticates the sender of a mail for the address that its mailbox will show. A mail that cannot be examined is
+ * unauthenticated, not lost.
+ * @throws UpstreamError when no sender can be authenticated now, which says nothing about this mail.
  */
 export async function authenticateSender(
   raw: Buffer,
@@ -82,7 +82,7 @@ async function judge(
   return { authentication: { verdict, ...judgement.authentication }, author, discard, passed, unanswered, trace }
 }
 
-/** Mail is trusted for the author that it names: one that names none has nothing to trust. */
+/** Mail is trusted for the author that it names: without one there is nothing to trust. */
 function trusted(author: string | undefined, hostname: string, result: string): SenderVerdict {
   const verdict = author === undefined ? 'none' : 'internal'
   return unjudged(verdict, author, `Authentication-Results: ${hostname}; ${result}\r\n`)

@@ -4,9 +4,9 @@ import type { Answer, Question } from './protocol.ts'
 
 const ENTRIES = 10_000
 const FRESH_MS = 60_000
-/** Names that do not exist are remembered more briefly: they may be mended. */
+/** Names that do not exist are cached more briefly: they may be added. */
 const ABSENT_MS = 10_000
-/** A failure is remembered for as long as a burst of mail would ask the same again. */
+/** A failure is cached for as long as a burst of mail would repeat the query. */
 const FAILURE_MS = 2_000
 
 interface Entry {
@@ -14,7 +14,7 @@ interface Entry {
   until: number
 }
 
-/** Looks DNS records up once a minute, however many mails ask; questions that are under way are shared. */
+/** Queries DNS records once a minute, however many mails need them; concurrent queries are shared. */
 export class DnsCache {
   readonly #resolver = new dns.Resolver({ timeout: 1_000, tries: 2 })
   readonly #entries = new Map<string, Entry>()
@@ -56,7 +56,7 @@ export class DnsCache {
   }
 }
 
-/** mailauth declares answers as texts and expects those of MX as objects, which is how `node:dns` gives them. */
+/** mailauth declares answers as texts and expects those of MX as objects, as `node:dns` returns them. */
 function resolve(resolver: dns.Resolver, name: string, type: string): Promise<string[][] | string[]>
 function resolve(resolver: dns.Resolver, name: string, type: string): Promise<unknown> {
   return resolver.resolve(name, type)

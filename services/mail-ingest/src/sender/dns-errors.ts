@@ -1,4 +1,4 @@
-/** The answer is known: there is no such name, no such record, or no such name can exist. */
+/** The answer is definite: no such name, no such record, or an impossible name. */
 const DEFINITE = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
 
 /** The code of a failed look-up, as `node:dns` names it. */
@@ -7,7 +7,7 @@ export function dnsCode(error: unknown): string {
   return typeof code === 'string' ? code : 'EUNKNOWN'
 }
 
-/** Whether a code says that a look-up failed for the moment only: time-out, SERVFAIL, REFUSED, no connection. */
+/** Whether a code means a temporary failure: time-out, SERVFAIL, REFUSED, no connection. */
 export function isTemporaryCode(code: string): boolean {
   return !DEFINITE.has(code)
 }

@@ -23,7 +23,7 @@ export function organizationalDomain(address: string): string {
   return organizationOf(domainOf(address))
 }
 
-/** How far two domains belong together, by the Public Suffix List. */
+/** How two domains are related, by the Public Suffix List. */
 export function alignmentOf(a: string, b: string): Alignment {
   const [one, other] = [canonicalDomain(a), canonicalDomain(b)]
   if (one === '' || other === '') return 'none'

@@ -7,13 +7,13 @@ export type Alignment = 'exact' | 'relaxed' | 'none'
 export interface SignatureFinding {
   readonly result: MessageAuthentication['dkim']
   readonly alignment: Alignment
-  /** It covers the mail as it is shown: the whole body, and no field twice that may occur once (mail 13). */
+  /** It covers the mail as it is shown: the whole body, and no unique field twice (mail 13). */
   readonly covers: boolean
 }
 
-/** What the checks of SPF, DKIM, DMARC and ARC found, for the one author of a mail. */
+/** The results of SPF, DKIM, DMARC and ARC, for the one author of a mail. */
 export interface Findings {
-  /** Undefined: the mail names no single author, so that nothing can be authenticated. */
+  /** Undefined: the mail does not name exactly one author, so that nothing can be authenticated. */
   readonly authorDomain: string | undefined
   readonly spf: { readonly result: MessageAuthentication['spf']; readonly alignment: Alignment }
   readonly signatures: readonly SignatureFinding[]
@@ -33,12 +33,12 @@ export interface Findings {
   }
 }
 
-/** What follows from the findings. */
+/** The conclusion from the findings. */
 export interface Conclusion {
   readonly verdict: 'pass' | 'fail' | 'none'
-  /** The author's domain asks to refuse what fails, and nothing speaks against it (mail 13). */
+  /** The author's domain requests rejection of failing mail, and nothing speaks against it (mail 13). */
   readonly discard: boolean
-  /** A temporary DNS error stands between the mail and an answer that could turn the outcome. */
+  /** The outcome could change with an answer that failed temporarily in DNS. */
   readonly temporary: boolean
 }
 
@@ -46,8 +46,8 @@ const NOTHING: Conclusion = { verdict: 'none', discard: false, temporary: false 
 
 /**
  * DMARC decides where there is a policy. Without one the author's domain must itself have passed: an aligned signature,
- * or SPF. A pass for some other domain says nothing about this author. Nothing is discarded while an answer is missing
- * that could turn the outcome; only the author domain's policy, an aligned signature's key and the SPF of an aligned
+ * or SPF. A pass for another domain says nothing about this author. Nothing is discarded while an answer is missing
+ * that could change the outcome; only the author domain's policy, an aligned signature's key and the SPF of an aligned
  * return path can.
  */
 export function conclude(findings: Findings): Conclusion {
@@ -66,10 +66,10 @@ export function conclude(findings: Findings): Conclusion {
 function isPass({ dmarc, spf, signatures }: Findings): boolean {
   if (dmarc.result === 'fail') return false
   const passed = [spf, ...signatures.filter(({ covers }) => covers)].filter(({ result }) => result === 'pass')
-  // A policy that could not be read may ask for the very same domain.
+  // A policy that could not be read may require exactly the same domain.
   if (dmarc.result === 'temperror') return passed.some(({ alignment }) => alignment === 'exact')
-  // Also where DMARC passes: its walk through DNS can take a public suffix that has a record for an organization, and two
-  // customers of that suffix for one.
+  // Also where DMARC passes: its tree walk in DNS can take a public suffix that has a record for an organization, and
+  // two customers of that suffix for one.
   return passed.some(({ alignment }) => alignment !== 'none')
 }
 
@@ -84,14 +84,14 @@ const ORDER: readonly MessageAuthentication['dkim'][] = [
   'none',
 ]
 
-/** The one result that is shown of all signatures: that of an aligned one, else the best (mail 5.1). */
+/** The one result that is shown for all signatures: that of an aligned one, otherwise the best (mail 5.1). */
 export function shownSignature(signatures: readonly SignatureFinding[]): MessageAuthentication['dkim'] {
   const aligned = signatures.filter(({ alignment }) => alignment !== 'none')
   const results = (aligned.length > 0 ? aligned : signatures).map((one) => shownResult(one))
   return ORDER.find((result) => results.includes(result)) ?? 'none'
 }
 
-/** A signature that verifies and does not cover the mail is not accepted by policy (RFC 8601 2.7.1). */
+/** A signature that verifies but does not cover the mail is not accepted, by policy (RFC 8601 2.7.1). */
 export function shownResult({ result, covers }: SignatureFinding): MessageAuthentication['dkim'] {
   return result === 'pass' && !covers ? 'policy' : result
 }

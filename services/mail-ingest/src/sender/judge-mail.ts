@@ -20,15 +20,15 @@ import type { Judgement, MailToJudge, Question } from './protocol.ts'
 import { resultLines } from './result-lines.ts'
 
 const DNS_MS = LIMITS.inbound.senderAuthentication
-/** The policy was asked for when the mail came: this is what further answers get that depend on signatures. */
+/** The policy was queried when the mail arrived: this is the time for further answers that depend on signatures. */
 const POLICY_MS = DNS_MS / 2
-/** Labels of a name that DMARC walks up (RFC 9989 4.10). */
+/** Most labels in DMARC's tree walk (RFC 9989 4.10). */
 const WALKED_LABELS = 8
 const TAG = /[;\s](d|s)\s*=\s*([^;\s]+)/g
 
 /**
- * Judges the sender of a mail by SPF, DKIM, DMARC and ARC. Each step has DNS time of its own: what is not known by then
- * is a temporary error.
+ * Authenticates the sender of a mail by SPF, DKIM, DMARC and ARC. Each step has DNS time of its own: an answer that is
+ * not known by then is a temporary error.
  * @param message header and body
  */
 export async function judgeMail(mail: MailToJudge, message: Readable, lookups: Lookups): Promise<Judgement> {
@@ -47,7 +47,7 @@ export async function judgeMail(mail: MailToJudge, message: Readable, lookups: L
       mta: mail.hostname,
       resolver: spfStep.resolve,
     })
-    // Its time begins when the body has been read, which the first look-up of a key shows.
+    // Its time begins when the body has been read, which the first query of a key shows.
     let keys: Step | undefined
     const dkim = await dkimVerify(message, {
       sender: mail.mailFrom,
@@ -88,7 +88,7 @@ interface Dmarc {
   readonly passesUncovered: boolean
 }
 
-/** A null return path has the name that the client gave for its identity (RFC 7208 2.4). */
+/** For a null return path the name that the client gave in HELO is used (RFC 7208 2.4). */
 function clientOf({ peer, helo }: MailToJudge): { ip: string; helo: string } {
   const name = helo === '' ? peer : helo
   return { ip: peer, helo: isIP(name) === 0 ? name : `[${name}]` }
@@ -108,8 +108,8 @@ function namesAhead({ author, header }: MailToJudge): string[] {
 }
 
 /**
- * The domain of the one author. The parser of the mailbox names the author; that the library reads the same domain in
- * the field is asked for besides, so that a mistake of either makes a mail unauthenticated and nothing else.
+ * The domain of the one author. The mailbox's parser determines the author; the library must find the same domain in
+ * the field, so that a mistake of either only makes a mail unauthenticated.
  */
 function agreedDomain({ author }: MailToJudge, { headerFrom, fromFields }: DKIMVerifyResult): string | undefined {
   const [read, ...others] = headerFrom
@@ -141,7 +141,7 @@ async function askDmarc(
   return { response, passesUncovered: (await ask(passed))?.status.result === 'pass' }
 }
 
-/** RFC 6376 5.4.2, 8.2: what was put on top of a signed mail, or below it, is shown and not signed. */
+/** RFC 6376 5.4.2, 8.2: content added above or below a signed mail is shown but not signed. */
 function covers({ status }: DKIMResult, repeatsField: boolean): boolean {
   return !repeatsField && (status.underSized ?? 0) === 0
 }
@@ -185,7 +185,7 @@ function report(
     ...keyStep.failed.filter(({ name }) => keyNames.includes(name.toLowerCase())),
     ...(findings.dmarc.result === 'temperror' ? policyStep.failed : []),
   ]
-  // An error that no question stands for, such as too many names to ask about, does not pass by itself.
+  // An error without a failed query, such as too many names to query, is not temporary.
   const temporary = conclusion.temporary && unanswered.length > 0
   const dmarcShown = conclusion.temporary && findings.dmarc.result === 'fail' ? 'temperror' : findings.dmarc.result
   return {
@@ -220,7 +220,7 @@ function shownInfo(info: string | undefined, signature: SignatureFinding | undef
   return info?.replace(/^dkim=pass\b/, 'dkim=policy (does not cover the mail as shown)')
 }
 
-/** A chain that verifies, sealed last by a trusted forwarder, which saw the mail of this very author pass DMARC. */
+/** A valid chain, sealed last by a trusted forwarder for which the mail of this author passed DMARC. */
 function arcFinding(arc: ARCResult | undefined, author: string | undefined, mail: MailToJudge): Findings['arc'] {
   const result = arc?.status.result
   if (arc === undefined || (result !== 'pass' && result !== 'fail'))

@@ -4,19 +4,19 @@ import { judgeMail } from './judge-mail.ts'
 import { Lookups } from './lookups.ts'
 import type { Answer, FromThread, MailToJudge, Question, ToThread } from './protocol.ts'
 
-/** A line of a body that is longer is not hashed: canonicalization takes a whole line at a time. */
+/** A longer line of a body is not hashed: canonicalization processes a whole line at a time. */
 const LINE_BYTES = 1024 * 1024
 const LF = 0x0a
 
-/** A mail whose sender is being judged. */
+/** A mail whose sender is being authenticated. */
 class Judging {
-  /** The message as the verifier reads it: it is given what came, and takes all of it at once. */
+  /** The message as the verifier reads it: it receives the pieces as they arrive, and consumes all of them at once. */
   readonly #message = new Readable({ read() {} })
   readonly #questions = new Map<number, (answer: Answer) => void>()
   readonly #id: number
   #asked = 0
   #catchingUp: (() => void)[] = []
-  /** Bytes of a line whose end has not come. */
+  /** Bytes of a line whose end has not arrived. */
   #line: Uint8Array[] = []
   #lineBytes = 0
 
@@ -31,7 +31,8 @@ class Judging {
   }
 
   /**
-   * Takes the next piece of the body. The verifier gets whole lines: it would read a line again with every piece of it.
+   * Processes the next piece of the body. The verifier gets whole lines: it would read a line again with every piece of
+   * it.
    * @returns whether a line is too long to be hashed.
    */
   take(piece: Uint8Array, last: boolean): boolean {
@@ -113,7 +114,7 @@ parentPort?.on('message', (message: ToThread) => {
     case 'body': {
       const begun = process.threadCpuUsage()
       const tooLongLine = workOff(message)
-      // All that the verifier does with it, it does before the next turn of the loop.
+      // All processing by the verifier is done before the next turn of the loop.
       setImmediate(() => {
         const { user, system } = process.threadCpuUsage(begun)
         send({ kind: 'done', id: message.id, cpuMs: (user + system) / 1_000, tooLongLine })

@@ -1,16 +1,18 @@
 import { LIMITS } from '@restante/contracts'
 
-/** Fields that the judge takes apart. Taking one apart may cost time quadratic to its length. */
+/** Fields that are parsed for authentication. Parsing one may take time quadratic to its length. */
 const TAKEN_APART = /^(?:dkim-signature|arc-[a-z-]+|return-path|received|content-type)[ \t]*:/i
 const SIGNATURE = /^dkim-signature[ \t]*:/i
 const SIGNED = /^(?:dkim-signature|arc-message-signature)[ \t]*:/i
-/** Of one such field, and of all together. Those of honest mail, forwarded several times, have a third of it. */
+/**
+ * Limit for one such field, and for all together. Those of honest mail, forwarded several times, have a third of it.
+ */
 const FIELD_BYTES = 8 * 1024
 const ALL_BYTES = 96 * 1024
-/** Each may ask for a digest of its own over the whole body (RFC 6376 6.1: the number may be limited). */
+/** Each may require a digest of its own over the whole body (RFC 6376 6.1: the number may be limited). */
 const SIGNATURES = 10
 
-/** Fields of which RFC 5322 3.6 and RFC 2045 allow one: a second one is shown, or not, as a reader likes. */
+/** Fields that RFC 5322 3.6 and RFC 2045 allow once: readers differ on which of two they show. */
 const ONCE = new Set([
   'from',
   'sender',
@@ -27,25 +29,26 @@ const ONCE = new Set([
   'mime-version',
 ])
 
-/** The header of a mail as it is judged. */
+/** The header of a mail as used for authentication. */
 export interface JudgedHeader {
   /** Its fields with the empty line at their end, in `latin1`. */
   readonly text: string
-  /** A field occurs twice that may occur once. */
+  /** A field that may occur once occurs twice. */
   readonly repeatsField: boolean
-  /** There is a signature to check. */
+  /** There is a signature to verify. */
   readonly signed: boolean
 }
 
 /**
- * What of a header is judged: without what no honest header has, so that no mail costs more than its size. A signature
- * that is left out proves nothing, and a signature over something that is left out fails. `From` is never left out.
+ * Reduces a header to what is authenticated: without parts that no honest header has, so that no mail costs more than
+ * its size. A signature that is left out proves nothing, and a signature over a field that is left out fails. `From` is
+ * never left out.
  * @param header with the empty line at its end
  */
 export function judgedHeader(header: Buffer): JudgedHeader {
   const { headerBytes, headerFields } = LIMITS.mime
   const fields = header.toString('latin1', 0, headerBytes).split(/\r\n(?![ \t])/)
-  // The last is half a field when the limit cut it, else the empty line.
+  // The last element is half a field when the limit cut it, otherwise the empty line.
   const whole = header.length > headerBytes ? fields.slice(0, -1) : fields.filter((field) => field !== '')
   const read = whole.slice(0, headerFields)
   const judged = read.filter(withinLimits())

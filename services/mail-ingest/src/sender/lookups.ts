@@ -1,16 +1,16 @@
 import { dnsCode, isTemporaryCode } from './dns-errors.ts'
 import type { Answer, Question } from './protocol.ts'
 
-/** Records as `node:dns` gives them; rejects with its codes. */
+/** Records as returned by `node:dns`; rejects with its codes. */
 export type Resolve = (name: string, type: string) => Promise<string[][] | string[]>
 
-/** The look-ups of one mail: each name is asked for once, and what was asked ahead of time is there when it is needed. */
+/** The look-ups of one mail: each name is queried once, and prefetched answers are ready when they are needed. */
 export class Lookups {
   readonly #ask: (question: Question) => Promise<Answer>
   readonly #caughtUp: () => Promise<void>
   readonly #answers = new Map<string, Promise<string[][] | string[]>>()
 
-  /** @param caughtUp resolves when every answer that has come to this process was given. */
+  /** @param caughtUp resolves when every answer that has reached this process was delivered. */
   constructor(ask: (question: Question) => Promise<Answer>, caughtUp: () => Promise<void>) {
     this.#ask = ask
     this.#caughtUp = caughtUp
@@ -29,7 +29,7 @@ export class Lookups {
     return answer
   }
 
-  /** Asks for names that will be needed, so that a slow one costs its time once. */
+  /** Queries names that will be needed, so that a slow one costs its time once. */
   prefetch(names: readonly string[]): void {
     for (const name of names) this.resolve(name, 'TXT').catch(() => {})
   }
@@ -41,8 +41,8 @@ export class Lookups {
 }
 
 /**
- * Look-ups that all give up at one deadline. An answer that is there already is given after it, too: a busy process is
- * no fault of DNS.
+ * Look-ups with a common deadline. An answer that has arrived is used even after it: a busy process is not a failure of
+ * DNS.
  */
 export class Step {
   readonly #failed = new Map<string, Question>()
@@ -68,7 +68,7 @@ export class Step {
     }
   }
 
-  /** Questions whose answer could not be had for the moment. */
+  /** Queries that failed temporarily. */
   get failed(): Question[] {
     return [...this.#failed.values()]
   }

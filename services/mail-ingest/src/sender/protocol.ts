@@ -1,7 +1,7 @@
 import type { MessageAuthentication } from '@restante/contracts'
 import type { Conclusion } from './findings.ts'
 
-/** A question to DNS. */
+/** A DNS query. */
 export interface Question {
   readonly name: string
   readonly type: string
@@ -10,14 +10,14 @@ export interface Question {
 /** Records, or the code with which the look-up failed. */
 export type Answer = { readonly records: string[][] | string[] } | { readonly code: string }
 
-/** What the thread is told of a mail; its body follows in pieces. */
+/** What is sent to the thread about a mail; its body follows in pieces. */
 export interface MailToJudge {
   readonly author: string | undefined
-  /** The fields that are judged, with the empty line at their end, in `latin1`. */
+  /** The fields used for authentication, with the empty line at their end, in `latin1`. */
   readonly header: string
-  /** A field occurs twice that may occur once. */
+  /** A field that may occur once occurs twice. */
   readonly repeatsField: boolean
-  /** There is a signature to check: without one the body is not needed. */
+  /** There is a signature to verify: without one the body is not needed. */
   readonly signed: boolean
   readonly peer: string
   readonly helo: string
@@ -26,12 +26,12 @@ export interface MailToJudge {
   readonly arcTrustedSealers: readonly string[]
 }
 
-/** What the thread found out. */
+/** The result of the thread. */
 export interface Judgement extends Conclusion {
   readonly authentication: Omit<MessageAuthentication, 'verdict'>
-  /** Domains for which SPF, or a signature that covers the mail, passed; whether the author's or not. */
+  /** Domains for which SPF, or a signature that covers the mail, passed; the author's or others. */
   readonly passed: readonly string[]
-  /** Questions whose temporary failure stands between the mail and its verdict. */
+  /** Queries on whose temporary failure the verdict depends. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
   readonly trace: string
@@ -41,14 +41,14 @@ export type ToThread =
   | { readonly kind: 'judge'; readonly id: number; readonly mail: MailToJudge }
   | { readonly kind: 'body'; readonly id: number; readonly piece: Uint8Array; readonly last: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly question: number; readonly answer: Answer }
-  /** All answers that came before the question `catch up` was asked have been sent. */
+  /** All answers that arrived before the request `catch up` have been sent. */
   | { readonly kind: 'caught up'; readonly id: number }
   | { readonly kind: 'forget'; readonly id: number }
 
 export type FromThread =
   /** Everything is loaded. */
   | { readonly kind: 'ready' }
-  /** The last message about this mail was worked off, for so much processor time. */
+  /** The last message about this mail was processed, in this much processor time. */
   | { readonly kind: 'done'; readonly id: number; readonly cpuMs: number; readonly tooLongLine: boolean }
   | { readonly kind: 'ask'; readonly id: number; readonly question: number; readonly asked: Question }
   | { readonly kind: 'catch up'; readonly id: number }

@@ -8,13 +8,13 @@ export interface SenderJudgeOptions {
   readonly dns: DnsCache
   /** Processor time for one mail, in milliseconds. */
   readonly cpuMs?: number
-  /** Time for one piece of a mail, in milliseconds: only what never ends takes so long. */
+  /** Time for one piece of a mail, in milliseconds: only an endless loop takes this long. */
   readonly pieceMs?: number
-  /** The thread ends when it had nothing to do for so long. */
+  /** The thread ends after idling this long. */
   readonly idleMs?: number
 }
 
-/** The mail took more processor time than one may take, or ended the thread: its sender cannot be judged. */
+/** The mail exceeded its processor time, or ended the thread: its sender cannot be authenticated. */
 export class UnjudgeableMailError extends Error {
   override readonly name = 'UnjudgeableMailError'
 }
@@ -25,11 +25,11 @@ interface Task {
   readonly body: Buffer
   readonly resolve: (judgement: Judgement) => void
   readonly reject: (error: Error) => void
-  /** What the thread has: nothing, the header, the body up to `sent`, everything. */
+  /** What was sent to the thread: nothing, the header, the body up to `sent`, everything. */
   state: 'new' | 'body' | 'sent'
   sent: number
   cpuMs: number
-  /** How often a thread ended that had this mail. */
+  /** How often a thread that had this mail ended. */
   deaths: number
   timer: NodeJS.Timeout | undefined
 }
@@ -47,22 +47,22 @@ const PIECE_MS = 15_000
 const VERDICT_MS = 30_000
 const IDLE_MS = 30_000
 const MEMORY_MB = 128
-/** A thread that ends takes mails along that have nothing to do with it. */
+/** A thread that ends affects mails that have not caused it. */
 const DEATHS = 3
 
 /**
- * Judges senders in a thread of their own: a hostile mail costs processor time there, up to a budget. The thread starts
- * with the first mail, works mails off piece by piece in turns, and is replaced when one of them ends it. DNS questions
- * are answered by this thread's cache.
+ * Authenticates senders in a thread of their own: a hostile mail costs processor time there, up to a budget. The thread
+ * starts with the first mail, processes mails piece by piece in rotation, and is replaced when one of them ends it. DNS
+ * queries are answered by this thread's cache.
  */
 export class SenderJudge implements Component {
   readonly name = 'sender judge'
   readonly #options: Required<SenderJudgeOptions>
   readonly #tasks = new Map<number, Task>()
-  /** Those with something for the thread, in turns. */
+  /** Tasks with data for the thread, in rotation. */
   readonly #turns: Task[] = []
   #thread: Thread | undefined
-  /** The task whose message the thread is working off. */
+  /** The task whose message the thread is processing. */
   #current: Task | undefined
   #lastId = 0
   #stopped = false
@@ -78,14 +78,14 @@ export class SenderJudge implements Component {
     await this.#endThread()
   }
 
-  /** Whether the thread is there now. */
+  /** Whether the thread exists now. */
   get running(): boolean {
     return this.#thread !== undefined
   }
 
   /**
-   * Judges one mail. Its body is copied piece by piece.
-   * @throws UnjudgeableMailError; UpstreamError when no mail can be judged now.
+   * Authenticates one mail. Its body is copied piece by piece.
+   * @throws UnjudgeableMailError; UpstreamError when no mail can be authenticated now.
    */
   judge(mail: MailToJudge, body: Buffer): Promise<Judgement> {
     if (this.#stopped) throw unavailable('the process is stopping')
@@ -151,7 +151,7 @@ export class SenderJudge implements Component {
         })
         return
       case 'catch up':
-        // What the network has brought meanwhile is read before this.
+        // Input that the network has delivered in the meantime is processed before this.
         setImmediate(() =>
           setImmediate(() => thread.worker.postMessage({ kind: 'caught up', id: message.id } satisfies ToThread)),
         )
@@ -182,7 +182,7 @@ export class SenderJudge implements Component {
     this.#thread?.worker.postMessage({ kind: 'forget', id: task.id } satisfies ToThread)
   }
 
-  /** The thread is ended when it takes longer. */
+  /** The thread is terminated when it takes longer. */
   #watch(task: Task, ms: number): void {
     clearTimeout(task.timer)
     task.timer = setTimeout(() => {
@@ -219,12 +219,12 @@ export class SenderJudge implements Component {
     return thread
   }
 
-  /** Begins all mails again in a new thread, but not for ever. */
+  /** Restarts all mails in a new thread, but not without limit. */
   #replace(cause: unknown): void {
     const wasReady = this.#thread?.ready === true
     const blamed = this.#current === undefined ? [...this.#tasks.values()] : [this.#current]
     void this.#endThread()
-    // A thread that cannot even start would be started for ever.
+    // A thread that cannot even start would be restarted forever.
     if (!wasReady) for (const task of [...this.#tasks.values()]) this.#reject(task, unavailable(cause))
     for (const task of blamed)
       if (++task.deaths >= DEATHS) this.#reject(task, new UnjudgeableMailError('its thread died'))
@@ -250,7 +250,7 @@ function unavailable(cause: unknown): UpstreamError {
   return new UpstreamError('no sender can be judged now', { cause })
 }
 
-/** Neither preloads (telemetry) nor settings of the main thread concern it, except where compiled modules are. */
+/** Neither preloads (telemetry) nor settings of the main thread apply to it, except where compiled modules are. */
 function threadEnvironment(): Record<string, string> {
   const compiled = process.env['NODE_COMPILE_CACHE']
   return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }

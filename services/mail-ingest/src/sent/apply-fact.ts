@@ -10,7 +10,7 @@ import { store } from '../mailbox/store.ts'
 import { type DeliveryFact, labelChangeOf, publicEventOf, sentEvent, settles, tellsHandOver } from './facts.ts'
 import { pendingFacts, tombstones } from './store.ts'
 
-// The same whatever the order: the first hand-over, the newest end, the newest delay. None of them is moved by null.
+// Independent of the order: the first hand-over, the newest end, the newest delay. Null changes none of them.
 const PROGRESS = sql<
   never,
   [id: string, handedOverAt: string | null, settledAt: string | null, delayedAt: string | null]
@@ -22,9 +22,9 @@ update messages
  where id = $1`)
 
 /**
- * Turns a fact about a sent message into labels and public events, in one transaction with its mark. A fact that is
- * ahead of the copy waits for it; one about a deleted message changes and fires nothing; after a whole inbox was
- * deleted, events go on to subscribers of its pod and organization (events 1.2 rule 12).
+ * Turns a delivery event of a sent message into labels and public events, in one transaction with its mark. An event
+ * that arrives before the copy waits for it; one about a deleted message changes and publishes nothing; after a whole
+ * inbox was deleted, events still reach subscribers of its pod and organization (events 1.2 rule 12).
  */
 export async function applyFact(tx: Tx, outbox: Outbox, fact: DeliveryFact): Promise<void> {
   const { inbox_uid, message_id } = fact.payload
@@ -60,7 +60,7 @@ async function progress(tx: Queryable, id: string, fact: DeliveryFact): Promise<
   await tx.query(PROGRESS, id, at(tellsHandOver(fact)), at(settles(fact)), at(fact.type === 'delivery.delayed'))
 }
 
-/** The fact of the hand-over lends its id; where the hand-over is only implied, the event has one of its own. */
+/** The event of the hand-over provides its id; where the hand-over is only implied, the event gets one of its own. */
 function sentEventId(fact: DeliveryFact): string {
   return fact.type === 'delivery.handed_over' ? fact.id : randomUUID()
 }

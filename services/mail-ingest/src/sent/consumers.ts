@@ -12,7 +12,7 @@ export interface DeliveriesConsumerOptions {
   readonly placement: SentPlacement
 }
 
-/** What mail-send says of sent mail becomes copies, labels and public events. */
+/** Turns events of mail-send about sent mail into copies, labels and public events. */
 export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
   const fact: EffectHandler<DeliveryFact> = { effect: (tx, event) => applyFact(tx, outbox, event) }
   return new Consumer({

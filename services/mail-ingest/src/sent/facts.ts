@@ -2,20 +2,20 @@ import type { EventOf, PublicEvent, topics } from '@restante/contracts'
 import type { LabelChange } from '../mailbox/label-log.ts'
 
 type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
-/** What mail-send says became of a message. */
+/** Delivery events of mail-send. */
 export type DeliveryFact = Exclude<DeliveryEvent, { readonly type: 'message.accepted' }>
 
 const NO_CHANGE: LabelChange = { added: [], removed: [] }
 
-/** What is known of a sent message: the times of its newest delivery or bounce, and of its newest delay. */
+/** The state of a sent message: the times of its newest delivery or bounce, and of its newest delay. */
 export interface Progress {
   readonly settled_at: Date | null
   readonly delayed_at: Date | null
 }
 
 /**
- * Labels that a fact changes (mail 15.1). Whether a message is delayed is decided by what happened last, in whatever
- * order it becomes known.
+ * Labels that an event changes (mail 15.1). Whether a message is delayed is decided by what happened last, in whatever
+ * order events arrive.
  */
 export function labelChangeOf(fact: DeliveryFact, { settled_at, delayed_at }: Progress): LabelChange {
   switch (fact.type) {
@@ -43,12 +43,14 @@ function timeOf({ payload }: DeliveryFact): Date {
   return new Date(payload.timestamp)
 }
 
-/** Whether a fact is the end of some recipient's delivery. */
+/** Whether an event ends the delivery to a recipient. */
 export function settles(fact: DeliveryFact): boolean {
   return fact.type === 'delivery.delivered' || fact.type === 'delivery.bounced'
 }
 
-/** Whether a fact tells that the mail has left, itself or by implication: `message.sent` comes before what follows. */
+/**
+ * Whether an event shows that the mail was sent, directly or by implication: `message.sent` comes before what follows.
+ */
 export function tellsHandOver(fact: DeliveryFact): boolean {
   return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(fact.type)
 }
@@ -75,7 +77,7 @@ export function sentEvent(
   }
 }
 
-/** The public event that a fact fires besides `message.sent`; a delay fires none (events 1.2 rule 3). */
+/** The public event for an event, in addition to `message.sent`; a delay has none (events 1.2 rule 3). */
 export function publicEventOf(fact: DeliveryFact, message: MessageReference): PublicEvent | undefined {
   const head = { type: 'event' as const, event_id: fact.id }
   const about = { ...reference(message), timestamp: instant(fact.payload.timestamp) }
@@ -103,7 +105,7 @@ function reference({ inbox_id, thread_id, message_id }: MessageReference): Messa
   return { inbox_id, thread_id, message_id }
 }
 
-/** Public instants have milliseconds (identity 1.2). */
+/** Public times have milliseconds (identity 1.2). */
 function instant(text: string): string {
   return new Date(text).toISOString()
 }

@@ -12,7 +12,7 @@ import { mailsDeferred } from '../smtp/telemetry.ts'
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
 
-/** Marks of deliveries, by outcome, beside those of events and swept with them after 21 days. */
+/** Marks of deliveries, by outcome, in the table of event marks and swept with them after 21 days. */
 const MARKED_AS = { accepted: 'hand-over accepted', paused: 'hand-over paused' } as const
 
 const FIRST_OUTCOME = sql<{ consumer: string }, [marks: readonly string[], deliveryId: string]>(
@@ -29,14 +29,14 @@ export interface LocalHandOverOptions {
   readonly recipients: RecipientLookup
   readonly rates: InboundRates
   readonly storage: StorageQuota
-  /** Our name in the trace fields that show a loop. */
+  /** This server's name in the trace fields that reveal a loop. */
   readonly hostname: string
   readonly log: Logger
 }
 
 /**
- * Takes mail between two inboxes hosted here, with the same rows as SMTP makes and a verdict that nobody outside can
- * forge. A delivery that is handed over again gets its first outcome and has no second effect.
+ * Takes mail between two inboxes hosted here, with the same rows as SMTP and a verdict that cannot be forged from
+ * outside. A delivery that is handed over again gets its first outcome and has no second effect.
  */
 export class LocalHandOver {
   readonly #options: LocalHandOverOptions
@@ -49,7 +49,7 @@ export class LocalHandOver {
     const { recipients } = this.#options
     const first = await this.#firstOutcome(request.delivery_id)
     if (first) return first
-    // Whether the inbox is there and takes mail is read from its owner's row, as for SMTP.
+    // Whether the inbox exists and accepts mail is read from its owner's row, as for SMTP.
     const answer = await recipients.ask(request.recipient)
     if (answer.status === 'unknown' || answer.inbox_uid !== request.inbox_uid) return 'unknown'
     const { status, given: _, ...inbox } = answer

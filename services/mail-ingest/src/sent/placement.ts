@@ -22,17 +22,17 @@ export interface PlacementOptions {
   readonly blobs: BlobStore
   readonly parser: ParserPool
   readonly outbox: Outbox
-  /** Says which inboxes are there. */
+  /** Determines which inboxes exist. */
   readonly recipients: Pick<RecipientLookup, 'ask'>
 }
 
 /**
- * Puts the copies of sent messages into their mailboxes, once each, whether mail-send's call or its event comes first.
- * Not after the copy was deleted, nor after its inbox was.
+ * Stores the copies of sent messages in their mailboxes, once each, whether mail-send's call or its event arrives
+ * first. Not after the copy was deleted, nor after its inbox was.
  */
 export class SentPlacement {
   readonly #options: PlacementOptions
-  /** Not the pipeline's, which may hold all of that while it has a copy placed that an answer names. */
+  /** Not the pipeline's limit, which may be fully used while a copy is placed that an answer refers to. */
   readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
   constructor(options: PlacementOptions) {
@@ -46,8 +46,8 @@ export class SentPlacement {
   }
 
   /**
-   * The part that needs the raw mail: reads it, and gives it a blob of the mailbox's own.
-   * @returns what is to be done in a transaction; nothing when the copy is there, or must not come (back).
+   * The part that needs the raw mail: reads it, and copies it to a blob of the mailbox.
+   * @returns what is to be done in a transaction; nothing when the copy is stored, or must not be (again).
    */
   async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
     const { db, blobs, parser } = this.#options
@@ -65,13 +65,15 @@ export class SentPlacement {
       ])
       return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
     } catch (error) {
-      // A reservation that is left is swept later.
+      // A remaining reservation is swept later.
       if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
       throw error
     }
   }
 
-  /** The bytes of a deleted inbox's mail go with its last delivery, whether or not its end is known here yet. */
+  /**
+   * The bytes of a deleted inbox's mail are deleted with its last delivery, whether or not its end is known here yet.
+   */
   async #isGone({ from, inbox_uid }: SentCopy): Promise<boolean> {
     const answer = await this.#options.recipients.ask(bareAddress(from))
     return answer.status === 'unknown' || answer.inbox_uid !== inbox_uid
@@ -89,14 +91,14 @@ export class SentPlacement {
   }
 }
 
-/** Whether a copy is there, or must not come (back). */
+/** Whether a copy is stored already, or must not be stored (again). */
 async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<boolean> {
   if (await deletedInbox(tx, inboxUid)) return true
   if (await store.message(tx, inboxUid, messageId)) return true
   return tombstones.has(tx, inboxUid, messageId)
 }
 
-/** A copy is placed whatever is in it: what cannot be parsed has its headers at least. */
+/** A copy is placed whatever its content: if it cannot be parsed, with its headers at least. */
 async function readContent(raw: Buffer, parser: ParserPool): Promise<MailContent> {
   try {
     return contentOf(await parsed(parser.read(raw, { priority: true })), raw)
@@ -149,7 +151,7 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
   }
 }
 
-/** The extracted texts are the caller's own words, as long as mail-send could tell us (mail 8.3). */
+/** The extracted texts are the caller's own words, as far as mail-send could send them (mail 8.3). */
 function bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
   return {
     text: content.text,

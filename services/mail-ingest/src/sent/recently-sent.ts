@@ -20,15 +20,15 @@ const TIMEOUT_MS = 1_000
 /** Questions of one call, and calls at once: many readers of what is not there cost mail-send few queries. */
 const TOGETHER = 100
 const CALLS = 2
-/** Questions that wait for an answer. Beyond them nothing is asked: mail-send is away, and each would wait in vain. */
+/** Most waiting queries. Beyond them nothing is asked: mail-send is down, and each would fail after its wait. */
 const MOST_WAITING = 400
-/** Both services make thread ids at random (RFC 9562 5.4). */
+/** Both services create random thread ids (RFC 9562 5.4). */
 const MADE_THREAD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 /**
  * Finds messages that were sent moments ago and whose copies are not in the mailbox yet (mail 6.3): before a reader is
- * told that there is no such message or thread, mail-send is asked, and what it knows is placed. Reading does not depend
- * on mail-send: when it does not answer in time, what is not there is not found.
+ * answered that a message or thread does not exist, mail-send is asked, and what it has is placed. Reading does not
+ * depend on mail-send: when it does not answer in time, the message is not found.
  */
 export class RecentlySent {
   readonly #options: JustSentOptions
@@ -42,7 +42,7 @@ export class RecentlySent {
   }
 
   /**
-   * Reads something of a message. Where that finds none, the message is looked for at mail-send and read once more.
+   * Reads something of a message. If it is not found, the message is looked up at mail-send and read once more.
    * @throws what `read` throws.
    */
   async message<T>(inbox: CallerInbox, messageId: string, read: () => Promise<T>): Promise<T> {
@@ -73,7 +73,7 @@ export class RecentlySent {
     }
   }
 
-  /** Ids of other domains are none of ours; what is there, or was deleted, is no question for mail-send. */
+  /** Ids of other domains were not created here; a message that is stored, or was deleted, need not be looked up. */
   async #bringMessage({ uid, address }: CallerInbox, messageId: string): Promise<boolean> {
     if (!isMadeMessageId(messageId, address.slice(address.lastIndexOf('@') + 1))) return false
     if (await store.message(this.#options.db, uid, messageId)) return false
@@ -87,7 +87,7 @@ export class RecentlySent {
     return this.#bring({ kind: 'thread', organization_id, thread_id: threadId }, inbox?.uid)
   }
 
-  /** @returns whether anything was brought. */
+  /** @returns whether anything was placed. */
   async #bring(question: Question, inboxUid?: string): Promise<boolean> {
     if (this.#waiting >= MOST_WAITING) return false
     this.#waiting++
@@ -101,7 +101,7 @@ export class RecentlySent {
     }
   }
 
-  /** Readers that ask for the same message at once wait for one placement. */
+  /** Concurrent readers of one message wait for one placement. */
   #placeOnce(send: RecentSend): Promise<void> {
     const key = `${send.inbox_uid} ${send.message_id}`
     const running = this.#placing.get(key)

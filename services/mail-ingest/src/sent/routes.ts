@@ -12,7 +12,7 @@ export interface SentRoutesOptions {
 
 type SentOperations = 'mail-ingest.getReplySource' | 'mail-ingest.placeSent' | 'mail-ingest.acceptInbound'
 
-/** What mail-send asks of the mailbox. */
+/** Internal operations for mail-send. */
 export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'mail-ingest'>, SentOperations> {
   const { db, placement, handOver } = options
   return {

@@ -12,7 +12,7 @@ const IS_BURIED = sql<{ message_id: string }, [inboxUid: string, messageId: stri
   'select message_id from tombstones where inbox_uid = $1 and message_id = $2',
 )
 
-/** Deleted sent messages, which neither a late copy nor a late fact may bring back (events 1.2 rule 12). */
+/** Deleted sent messages, which neither a late copy nor a late event may bring back (events 1.2 rule 12). */
 export const tombstones = {
   async add(tx: Queryable, inboxUid: string, messageIds: readonly string[], at: Date): Promise<void> {
     await tx.query(BURY, inboxUid, messageIds, at.toISOString())
@@ -46,7 +46,7 @@ delete from pending_facts
  where event_id in (select event_id from pending_facts where inbox_uid = $1 order by time limit $2)
 returning event_id, type, time, payload`)
 
-/** Facts about copies that are not placed yet. */
+/** Delivery events of copies that are not placed yet. */
 export const pendingFacts = {
   async keep(tx: Queryable, fact: DeliveryFact): Promise<void> {
     const { inbox_uid, message_id } = fact.payload
@@ -61,12 +61,12 @@ export const pendingFacts = {
     )
   },
 
-  /** Removes and returns what is kept about a message, in the order in which it happened. */
+  /** Removes and returns what is stored about a message, in the order in which it happened. */
   async take(tx: Queryable, inboxUid: string, messageId: string): Promise<DeliveryFact[]> {
     return inOrder(await tx.query(TAKE, inboxUid, messageId))
   },
 
-  /** The same about all messages of an inbox, at most so many: to be asked again while that many come. */
+  /** The same for all messages of an inbox, at most this many: to be repeated while that many are returned. */
   async takeOfInbox(tx: Queryable, inboxUid: string, most: number): Promise<DeliveryFact[]> {
     return inOrder(await tx.query(TAKE_OF_INBOX, inboxUid, most))
   },

@@ -10,11 +10,11 @@ import { mailsDeferred } from './telemetry.ts'
 /** What the transaction of a session has taken so far. */
 export interface Allowance {
   readonly peer: string
-  /** As MAIL declared them; undefined outside of a transaction. */
+  /** As declared by MAIL; undefined outside of a transaction. */
   declared: number | undefined
   /** Its inboxes, each with what was taken for it; undefined after that was given back. */
   readonly taken: Map<string, { readonly inbox: Inbox; takes: readonly Take[] | undefined }>
-  /** Gives back what was taken, unless content comes first. */
+  /** Gives back what was taken, unless content arrives first. */
   hold: NodeJS.Timeout | undefined
 }
 
@@ -22,16 +22,16 @@ export interface AdmissionOptions {
   readonly rates: InboundRates
   readonly storage: StorageQuota
   readonly log: Logger
-  /** How long named recipients hold their allowance without content. Default 30 s. */
+  /** How long named recipients keep their allowance without content. Default 30 s. */
   readonly holdMs?: number
 }
 
-/** Longer than a peer that has a mail takes between RCPT and DATA. */
+/** Longer than a client with a mail takes between RCPT and DATA. */
 const HOLD_MS = 30_000
 
 type Inbox = Exclude<RecipientAnswer, { status: 'unknown' }>
 
-/** Applies rates and quotas to the transactions of SMTP sessions (mail 13): beyond them the peer has to come again. */
+/** Applies rates and quotas to the transactions of SMTP sessions (mail 13): beyond them the client is deferred. */
 export class Admission {
   readonly #options: AdmissionOptions
 
@@ -39,12 +39,12 @@ export class Admission {
     this.#options = options
   }
 
-  /** What a session begins with, and each mail of it. */
+  /** The initial state of a session, and of each mail of it. */
   open(peer: string): Allowance {
     return { peer, declared: undefined, taken: new Map(), hold: undefined }
   }
 
-  /** MAIL, which ends the transaction before it. @param declared SIZE, 0 without. */
+  /** MAIL, which ends the previous transaction. @param declared SIZE, 0 without. */
   async mail(allowance: Allowance, declared: number): Promise<Refusal | null> {
     this.end(allowance, false, 0)
     const { peer } = allowance
@@ -76,7 +76,7 @@ export class Admission {
     return null
   }
 
-  /** DATA. Takes again what was given back because the peer let its recipients wait. */
+  /** DATA. Takes again what was given back because the client delayed its content. */
   async content(allowance: Allowance): Promise<Refusal | null> {
     clearTimeout(allowance.hold)
     allowance.hold = undefined
@@ -92,9 +92,9 @@ export class Admission {
   }
 
   /**
-   * The end of a transaction. Without an accepted mail its recipients have got nothing, and it takes nothing of theirs:
-   * what a peer only announces cannot keep others' mail away.
-   * @param bytes that came, whatever was declared.
+   * The end of a transaction. Without an accepted mail its recipients got nothing, and nothing counts against them:
+   * what a client only announces cannot keep other clients' mail away.
+   * @param bytes that arrived, whatever was declared.
    */
   end(allowance: Allowance, accepted: boolean, bytes: number): void {
     const { peer, declared } = allowance
@@ -107,7 +107,7 @@ export class Admission {
     allowance.taken.clear()
   }
 
-  /** Counts a mail in what the organizations of its recipients store. */
+  /** Adds a mail to the storage of its recipients' organizations. */
   stored(rows: readonly NewInbound[], bytes: number): void {
     for (const row of rows) if (row.kind === 'mail') this.#options.storage.add(row.inbox.organization_id, bytes)
   }

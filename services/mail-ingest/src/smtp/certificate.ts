@@ -7,7 +7,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** Files that something else (an operator, cert-manager) keeps valid. */
+/** Files that an operator or another program (cert-manager) keeps valid. */
 export interface CertificateFiles {
   readonly cert: string
   readonly key: string
@@ -15,7 +15,8 @@ export interface CertificateFiles {
 
 /**
  * A certificate that lives as long as this process. Other mail servers encrypt opportunistically (RFC 7435) and do not
- * verify names, so STARTTLS with it keeps mail from passive readers; an installation that wants more names its own.
+ * verify names, so STARTTLS with it protects mail from passive readers; an installation that needs more configures its
+ * own.
  */
 export async function selfSigned(hostname: string): Promise<Certificate> {
   const notAfterDate = new Date()

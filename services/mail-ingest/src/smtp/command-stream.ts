@@ -6,16 +6,16 @@ const LF = 0x0a
 const TAB = 0x09
 const NOTHING = Buffer.alloc(0)
 
-/** RFC 5321 4.5.3.1.4 asks for 512; SMTPUTF8 and parameters need more. */
+/** RFC 5321 4.5.3.1.4 requires 512; SMTPUTF8 and parameters need more. */
 export const COMMAND_BYTES = 4_096
-/** Commands of one packet that are answered before other connections get their turn. */
+/** Most commands of one packet that are answered before other connections are served. */
 const COMMANDS_PER_TURN = 50
 
 /**
- * What a peer says, as the commands and mails that it consists of. The library's own reader takes a bare LF for the end
- * of a command, runs a command that the connection's end cut off, and hands bare CRs on. Here a command is a line that
- * ends with CR LF and has no other control character in it (RFC 5321 2.3.8); for anything else the peer is refused, and
- * nothing that it sent along is looked at.
+ * Splits a client's input into commands and mails. The library's own reader accepts a bare LF as the end of a command,
+ * runs a command that the connection's end cut off, and passes on bare CRs. Here a command is a line that ends with CR
+ * LF and has no other control character in it (RFC 5321 2.3.8); anything else is refused, and the rest of the input is
+ * ignored.
  */
 export class CommandStream extends SMTPStream {
   readonly #refuse: (problem: string) => void
@@ -34,14 +34,14 @@ export class CommandStream extends SMTPStream {
     }
     this.#unread = Buffer.concat([this.#unread, chunk])
     this.#runCommands().then(() => {
-      // What follows DATA in the same packet is content.
+      // Data after DATA in the same packet is content.
       const content = this._dataMode ? this.#unread : NOTHING
       if (this._dataMode || this.isClosed) this.#unread = NOTHING
       super._write(content, 'buffer', next)
     }, next)
   }
 
-  /** One command after the other, each when the one before was answered. */
+  /** One command after the other, each when the previous one was answered. */
   async #runCommands(): Promise<void> {
     for (let run = 1; !this._dataMode && !this.isClosed; run++) {
       const command = this.#nextCommand()

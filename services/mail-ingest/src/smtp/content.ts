@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { UnusableContentError } from '../inbound/unusable-content-error.ts'
 import { LineGuard } from './line-guard.ts'
 
-/** A mail above the size that EHLO announced. */
+/** A mail above the size announced in EHLO. */
 export class MailTooLargeError extends UnusableContentError {
   override readonly name = 'MailTooLargeError'
 }
@@ -13,8 +13,8 @@ export class MailInterruptedError extends UnusableContentError {
 }
 
 /**
- * What DATA carries, checked while it flows by: at most `limit` bytes, strict line endings. The stream is left open
- * when a check fails, so that the rest can be read up to its end and the answer comes where the peer expects it.
+ * The content of DATA, checked while it is read: at most `limit` bytes, strict line endings. The stream is left open
+ * when a check fails, so that the rest can be read to its end and the reply is sent where the client expects it.
  * @throws SmugglingAttemptError, MailTooLargeError, MailInterruptedError
  */
 export async function* checkedContent(stream: Readable, limit: number): AsyncGenerator<Buffer, void> {
@@ -38,7 +38,9 @@ async function* received(stream: Readable): AsyncGenerator<Buffer | string> {
   }
 }
 
-/** Reads a stream to its end and forgets it. @returns false when there is more than `limit`; it is left unread. */
+/**
+ * Reads a stream to its end and discards it. @returns false when there is more than `limit`; the rest is left unread.
+ */
 export async function drain(stream: Readable, limit: number): Promise<boolean> {
   let size = 0
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {

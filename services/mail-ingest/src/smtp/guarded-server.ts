@@ -5,41 +5,41 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { CommandStream } from './command-stream.ts'
 
-/** How much patience there is with one peer. */
+/** Limits for one client. */
 export interface Patience {
   /** Time for a complete command, a TLS handshake, and the first bytes of a mail. */
   readonly ms: number
-  /** The same while more than four fifths of the connections are taken. */
+  /** The same while more than four fifths of the connections are in use. */
   readonly crowdedMs: number
-  /** Each of so many bytes of a mail is a second more for the rest of it. */
+  /** This many bytes of a mail extend the time for the rest of it by a second. */
   readonly bytesPerSecond: number
-  /** Commands since the last mail that was taken. */
+  /** Most commands since the last accepted mail. */
   readonly commands: number
 }
 
 export interface Guard {
   readonly patience: Patience
-  /** Whether a connection may stay; asked before a byte was exchanged. */
+  /** Whether a connection may stay; called before a byte was exchanged. */
   readonly admit: (connection: SMTPConnection) => boolean
   /** Called when a transaction ended, with a mail or without one. */
   readonly reset: (connection: SMTPConnection) => void
 }
 
-/** Replies with which a session ends. */
+/** Replies after which a session ends. */
 const BROKEN_COMMAND = 521
 export const BROKEN_MAIL = 554
 
-/** A reply that brings its own enhanced status code (RFC 2034). */
+/** A reply that contains its own enhanced status code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
-/** Share of the connections from which on peers have to hurry. */
+/** Share of the connections from which on the shorter time applies. */
 const CROWDED = 0.8
 const SWEEP_MS = 1_000
 
 /**
- * smtp-server with limits for peers that mean no mail: turned away at the door, not when they would be greeted; strict
- * commands (`CommandStream`); and patience that does not begin anew with each byte, so that a slow drip of them holds a
- * connection no longer than silence does (Postfix: smtpd_per_request_deadline, smtpd_min_data_rate).
+ * smtp-server with limits for hostile clients: connections beyond the limits are refused on arrival, not at the
+ * greeting; commands are strict (`CommandStream`); and time limits do not restart with each byte, so that a slow drip
+ * holds a connection no longer than silence does (Postfix: smtpd_per_request_deadline, smtpd_min_data_rate).
  */
 export class GuardedServer extends SMTPServer {
   readonly #guard: Guard
@@ -75,7 +75,7 @@ export class GuardedServer extends SMTPServer {
 }
 
 function turnAway(socket: Socket): void {
-  // Whatever becomes of it now is nobody's concern.
+  // Later errors of this socket do not matter.
   socket.on('error', () => {})
   socket.end('421 4.7.0 Too many connections from your address, try again later\r\n', () => socket.destroy())
 }
@@ -83,7 +83,7 @@ function turnAway(socket: Socket): void {
 class GuardedConnection extends SMTPConnection {
   readonly #guard: Guard
   #commands = 0
-  /** When the peer was last told anything: since then it is its turn. */
+  /** Time of the last reply to the client: since then it is the client's turn. */
   #toldAt = performance.now()
 
   constructor(server: SMTPServer, socket: Socket, options: SMTPConnectionOptions | null, guard: Guard) {
@@ -96,7 +96,7 @@ class GuardedConnection extends SMTPConnection {
     this.#guard.reset(this)
   }
 
-  // Called by the constructor of the base class, too: nothing of this class is there yet.
+  // Called by the constructor of the base class, too, before the fields of this class exist.
   override _createParser(): CommandStream {
     const parser = new CommandStream((problem) => this.#refuse(problem))
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
@@ -123,11 +123,11 @@ class GuardedConnection extends SMTPConnection {
     if (context === 'DATA_OK' && code === 250) this.#commands = 0
     const named = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, named ? false : context)
-    // After a violation of the line rules nothing more is read: it is not sure where the mail ended.
+    // After a violation of the line rules nothing more is read: the end of the mail is uncertain.
     if (code === BROKEN_COMMAND || (code === BROKEN_MAIL && !named)) this.close()
   }
 
-  /** Ends the connection when the peer has taken longer than `ms` for what is its turn to send. */
+  /** Ends the connection when the client has taken longer than `ms` to send what it has to. */
   hurry(ms: number, bytesPerSecond: number): void {
     const parser = this._parser
     if (!parser || this.#isOurTurn(parser)) return
@@ -138,13 +138,13 @@ class GuardedConnection extends SMTPConnection {
 
   #isOurTurn(parser: SMTPStream): boolean {
     if (!this._ready || this._handlerPending) return true
-    // The mail is here, its answer is not.
+    // The mail has arrived, its reply was not sent.
     if (this._dataStream && !parser._dataMode) return true
-    // There is more than we have taken, unless we only wait for the peer to read our answers.
+    // There is unprocessed input, unless the client has yet to read the replies.
     return parser.writableLength > 0 && !this._socket.writableNeedDrain
   }
 
-  /** RFC 6531 3.4, 3.5: only in the addresses of a transaction that asked for it. */
+  /** RFC 6531 3.4, 3.5: only in the addresses of a transaction that requested it. */
   #mayBeUtf8(command: Buffer): boolean {
     if (!isUtf8(command)) return false
     const text = command.toString()

@@ -1,6 +1,6 @@
 import { UnusableContentError } from '../inbound/unusable-content-error.ts'
 
-/** A mail that cannot be what its sender's server sent: bytes that two servers would read as different mails. */
+/** A mail whose bytes two servers would read as different mails, which no honest server sends. */
 export class SmugglingAttemptError extends UnusableContentError {
   override readonly name = 'SmugglingAttemptError'
 }
@@ -12,15 +12,15 @@ const SPACE = 0x20
 const TAB = 0x09
 
 /**
- * Refuses what SMTP smuggling is made of (RFC 5321 2.3.8: lines end with CR LF and neither may occur alone): a bare CR,
- * a bare LF, and a line that is a dot with invisible bytes around it. Some servers take such a line for the end of the
- * mail, and what follows for commands; a mail is therefore refused whole wherever readings could differ.
+ * Refuses the building blocks of SMTP smuggling (RFC 5321 2.3.8: lines end with CR LF and neither may occur alone): a
+ * bare CR, a bare LF, and a line with a dot and invisible bytes around it. Some servers take such a line for the end of
+ * the mail, and the following lines for commands; a mail is therefore refused whole wherever servers could differ.
  *
  * Feed it the content of DATA in chunks of any size, then call `end`.
  */
 export class LineGuard {
   #afterCr = false
-  /** Since the last CR LF: dots and invisible bytes seen; undefined once the line has anything else. */
+  /** Since the last CR LF: dots and invisible bytes seen; undefined once the line contains anything else. */
   #suspect: { dots: number; invisible: number } | undefined = { dots: 0, invisible: 0 }
 
   /** @throws SmugglingAttemptError */
@@ -59,7 +59,10 @@ export class LineGuard {
   }
 }
 
-/** Control characters that a lenient parser drops around a dot. Blanks are none: honest mails, patches say, have them. */
+/**
+ * Control characters that a lenient parser drops around a dot. Blanks are not included: honest mails, such as patches,
+ * have them.
+ */
 function isInvisible(byte: number): boolean {
   return (byte < SPACE && byte !== TAB) || byte === 0x7f
 }

@@ -3,31 +3,31 @@ import { LIMITS } from '@restante/contracts'
 import type { ReturnPath } from '@restante/mime'
 import { Batcher, type ServiceClient } from '@restante/service'
 
-/** What an envelope recipient stands for here. */
+/** What an envelope recipient refers to. */
 export type Recipient =
-  /** An inbox, which takes the mail (`deliver`) or swallows it (`paused`), as its owner said when it was asked. */
+  /** An inbox, which accepts the mail (`deliver`) or drops it (`paused`), as its owner answered. */
   | {
       readonly kind: 'inbox'
       readonly given: string
       readonly answer: Exclude<RecipientAnswer, { status: 'unknown' }>
-      /** Of the clock that cannot be set back, in milliseconds. */
+      /** On the monotonic clock, in milliseconds. */
       readonly askedAt: number
     }
-  /** A return path of ours: a report about the named delivery. */
+  /** A return path: a report about the named delivery. */
   | { readonly kind: 'report'; readonly given: string; readonly deliveryId: string }
   | { readonly kind: 'unknown'; readonly given: string }
 
-/** Most addresses of one question. */
+/** Most addresses in one call. */
 const MOST = 100
-/** Questions under way at once: more would be smaller ones, and with a single one a lost answer would hold up everybody. */
+/** Concurrent calls: more would be smaller ones, and with a single one a lost answer would hold up all sessions. */
 const AT_ONCE = 2
-/** A mail that is here later than so long after its recipient was asked about has it asked about again. */
+/** When a mail arrives later than this after its recipient was looked up, the recipient is looked up again. */
 const FRESH_MS = 1_000
 
 /**
- * Tells what recipients stand for. Inboxes are asked of their owner each time, so that a deleted one bounces and a
- * paused one swallows from the moment its owner said so; addresses that wait at one moment, from however many sessions, go
- * out in one call.
+ * Resolves recipients. Inboxes are looked up at their owner each time, so that a deleted one bounces and a paused one
+ * drops mail as soon as its owner has acknowledged that; addresses waiting at the same time, from however many
+ * sessions, are sent in one call.
  */
 export class RecipientLookup {
   readonly #returnPath: ReturnPath
@@ -52,8 +52,8 @@ export class RecipientLookup {
   }
 
   /**
-   * What recipients stand for now that their mail is here. A peer may take its time for that: an inbox which was paused or
-   * deleted meanwhile must not get the mail (identity 8.5, 8.6). One that swallowed when it was named goes on to.
+   * Resolves recipients again now that their mail has arrived, which may take a while: an inbox that was paused or
+   * deleted in the meantime must not get the mail (identity 8.5, 8.6). One that was paused when it was named stays so.
    * @throws UpstreamError as `find` does.
    */
   async renew(recipients: readonly Recipient[]): Promise<Recipient[]> {
@@ -67,7 +67,7 @@ export class RecipientLookup {
     )
   }
 
-  /** Asks about one address, which is read from its owner's row after this call. */
+  /** Looks up one address, which is read from its owner's row after this call. */
   ask(address: string): Promise<RecipientAnswer> {
     return this.#questions.add(address)
   }

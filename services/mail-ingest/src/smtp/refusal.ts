@@ -5,8 +5,8 @@ import { BROKEN_MAIL } from './guarded-server.ts'
 import { SmugglingAttemptError } from './line-guard.ts'
 
 /**
- * An answer to the peer other than success. smtp-server adds the enhanced status code that goes with the number, unless
- * the text begins with one.
+ * A reply to the client other than success. smtp-server adds the enhanced status code that belongs to the number,
+ * unless the text begins with one.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -25,7 +25,10 @@ export function noSuchMailbox(): Refusal {
   return new Refusal(550, 'No such mailbox here')
 }
 
-/** The answer to a mail that was not taken; a failure that is not the mail's is a 451, so that the peer keeps it. */
+/**
+ * The reply to a mail that was not accepted; a failure that the mail has not caused is a 451, so that the client keeps
+ * it.
+ */
 export function refusalFor(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof SmugglingAttemptError) {

@@ -31,9 +31,9 @@ export interface SmtpEdgeOptions {
   readonly peerConnections: number
   readonly maxRecipients: number
   readonly idleTimeoutMs: number
-  /** Takes the place of the idle timeout while most connections are taken. */
+  /** Replaces the idle timeout while most connections are in use. */
   readonly crowdedTimeoutMs: number
-  /** Bytes per second below which a mail comes too slowly. */
+  /** Minimum rate, in bytes per second, at which a mail must arrive. */
   readonly minRate: number
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
@@ -46,18 +46,18 @@ export interface SmtpEdgeOptions {
 const LIFETIME_MS = 3_600_000
 /** Unknown recipients of one connection before it is closed. */
 const REFUSED_RECIPIENTS = 20
-/** What is read of a mail after it was refused; a peer that sends more is disconnected. */
+/** How much is read of a mail after it was refused; a client that sends more is disconnected. */
 const DRAIN_BYTES = 2 * LIMITS.inbound.bytes
 const CERTIFICATE_CHECK_MS = 60_000
 const CLOSE_MS = 10_000
-/** Commands without a mail, besides one for each recipient, before a connection is closed. */
+/** Commands without a mail, in addition to one for each recipient, before a connection is closed. */
 const IDLE_COMMANDS = 1_000
 
 /**
- * The SMTP server that the world delivers to: EHLO with STARTTLS, SIZE, PIPELINING, 8BITMIME and SMTPUTF8, no AUTH.
- * It keeps smtp-server's 100 ms of silence before the greeting: who speaks in it is a bot, and is refused; real
- * servers pay it once per connection, not per mail. Lines end with CR LF and nothing else, in commands (521) as in mails
- * (554 where they end), and whoever breaks that is disconnected: what two servers could read differently is not read.
+ * The public SMTP server: EHLO with STARTTLS, SIZE, PIPELINING, 8BITMIME and SMTPUTF8, no AUTH. It keeps smtp-server's
+ * 100 ms of silence before the greeting: a client that sends in that time is a bot, and is refused; real servers pay it
+ * once per connection, not per mail. Lines end with CR LF and nothing else, in commands (521) as in mails (554 at their
+ * end), and a client that violates this is disconnected: input that two servers could read differently is not read.
  */
 export class SmtpEdge implements Component {
   readonly name = 'smtp'
@@ -93,7 +93,7 @@ export class SmtpEdge implements Component {
         resolve()
       })
     })
-    server.on('error', (error) => this.#log.debug({ err: error }, 'a peer connection failed'))
+    server.on('error', (error) => this.#log.debug({ err: error }, 'smtp connection error'))
     if (certificate) this.#followCertificate(server, certificate)
   }
 
@@ -101,7 +101,7 @@ export class SmtpEdge implements Component {
     if (!this.#server?.server.listening) throw new Error('the SMTP server is not listening')
   }
 
-  /** Takes no new connections and gives those in the middle of a mail 10 s to finish it. */
+  /** Accepts no new connections and gives those in the middle of a mail 10 s to finish it. */
   async stop(): Promise<void> {
     clearInterval(this.#certificateTimer)
     await new Promise<void>((resolve) => {
@@ -125,7 +125,7 @@ export class SmtpEdge implements Component {
       closeTimeout: CLOSE_MS,
       disabledCommands: ['AUTH', 'VRFY', 'HELP', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       hideENHANCEDSTATUSCODES: false,
-      // PTR records say nothing that the pipeline uses, and asking for them would hold up the greeting.
+      // PTR records are not used by the pipeline, and querying them would delay the greeting.
       disableReverseLookup: true,
       logger: false,
       onMailFrom: (address, session, callback) => void this.#mail(address, session).then(callback, callback),
@@ -153,7 +153,7 @@ export class SmtpEdge implements Component {
     return true
   }
 
-  /** The transaction ended without a mail: RSET, EHLO, STARTTLS. After DATA its allowance is the mail's. */
+  /** The transaction ended without a mail: RSET, EHLO, STARTTLS. After DATA its allowance belongs to the mail. */
   #reset(id: string): void {
     const session = this.#sessions.get(id)
     if (!session) return
@@ -176,7 +176,7 @@ export class SmtpEdge implements Component {
     for (const connection of this.#server?.connections ?? []) if (connection.id === id) connection.send(421, reason)
   }
 
-  /** Resolves to the refusal of a mail, or to nothing when its recipients may be named. */
+  /** Resolves to the refusal of a mail, or to nothing when recipients may follow. */
   async #mail({ args }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
     const session = this.#sessions.get(id)
     if (!session) return new Refusal(421, 'Session closed')
@@ -186,7 +186,7 @@ export class SmtpEdge implements Component {
     return this.#options.admission.mail(session.allowance, Number.isFinite(declared) ? declared : 0)
   }
 
-  /** Resolves to the refusal of a recipient, or to nothing when it is taken. */
+  /** Resolves to the refusal of a recipient, or to nothing when it is accepted. */
   async #recipient({ address }: SMTPServerAddress, { id }: SMTPServerSession): Promise<Refusal | null> {
     const session = this.#sessions.get(id)
     if (!session) return new Refusal(421, 'Session closed')
@@ -210,18 +210,18 @@ export class SmtpEdge implements Component {
       return noSuchMailbox()
     } catch (error) {
       smtpRecipients.inc({ outcome: 'deferred' })
-      this.#log.warn({ err: error }, 'a recipient could not be looked up')
+      this.#log.warn({ err: error }, 'recipient look-up failed')
       return new Refusal(451, 'Recipient cannot be checked now, try again later')
     }
   }
 
-  /** Resolves when the mail is ours for good: the id for the 250. */
+  /** Resolves when the mail is accepted durably: the id for the 250. */
   async #data(stream: SMTPServerDataStream, smtp: SMTPServerSession): Promise<string> {
     const begun = performance.now()
     const { admission } = this.#options
     const session = this.#sessions.get(smtp.id)
     const { recipients, peer } = session ?? { recipients: new Map(), peer: smtp.remoteAddress }
-    // From now on it is this mail's: a peer that hangs up must not have it given back.
+    // From now on it belongs to this mail: it must not be given back when the client disconnects.
     const allowance = session?.allowance ?? admission.open(peer)
     if (session) session.allowance = admission.open(peer)
     const accepted = smtp.envelope.rcptTo.flatMap(({ address }) => recipients.get(address.toLowerCase()) ?? [])
@@ -282,9 +282,9 @@ export class SmtpEdge implements Component {
         if (version === (await current)) return
         server.updateSecureContext(await readCertificate(files))
         current = Promise.resolve(version)
-        this.#log.info('the TLS certificate was replaced')
+        this.#log.info('TLS certificate replaced')
       } catch (error) {
-        this.#log.error({ err: error }, 'the TLS certificate cannot be read; the old one stays in use')
+        this.#log.error({ err: error }, 'TLS certificate could not be read, keeping the old one')
       }
     }, CERTIFICATE_CHECK_MS)
     this.#certificateTimer.unref()

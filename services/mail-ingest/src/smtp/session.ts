@@ -6,21 +6,21 @@ import type { InboxScope } from '../inbound/store.ts'
 import type { Allowance } from './admission.ts'
 import type { Recipient } from './recipients.ts'
 
-/** What we remember of one SMTP connection. */
+/** The state of one SMTP connection. */
 export interface Session {
   readonly peer: string
-  /** Answers of the current transaction by the address as given, lower case. */
+  /** Resolved recipients of the current transaction by the address as given, lower case. */
   readonly recipients: Map<string, Recipient>
-  /** Times that a recipient of the current transaction was taken, repeated ones included. */
+  /** Number of accepted RCPT commands of the current transaction, repeated ones included. */
   named: number
   /** What the current transaction has taken of the rates. */
   allowance: Allowance
-  /** Recipients that were refused: a peer that guesses addresses is sent away. */
+  /** Number of refused recipients: a client that guesses addresses is disconnected. */
   refused: number
   readonly lifetime: NodeJS.Timeout
 }
 
-/** Rows and swallowing inboxes for the accepted recipients: one copy per inbox, however often it was named. */
+/** Rows and dropping inboxes for the accepted recipients: one copy per inbox, however often it was named. */
 export function destinationsOf(recipients: Iterable<Recipient>): Destinations {
   const rows: Destinations['rows'][number][] = []
   const paused: InboxScope[] = []
@@ -41,7 +41,7 @@ export function destinationsOf(recipients: Iterable<Recipient>): Destinations {
   return { rows, paused }
 }
 
-/** What SMTP said about the mail that is being received. */
+/** The SMTP envelope of the mail that is being received. */
 export function envelopeOf(session: SMTPServerSession): SmtpEnvelope {
   const { envelope, tlsOptions } = session
   return {

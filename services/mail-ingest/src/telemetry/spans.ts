@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, type Span, SpanStatusCode, trace } 
 
 const tracer = trace.getTracer('@restante/mail-ingest')
 
-/** Does a piece of work inside a span of its own; what it raises (rows, events, calls) carries the trace on. */
+/** Runs work inside a span of its own; the rows, events and calls that it raises continue the trace. */
 export async function inSpan<T>(name: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T> {
   const span = new WorkSpan(name, traceparent)
   try {
@@ -15,7 +15,7 @@ export async function inSpan<T>(name: string, traceparent: string | undefined, w
   }
 }
 
-/** The span of work that is done in several goes, some of them together with other work. */
+/** The span of work that is done in several parts, some of them together with other work. */
 export class WorkSpan {
   readonly #span: Span
   readonly #parent: ReturnType<typeof context.active>
@@ -39,7 +39,7 @@ export class WorkSpan {
   }
 }
 
-/** The trace of the work that is under way, as a row keeps it for whoever goes on; undefined when tracing is off. */
+/** The trace of the current work, in the form stored in a row; undefined when tracing is off. */
 export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {}
   propagation.inject(context.active(), carrier)

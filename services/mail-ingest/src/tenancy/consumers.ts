@@ -8,13 +8,13 @@ import { markOrganizationDeleted } from './organizations.ts'
 export interface TenancyConsumerOptions {
   readonly kafka: Kafka
   readonly db: Database
-  /** Rung when an inbox or organization is to be purged. */
+  /** Called when an inbox or organization is to be purged. */
   readonly notify: () => void
-  /** Rung when labels are to be taken off. */
+  /** Called when labels are to be removed. */
   readonly notifyLabels: () => void
 }
 
-/** A deleted inbox takes nothing any more from this commit on; what it held is purged afterwards. */
+/** From this commit on a deleted inbox accepts nothing; its content is purged afterwards. */
 export function tenancyConsumer({ kafka, db, notify, notifyLabels }: TenancyConsumerOptions) {
   return new Consumer({
     kafka,

@@ -69,17 +69,17 @@ const BATCH = 200
 const EVERY_MS = 2_000
 
 /**
- * Orders that custom labels from before a take-over are taken off, in the transaction that learns that the human has
- * confirmed the new holder (identity 5.1).
+ * Schedules the removal of custom labels from before a take-over, in the transaction that consumes the human's
+ * confirmation of the new holder (identity 5.1).
  */
 export async function orderLabelRemoval(tx: Tx, organizationId: string, takenOverAt: string): Promise<void> {
   await tx.query(ORDER, organizationId, takenOverAt)
 }
 
 /**
- * Takes custom labels of earlier holders off the messages of organizations that were taken over, in batches of one
- * transaction: wherever it stops, the next turn goes on. Labels that were added since the take-over stay; the audit log
- * tells them apart. Organizations take turns.
+ * Removes custom labels of earlier holders from the messages of organizations that were taken over, in batches of one
+ * transaction: wherever it stops, the next run continues. Labels that were added since the take-over stay; the audit
+ * log distinguishes them. Organizations are served in rotation.
  */
 export class LabelRemoval extends Periodic {
   readonly #outbox: Outbox
@@ -103,7 +103,7 @@ export class LabelRemoval extends Periodic {
     const next = () => tx.query(NEXT, organizationId, madeBefore.toISOString(), ...after, SYSTEM_LABELS, BATCH)
     const inboxes = [...new Set((await next()).map(({ inbox_uid }) => inbox_uid))]
     await lockMailboxes(tx, inboxes)
-    // Read again under the locks: labels change until then.
+    // Read again under the locks: labels may have changed until then.
     const page = await next()
     const held = page.filter(({ inbox_uid }) => inboxes.includes(inbox_uid))
     await this.#takeOff(tx, held, madeBefore)

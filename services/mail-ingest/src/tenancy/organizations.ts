@@ -22,14 +22,14 @@ const PURGED = sql<never, [organizationId: string]>(
 
 const BATCH = 1_000
 
-/** Leaves the tombstone of a deleted organization; its inboxes were deleted before, one by one. */
+/** Stores the tombstone of a deleted organization; its inboxes were deleted before, one by one. */
 export async function markOrganizationDeleted(tx: Tx, organizationId: string, deletedAt: string): Promise<void> {
   await tx.query(BURY, organizationId, deletedAt)
 }
 
 /**
- * Forgets what is kept of a deleted organization beyond the mail of its inboxes, in one batch: that it received mail, and
- * the addresses under which late facts would be told of, because nobody is left to hear them.
+ * Deletes what is stored of a deleted organization apart from the mail of its inboxes, in one batch: that it received
+ * mail, and the addresses for late events, which no longer have a recipient.
  * @returns whether there may be more to do.
  */
 export async function purgeOrganization(tx: Tx): Promise<boolean> {

@@ -39,7 +39,7 @@ const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
 const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
   'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
 )
-// Copies of sent mail that two were about to place, or that came too late; whoever still writes one needs seconds.
+// Copies of sent mail that were being placed concurrently, or that arrived too late; a write in progress takes seconds.
 const UNPLACED = sql<{ blob: string }, [folder: string, rows: number]>(`
 select blob from raw_mails
  where refs = 0 and starts_with(blob, $1) and (size > 0 or updated_at < now() - interval '5 minutes')
@@ -57,20 +57,20 @@ const NEXT_TURN = sql<never, [inboxUid: string, waitMs: number]>(
 const PURGED = sql<never, [inboxUid: string]>('update deleted_inboxes set purged_at = now() where inbox_uid = $1')
 
 const BATCH = 500
-/** Blobs that are deleted at once. */
+/** Blobs that are deleted in one call. */
 const AT_ONCE = 50
 const EVERY_MS = 2_000
-/** How soon it looks again whether what was on its way into an inbox has come to its end. */
+/** How soon it checks again whether mail in transit to an inbox has been processed. */
 const QUEUE_MS = 1_000
 
-/** How many inboxes are still to be emptied, for the metrics. */
+/** How many inboxes are still to be purged, for the metrics. */
 export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
   return new PurgeBacklog({ db, log, measure: WAITING })
 }
 
 /**
- * Empties deleted inboxes in batches, each a transaction: wherever it stops, the next turn goes on. Organizations take
- * turns. Mail of such an inbox that is still in the queue is discarded by the pipeline, which is waited for.
+ * Purges deleted inboxes in batches, each a transaction: wherever it stops, the next run continues. Organizations are
+ * served in rotation. The pipeline discards mail of such an inbox that is still in the queue, which is waited for.
  */
 export class InboxPurge implements Component {
   readonly name = 'inbox purge'
@@ -101,14 +101,14 @@ export class InboxPurge implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }
 
   readonly notify = (): void => this.#turns.notify()
 
-  /** Works until there is nothing that could be purged now, or the process stops. */
+  /** Works until nothing more can be purged now, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && !stopping?.aborted; ) {
       const inboxes = await this.#inboxes.round(stopping)
@@ -118,19 +118,19 @@ export class InboxPurge implements Component {
   }
 
   async #purgeBatch(tx: Tx, uid: string): Promise<void> {
-    // A deletion by a caller that is still under way would give up the same bytes, which other inboxes may share.
+    // A concurrent deletion by a caller would release the same bytes, which other inboxes may share.
     await lockMailbox(tx, uid)
     const messages = await tx.query(MESSAGES, uid, BATCH)
     const released = await rawMails.release(
       tx,
       messages.map(({ blob }) => blob),
     )
-    // The pipeline discards them, as it does with what is still on its way.
+    // The pipeline discards them, as it does with mail still in transit.
     await waitingMails.giveBackAll(tx, uid, BATCH)
     const unplaced = await tx.query(UNPLACED, copiesOf(uid), BATCH)
     await this.#delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
-    // Their copies will never come; what they tell goes on to pod and organization (events 1.2 rule 12).
+    // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
     const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
     for (const fact of facts) await applyFact(tx, this.#outbox, fact)
     if ([messages, unplaced, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
@@ -139,8 +139,8 @@ export class InboxPurge implements Component {
   }
 
   /**
-   * Bytes go before their rows do: what a crash in between leaves behind are rows of an inbox that nobody can read any
-   * more, and the next turn deletes the same bytes again.
+   * Bytes are deleted before their rows: a crash in between leaves rows of an inbox that cannot be read any more, and
+   * the next run deletes the same bytes again.
    */
   async #delete(tx: Tx, blobs: readonly string[]): Promise<void> {
     for (let from = 0; from < blobs.length; from += AT_ONCE) {

@@ -17,7 +17,7 @@ select organization_id, pod_id, inbox_uid, inbox_address
 const PAGE = 1_000
 const ASKED = 100
 const EVERY_MS = 86_400_000
-/** How often it looks whether a day has passed: a failure is made good within the hour. */
+/** How often it checks whether a day has passed: a failed run is retried within the hour. */
 const CHECK_MS = 3_600_000
 
 export interface InboxReconciliationOptions {
@@ -25,13 +25,13 @@ export interface InboxReconciliationOptions {
   /** The owner of inboxes. */
   readonly gateway: ServiceClient
   readonly log: Logger
-  /** Rung when an inbox is to be purged. */
+  /** Called when an inbox is to be purged. */
   readonly notify: () => void
 }
 
 /**
- * Compares the inboxes that hold mail here with those of their owner, daily, so that a deletion whose event was lost
- * does not keep mail for ever. What two answers of the owner agree on is buried, and nothing else.
+ * Compares the inboxes that have mail here with those of their owner, daily, so that a deletion whose event was lost
+ * does not keep mail forever. Only inboxes that two answers of the owner agree on are marked deleted.
  */
 export class InboxReconciliation implements Component {
   readonly name = 'inbox reconciliation'
@@ -53,7 +53,7 @@ export class InboxReconciliation implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }
@@ -61,7 +61,7 @@ export class InboxReconciliation implements Component {
   /** @returns how many inboxes turned out to be deleted. */
   async reconcile(stopping?: AbortSignal): Promise<number> {
     const { db, log, notify } = this.#options
-    // Read before the snapshot: whatever holds mail now and is alive is in it.
+    // Read before the snapshot: every live inbox that has mail now is in it.
     const held = new Map((await db.query(HELD)).map((inbox) => [inbox.inbox_uid, inbox]))
     const gone = await this.#unknownToOwner(await this.#withoutLive(held, stopping))
     const now = new Date().toISOString()
@@ -92,7 +92,9 @@ export class InboxReconciliation implements Component {
     return [...missing.values()]
   }
 
-  /** Those whose address names no inbox any more, or another one: a snapshot that lost a page must not cost mail. */
+  /**
+   * Those whose address refers to no inbox any more, or to another one: a snapshot that lost a page must not cost mail.
+   */
   async #unknownToOwner(inboxes: readonly ScopeColumns[]): Promise<ScopeColumns[]> {
     const unknown: ScopeColumns[] = []
     for (let from = 0; from < inboxes.length; from += ASKED) {

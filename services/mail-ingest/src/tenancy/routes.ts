@@ -1,7 +1,7 @@
 import type { Database, InternalHandlers } from '@restante/service'
 import { deletedInbox, markInboxDeleted } from '../mailbox/lock.ts'
 
-/** What the gateway asks about deleted inboxes. `notify` is rung when one is to be purged. */
+/** Status of deleted inboxes, for the gateway. `notify` is called when one is to be purged. */
 export function purgeRoutes(deps: {
   db: Database
   notify: () => void

@@ -19,9 +19,9 @@ const EVERY_MS = 2_000
 const BATCH = 200
 
 /**
- * Asks DNS again for the senders of waiting mails. A mail whose questions are answered returns to the queue of its inbox,
- * where its sender is judged anew; so does one that has waited for an hour, to be stored as unauthenticated. Nothing of a
- * mail is read here, so that many that wait cost little, and hold up nothing.
+ * Queries DNS again for the senders of waiting mails. A mail whose queries are answered returns to the queue of its
+ * inbox, where its sender is authenticated again; so does one that has waited for an hour, to be stored as
+ * unauthenticated. No mail is read here, so that many waiting ones cost little, and delay nothing.
  */
 export class WaitingMailRecheck implements Component {
   readonly name = 'waiting mails'
@@ -29,7 +29,7 @@ export class WaitingMailRecheck implements Component {
   readonly #dns: DnsCache
   readonly #notify: () => void
   readonly #turns: Periodic
-  /** As of the last turn. */
+  /** As of the last run. */
   #failing: ReadonlySet<string> = new Set()
   readonly #answered = new Set<string>()
 
@@ -51,12 +51,12 @@ export class WaitingMailRecheck implements Component {
     return this.#turns.start()
   }
 
-  /** Lets the turn that runs come to its end. */
+  /** Waits for the current run to end. */
   stop(): Promise<void> {
     return this.#turns.stop()
   }
 
-  /** A mail of this author's domain was judged without a temporary error: the domain does not fail any more. */
+  /** A mail of this author's domain was authenticated without a temporary error: the domain works again. */
   readonly answered = (domain: string): void => {
     if (this.#failing.has(domain)) this.#answered.add(domain)
   }

@@ -8,12 +8,12 @@ import { ASKED_AGAIN_MS, mayWait } from './waited.ts'
 export interface WaitingCandidate {
   readonly mail: LeasedMail
   readonly inboxUid: string
-  /** Of the author: its failures count together. */
+  /** Domain of the author: its failures count together. */
   readonly domain: string
   readonly sender: SenderVerdict
 }
 
-/** A mail that waits, when DNS is to be asked again. */
+/** A waiting mail for which DNS is to be queried again. */
 export interface DueMail {
   readonly id: string
   readonly since: Date
@@ -90,14 +90,14 @@ const MEASURE = sql<{ waiting: number; seconds: number }>(`
 select count(*)::int as waiting, coalesce(extract(epoch from now() - min(since)), 0)::float8 as seconds from waiting_mails`)
 
 export const waitingMails = {
-  /** Must be the first thing that a transaction locks which adds waiting mails or changes failing domains. */
+  /** Must be the first lock of a transaction that adds waiting mails or changes failing domains. */
   async lock(tx: Tx): Promise<void> {
     await tx.query(LOCK)
   },
 
   /**
-   * Lets mails wait, as far as there is room (mail 13). Their rows in the queue are the caller's to delete, in the same
-   * transaction; the use of their bytes goes over with them.
+   * Moves mails to the waiting table, as far as there is room (mail 13). The caller deletes their rows in the queue, in
+   * the same transaction; the references to their bytes move with them.
    * @returns those that wait. The others are to be stored.
    */
   async admit(tx: Tx, candidates: readonly WaitingCandidate[], now: Date): Promise<Set<LeasedMail>> {
@@ -125,7 +125,7 @@ export const waitingMails = {
     await tx.query(POSTPONE, ...keysOf(mails), dueAt)
   },
 
-  /** Puts mails back into the queues of their inboxes. @param final those that are stored with what is known by now. */
+  /** Returns mails to the queues of their inboxes. @param final those that are stored with the last verdict. */
   async giveBack(tx: Tx, mails: readonly DueMail[], final: ReadonlySet<DueMail>): Promise<void> {
     await tx.query(
       RETURN,
@@ -134,7 +134,7 @@ export const waitingMails = {
     )
   },
 
-  /** Puts the mails of a deleted inbox back, where they are discarded. @returns how many of at most `most`. */
+  /** Returns the mails of a deleted inbox, where they are discarded. @returns how many of at most `most`. */
   async giveBackAll(tx: Tx, inboxUid: string, most: number): Promise<number> {
     return (await tx.query(RETURN_ALL, inboxUid, most)).length
   },

@@ -2,19 +2,19 @@ import { LIMITS, messageAuthentication } from '@restante/contracts'
 import { z } from 'zod'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
 
-/** What a mail is stored with when DNS never answered. */
+/** The verdict with which a mail is stored when DNS never answered. */
 export const keptVerdict = z.object({
   authentication: messageAuthentication,
   author: z.string().optional(),
   trace: z.string(),
 })
 
-/** What is kept of a mail's waiting when it returns to the queue. */
+/** What is kept about a mail's wait when it returns to the queue. */
 export const waited = z.object({
   since: z.coerce.date(),
-  /** How often DNS was asked again. */
+  /** How often DNS was queried again. */
   times: z.int(),
-  /** Present: it waits no more, and is stored with this. */
+  /** Present: it waits no more, and is stored with this verdict. */
   verdict: keptVerdict.optional(),
 })
 export type Waited = z.infer<typeof waited>
@@ -24,7 +24,10 @@ export const questions = z.array(z.object({ name: z.string(), type: z.string() }
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** When DNS is asked again, from the first judgement on: most failures are over within seconds, the others in an hour. */
+/**
+ * When DNS is queried again, counted from the first verdict: most failures end within seconds, the others within an
+ * hour.
+ */
 export const ASKED_AGAIN_MS: readonly number[] = [
   30 * SECOND,
   3 * MINUTE,

@@ -7,10 +7,10 @@ export type RateName =
   | 'organization_from_network'
   | 'organization'
 
-/** Something that is counted for an hour. */
+/** Something that is counted per hour. */
 export interface Counter {
   readonly name: RateName
-  /** Counters that are counted together have the same one: in a cluster of Redis they are in one place. */
+  /** Counters that are counted together have the same group: in a Redis cluster they are on one node. */
   readonly group: string
   /** Within its group. */
   readonly key: string

@@ -4,9 +4,9 @@ import { idOf, type Known, KnownCounts, used } from './known-counts.ts'
 import { COUNT_MAIL } from './script.ts'
 
 export interface HourlyCountersOptions {
-  /** Without it this process counts for itself. */
+  /** Without it this process counts only for itself. */
   readonly url: string | undefined
-  /** In front of every key. */
+  /** Prefix of every key. */
   readonly prefix: string
   readonly log: Logger
 }
@@ -18,30 +18,30 @@ interface Question {
   readonly decide: Decide
 }
 
-/** A take, and what is known of its counter. */
+/** A take, and the known state of its counter. */
 interface Change {
   readonly known: Known
   readonly amount: number
 }
 
-/** What goes to Redis in one call: counters of one group. */
+/** One call to Redis: counters of one group. */
 interface Call {
   readonly counters: Known[]
   readonly questions: Question[]
 }
 
-/** How long the last answer of Redis is good for. */
+/** How long the last answer of Redis is valid. */
 const FRESH_MS = 1_000
-/** Share of a limit below which takes are decided here. */
+/** Share of a limit below which takes are decided locally. */
 const PLENTY = 0.5
-/** How soon Redis hears of what was decided here. */
+/** How soon local decisions are reported to Redis. */
 const REPORT_AFTER_MS = 50
 
 /**
- * Limits of a sliding hour that all replicas share through Redis. A take that leaves every counter below half of its
- * limit, as of a second ago at most, is decided here and reported to Redis within 50 ms; others are asked about, together
- * with all that come in the same turn of the event loop. Without Redis each process applies the limits for itself: mail
- * is accepted all the same.
+ * Limits per sliding hour that all replicas share through Redis. A take that leaves every counter below half of its
+ * limit, as of a second ago at most, is decided locally and reported to Redis within 50 ms; others are decided by
+ * Redis, together with all that arrive in the same turn of the event loop. Without Redis each process applies the
+ * limits by itself: mail is accepted all the same.
  */
 export class HourlyCounters implements Component {
   readonly name = 'inbound rates'
@@ -67,7 +67,7 @@ export class HourlyCounters implements Component {
     if (this.#redis && !this.#redis.available) throw new Error('redis unavailable: inbound rates are not shared')
   }
 
-  /** Reports what was decided here. */
+  /** Reports the local decisions. */
   async stop(): Promise<void> {
     await this.#report()
     this.#redis?.disconnect()
@@ -75,7 +75,7 @@ export class HourlyCounters implements Component {
 
   /**
    * Takes all amounts, or none. The counters must be of one group.
-   * @returns the first counter that has no room; undefined when the amounts were taken.
+   * @returns the first counter without room; undefined when the amounts were taken.
    */
   async take(takes: readonly Take[]): Promise<Counter | undefined> {
     const changes = this.#changesOf(takes)
@@ -87,7 +87,7 @@ export class HourlyCounters implements Component {
     return new Promise((decide) => this.#questions.push({ takes, decide }))
   }
 
-  /** Adds amounts whatever the limits say; negative ones give back what was taken. */
+  /** Adds amounts regardless of the limits; negative ones give back what was taken. */
   add(takes: readonly Take[]): void {
     this.#add(this.#changesOf(takes))
   }
@@ -147,7 +147,7 @@ export class HourlyCounters implements Component {
     }))
   }
 
-  /** Never rejects: what Redis does not decide is decided here. */
+  /** Never rejects: takes that Redis does not decide are decided locally. */
   async #exchange({ counters, questions }: Call): Promise<void> {
     const owed = counters.map((known) => known.owed)
     for (const known of counters) known.owed = 0
@@ -159,11 +159,11 @@ export class HourlyCounters implements Component {
       })
       counters.forEach((known, index) => {
         const [hour = known.hour, count = 0, before = 0] = numbers.slice(questions.length + 3 * index)
-        // What was decided here in the meantime is owed still.
+        // Local decisions made in the meantime are still to be reported.
         Object.assign(known, { hour, count: Math.max(0, count + known.owed), before, syncedAt: performance.now() })
       })
     } catch {
-      // The failure has been logged. What was owed stays counted here.
+      // The failure has been logged. Unreported amounts stay counted here.
       for (const { takes, decide } of questions) decide(this.#takeHere(this.#changesOf(takes)))
     }
   }

@@ -16,31 +16,31 @@ export interface InboundLimits {
 export interface InboundRatesOptions {
   readonly counters: HourlyCounters
   readonly limits: InboundLimits
-  /** Networks that carry the mail of many senders: what they bring is counted for its recipients only. */
+  /** Networks that send the mail of many senders: their mail is counted for its recipients only. */
   readonly exemptNetworks: readonly string[]
-  /** Peers on this machine are exempt from everything: the local stack only. */
+  /** Clients on this machine are exempt from all limits: for the local stack only. */
   readonly exemptLoopback: boolean
-  /** Keys hold networks under a MAC: replicas that share it share their counts. */
+  /** Keys contain networks under a MAC: replicas that share the secret share their counts. */
   readonly secret: string
 }
 
-/** Where a mail comes from: an SMTP peer, or an inbox hosted here. */
+/** The source of a mail: an SMTP client, or an inbox hosted here. */
 export type MailSource =
   | { readonly kind: 'peer'; readonly address: string }
-  /** Of the sender; absent for mail of the installation itself. */
+  /** Organization of the sender; absent for mail of the installation itself. */
   | { readonly kind: 'inside'; readonly organizationId: string | undefined }
 
-/** What was taken, or the limit that left no room. */
+/** The amounts taken, or the limit that left no room. */
 export type Admission =
   | { readonly ok: true; readonly taken: readonly Take[] }
   | { readonly ok: false; readonly limit: RateName }
 
-/** One network may take this part of what an inbox or organization receives. */
+/** One network may take a quarter of what an inbox or organization may receive. */
 const SHARE = 4
-/** Peers whose network's MAC is kept; then the keeping begins again. */
+/** Most client addresses whose network's MAC is cached; then the cache is cleared. */
 const KEPT_NETWORKS = 10_000
 
-/** How much mail is taken from a network, and for an inbox and an organization, in an hour (mail 13). */
+/** Limits for mail from a network, and for an inbox and an organization, per hour (mail 13). */
 export class InboundRates {
   readonly #options: InboundRatesOptions
   readonly #isExempt: (address: string) => boolean
@@ -51,7 +51,7 @@ export class InboundRates {
     this.#isExempt = withinNetworks(options.exemptNetworks)
   }
 
-  /** A mail of a peer, before it comes. @param bytes as the peer declared them; 0 when it did not. */
+  /** Counts a mail of a client, before it arrives. @param bytes as declared by the client; 0 without a declaration. */
   async mail(peer: string, bytes: number): Promise<Admission> {
     if (this.#exemptsPeer(peer)) return { ok: true, taken: [] }
     const { networkMails, networkBytes } = this.#options.limits
@@ -62,7 +62,10 @@ export class InboundRates {
     ])
   }
 
-  /** A recipient of a mail: what its inbox and organization get altogether, and of that from one network. */
+  /**
+   * Counts a recipient of a mail: against the limits of its inbox and organization, and against one network's share of
+   * them.
+   */
   async recipient(source: MailSource, inbox: InboxScope): Promise<Admission> {
     if (source.kind === 'peer' && this.#exemptsAll(source.address)) return { ok: true, taken: [] }
     const { inboxMails, organizationMails } = this.#options.limits
@@ -81,14 +84,14 @@ export class InboundRates {
     return this.#take(counters.map((counter) => ({ counter, amount: 1 })))
   }
 
-  /** Corrects the bytes of a mail that has come, or never came. @param difference to what its peer declared. */
+  /** Corrects the bytes of a mail that has arrived, or never did. @param difference to the declared size. */
   correctBytes(peer: string, difference: number): void {
     if (difference === 0 || this.#exemptsPeer(peer)) return
     const counter = this.#bytes(this.#network(peer), this.#options.limits.networkBytes)
     this.#options.counters.add([{ counter, amount: difference }])
   }
 
-  /** Gives back what was taken for recipients who got no mail. */
+  /** Gives back what was taken for recipients that got no mail. */
   giveBack(taken: readonly Take[]): void {
     this.#options.counters.add(taken.map(({ counter, amount }) => ({ counter, amount: -amount })))
   }
@@ -98,7 +101,7 @@ export class InboundRates {
     return short ? { ok: false, limit: short.name } : { ok: true, taken: takes }
   }
 
-  /** What shares an inbox with others: a network, or an organization here, but not the inbox's own. */
+  /** The party whose share of an inbox is counted: a network, or another organization of the installation. */
   #sharing(source: MailSource, { organization_id }: InboxScope): string | undefined {
     if (source.kind === 'peer') return this.#network(source.address)
     return source.organizationId === organization_id ? undefined : (source.organizationId ?? 'installation')
@@ -108,7 +111,7 @@ export class InboundRates {
     return { name: 'network_bytes', group, key: 'bytes', limit }
   }
 
-  /** Asked several times for each mail of a peer. */
+  /** Called several times for each mail of a client. */
   #network(peer: string): string {
     const kept = this.#networks.get(peer)
     if (kept !== undefined) return kept

@@ -1,29 +1,29 @@
 import type { Counter } from './counter.ts'
 import { WINDOW_MS } from './script.ts'
 
-/** What this process knows of one counter. */
+/** The locally known state of one counter. */
 export interface Known {
   readonly counter: Counter
   /** Hours since 1970 in which `count` was counted. */
   hour: number
   count: number
   before: number
-  /** Counted here and not in Redis yet; part of `count`. */
+  /** Counted locally and not in Redis yet; part of `count`. */
   owed: number
-  /** Of the clock that cannot be set back: when Redis last gave the counts. */
+  /** When Redis last returned the counts, on the monotonic clock. */
   syncedAt: number
 }
 
 /**
- * The counters that this process has to do with, by the arithmetic of the script: the last that Redis said of each, and
- * what was counted here since. While Redis is away it is all that the limits go by.
+ * The counters in use by this process, with the script's arithmetic: the last values from Redis, plus what was counted
+ * locally since. While Redis is down, the limits are based on these only.
  */
 export class KnownCounts {
   /** In the order of their last use. */
   readonly #known = new Map<string, Known>()
   readonly #capacity: number
 
-  /** @param capacity counters that are remembered; beyond it the longest unused is forgotten. */
+  /** @param capacity most counters that are kept; beyond it the least recently used is dropped. */
   constructor(capacity = 50_000) {
     this.#capacity = capacity
   }
@@ -63,7 +63,7 @@ export function idOf({ group, key }: Counter): string {
   return `{${group}}:${key}`
 }
 
-/** What counts against the limit now: the hour before by the part of it that is less than an hour ago. */
+/** What counts against the limit now: of the previous hour, the part that is less than an hour ago. */
 export function used({ hour, count, before }: Known): number {
   const part = Math.min(1, Math.max(0, Date.now() / WINDOW_MS - hour))
   return count + before * (1 - part)
