@@ -66,12 +66,9 @@ export const takeOverState = z.object({
   organization_id: z.guid(),
   version,
   credential_id: z.guid().meta({ description: 'The credential that survived.' }),
-  take_overs: z
-    .int()
-    .min(1)
-    .meta({
-      description: 'Number of this take-over. Resources with a lower number were created by earlier credentials.',
-    }),
+  take_overs: z.int().min(1).meta({
+    description: 'Number of this take-over. Resources with a lower number were created by earlier credentials.',
+  }),
   verified: z.boolean().meta({
     description:
       'Whether the human has confirmed it. Names, metadata, labels and the like made before `at` go only then.',
