@@ -19,7 +19,7 @@ describe('the operator’s command line', () => {
   })
   afterAll(() => gateway.stop())
 
-  /** Runs a command. `answer` is what a person types who is asked; undefined: nobody sits there. */
+  /** Runs a command. `answer` is typed when a question is asked; undefined: no terminal. */
   async function attempt(words: readonly string[], answer?: string) {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
@@ -46,7 +46,7 @@ describe('the operator’s command line', () => {
   const keyIn = (text: string) => /am_us_[0-9a-f]{64}/.exec(text)?.[0] ?? ''
 
   describe('organizations', () => {
-    it('makes the first one once, however many ask at once', async () => {
+    it('creates the first organization once, also when called concurrently', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => run('organizations', 'first', '--json')))
       const made = answers.map((text) => JSON.parse(text))
       const [first, ...more] = made.filter((document) => 'api_key' in document)
@@ -55,7 +55,7 @@ describe('the operator’s command line', () => {
       expect(await run('organizations', 'first')).toBe('An organization exists already.')
     })
 
-    it('makes one with limits, whose key may grant app_connect', async () => {
+    it('creates an organization with limits, whose key may grant app_connect', async () => {
       const text = await run('organizations', 'create', '--inboxes', '2', '--keys', '2')
       const api = gateway.as(keyIn(text))
       expect((await api.get('/v0/organizations')).body).toMatchObject({ organization_id: idIn(text), inbox_limit: 2 })
@@ -64,7 +64,7 @@ describe('the operator’s command line', () => {
       expect(await run('organizations', 'list')).toContain(idIn(text))
     })
 
-    it('lists them by state, and shows one with what it holds', async () => {
+    it('lists organizations by state, and shows one with its counts', async () => {
       const { id, api } = await gateway.organization({ inboxes: 4 })
       await api.post('/v0/inboxes')
       await run('organizations', 'suspend', id)
@@ -76,7 +76,7 @@ describe('the operator’s command line', () => {
       expect(await run('organizations', 'show', id)).toMatch(/status +suspended\nkind +operator\n/)
     })
 
-    it('suspends and resumes, and says when there was nothing to do', async () => {
+    it('suspends and resumes, and reports when nothing changed', async () => {
       const { id } = await gateway.organization()
       expect(await run('organizations', 'suspend', id)).toContain('Suspended')
       expect(await run('organizations', 'suspend', id)).toContain('already')
@@ -86,7 +86,7 @@ describe('the operator’s command line', () => {
       expect(states.map(({ payload }) => payload['status'])).toEqual(['active', 'suspended', 'active'])
     })
 
-    it('shows limits and changes those that are given, at once for the next request', async () => {
+    it('shows limits and changes the given ones, effective for the next request', async () => {
       const { id, api } = await gateway.organization({ inboxes: 1 })
       await api.post('/v0/inboxes')
       expect((await api.post('/v0/inboxes')).body['code']).toBe('limit_exceeded')
@@ -102,7 +102,7 @@ describe('the operator’s command line', () => {
       expect((await api.post('/v0/api-keys')).status).toBe(200)
     })
 
-    it('says whose an organization is, so that sign-up refuses the human until it is nobody’s', async () => {
+    it('sets the human of an organization, whose sign-ups are refused until the human is removed', async () => {
       const human = 'owner@people.test'
       const id = idIn(await run('organizations', 'create', '--human', human.toUpperCase()))
       const signUp = () => gateway.as().post('/v0/agent/sign-up', { username: 'owned-agent', human_email: human })
@@ -133,7 +133,7 @@ describe('the operator’s command line', () => {
       await expect(run('keys', 'revoke', idIn(inbox))).rejects.toThrow('was not found')
     })
 
-    it('prints documents for scripts, the secret in that of a new key alone', async () => {
+    it('prints documents for scripts, with the secret only for a new key', async () => {
       const { id } = await gateway.organization()
       const [made] = await documents('keys', 'create', id, '--permissions', 'app_connect,inbox_read')
       const permissions = ['app_connect', 'inbox_read']
@@ -144,14 +144,14 @@ describe('the operator’s command line', () => {
       expect(JSON.stringify(listed)).not.toContain(String(made?.['api_key']))
     })
 
-    it('lists all of them, however many there are', async () => {
+    it('lists all keys, however many there are', async () => {
       const { id } = await gateway.organization()
       await gateway.db.query(copies, id, 1200)
       expect(await documents('keys', 'list', id)).toHaveLength(1201)
       expect((await run('keys', 'list', id)).split('\n').filter((line) => line.startsWith('KEY '))).toHaveLength(1)
     })
 
-    it('refuses permissions, times, pods and inboxes that are none, and keys beyond the limit', async () => {
+    it('refuses unknown permissions, times, pods and inboxes, and keys beyond the limit', async () => {
       const { id } = await gateway.organization()
       await expect(run('keys', 'create', id, '--permissions', 'everything')).rejects.toThrow('no permission everything')
       await expect(run('keys', 'create', id, '--expires', 'soon')).rejects.toThrow('--expires')
@@ -164,7 +164,7 @@ describe('the operator’s command line', () => {
   })
 
   describe('audit', () => {
-    it('tells what happened to an organization, newest first', async () => {
+    it('lists the changes of an organization, newest first', async () => {
       const { id } = await gateway.organization()
       await run('organizations', 'suspend', id)
       const actions = (rows: Record<string, unknown>[]) => rows.map((row) => row['action'])
@@ -203,7 +203,7 @@ describe('the operator’s command line', () => {
       [['keys', 'create', 'x', '--name', 'a\nb'], EXIT.misused, 'line breaks'],
       [['keys', 'create', 'x', '--name', 'n'.repeat(257)], EXIT.misused, 'at most 256 characters'],
       [['keys', 'create', 'x', '--pod', 'p', '--inbox', 'i'], EXIT.misused, 'cannot be used with'],
-    ])('%j ends with %i', async (words, code, message) => {
+    ])('%j exits with %i', async (words, code, message) => {
       const result = await attempt(words)
       expect(result).toMatchObject({ code, printed: '' })
       expect(result.said).toContain(message)
@@ -219,7 +219,7 @@ describe('the operator’s command line', () => {
     )
   })
 
-  describe('as a program', () => {
+  describe('the admin program', () => {
     const [program, ...args] = serviceCommand(PROGRAM)
     const start = (env: Readonly<Record<string, string>>, ...words: string[]) =>
       promisify(execFile)(program, [...args, ...words], { env: { PATH: process.env['PATH'], ...env } })
@@ -233,7 +233,7 @@ describe('the operator’s command line', () => {
       })
     })
 
-    it('says in a line that the database is away', async () => {
+    it('reports in one line that the database is down', async () => {
       const away = { ...gateway.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
       const failure = expect.objectContaining({
         code: EXIT.refused,
@@ -247,7 +247,7 @@ describe('the operator’s command line', () => {
       ['does not exist, for a change', 'no_such_database', ['organizations', 'create']],
       ['is not migrated', 'postgres', ['organizations', 'list']],
       ['is not migrated, for a change', 'postgres', ['organizations', 'create']],
-    ])('says in a line that the database %s', async (_case, database, words) => {
+    ])('reports in one line that the database %s', async (_case, database, words) => {
       const url = new URL(gateway.env['DATABASE_URL'] ?? '')
       url.pathname = database
       const failure = expect.objectContaining({

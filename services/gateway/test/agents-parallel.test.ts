@@ -22,10 +22,10 @@ const makeDue = sql<never>("update timers set due_at = now() where kind = 'code-
 const timersOf = sql<{ id: string }, [codeId: string]>("select id from timers where kind = 'code-mail' and key = $1")
 const noPatience = sql<never>("set local lock_timeout = '500ms'")
 
-/** Many at once, on as many connections as they need. */
+/** Many concurrent requests, on as many connections as they need. */
 const CROWD = 200
 
-describe('agents, many at once', () => {
+describe('concurrent sign-ups', () => {
   let gateway: TestGateway
   /** Two processes of one installation. */
   let doors: readonly ((key?: string) => Api)[]
@@ -70,7 +70,7 @@ describe('agents, many at once', () => {
 
   const wrongFor = (code: string) => (code === '000000' ? '000001' : '000000')
 
-  it('leaves one organization and one key of 200 sign-ups with one human, all of which succeed', async () => {
+  it('leave one organization and one key after 200 sign-ups with one human, all of which succeed', async () => {
     const { username, human } = fresh()
     const answers = await signUps(username, human)
     expect(statuses(answers)).toEqual({ 200: CROWD })
@@ -85,7 +85,7 @@ describe('agents, many at once', () => {
     expect(gateway.behind.systemMails.filter(({ to }) => to === human)).toHaveLength(1)
   })
 
-  it('leaves the working key and 50 provisional ones of 200 sign-ups once mail has arrived', async () => {
+  it('leave the working key and 50 provisional ones after 200 sign-ups once mail has arrived', async () => {
     const { username, human } = fresh()
     const first = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
     const id = String(first.body['organization_id'])
@@ -133,7 +133,7 @@ describe('agents, many at once', () => {
       const counts = statuses(answers)
       const admitted = answers[turn]?.status === 200
       const wrong = counts[400] ?? 0
-      // Before it at most nine wrong ones were counted; after it there was nothing left to verify.
+      // Before the right code at most nine wrong ones were counted; after it there was nothing left to verify.
       expect(counts).toEqual({
         ...(admitted ? { 200: 1 } : {}),
         ...(wrong === 0 ? {} : { 400: wrong }),
@@ -163,7 +163,7 @@ describe('agents, many at once', () => {
     expect((await gateway.as(String(first.body['api_key'])).get('/v0/auth/me')).status).toBe(200)
   })
 
-  it('ends a code while its mail is being concluded, and neither waits for the other', async () => {
+  it('end a code while its mail is being recorded, without a deadlock', async () => {
     const { username, human } = fresh()
     gateway.behind.down = true
     const { body } = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })

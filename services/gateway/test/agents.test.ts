@@ -66,7 +66,7 @@ describe('agents', () => {
 
   describe('POST /v0/agent/sign-up', () => {
     describe('200', () => {
-      it('makes organization, default pod, inbox and key, and mails a code', async () => {
+      it('creates organization, default pod, inbox and key, and mails a code', async () => {
         const { username, human } = fresh()
         const { status, body, api, id } = await signUp({
           username: username.toUpperCase(),
@@ -95,7 +95,7 @@ describe('agents', () => {
         ])
       })
 
-      it('makes a plain inbox, and an unrestricted key of the organization that does not expire', async () => {
+      it('creates a plain inbox, and an unrestricted key of the organization that does not expire', async () => {
         const { api, id, key, body } = await signUp({ username: fresh().username })
         const inbox_id = body['inbox_id']
         const times = { created_at: expect.any(String), updated_at: expect.any(String) }
@@ -108,7 +108,7 @@ describe('agents', () => {
         expect(keys).toEqual([{ ...bearer, ...times }])
       })
 
-      it('keeps for the operator what the signing-up party says of itself', async () => {
+      it('stores the self-description of the agent for the operator', async () => {
         const told = { source: 'some sdk', referrer: 'https://somewhere.test/list' }
         const { id } = await signUp({ username: fresh().username, ...told })
         const { row } = await gateway.operator.organization(id)
@@ -129,7 +129,7 @@ describe('agents', () => {
         expect((await one.api.get('/v0/organizations')).body).not.toHaveProperty('authentication_id')
       })
 
-      it('rotates the key of a known human; the old one dies at once, the code stays', async () => {
+      it('rotates the key of a known human; the old one ends at once, the code stays valid', async () => {
         const { username, human } = fresh()
         const first = await signUp({ username, human_email: human })
         const code = await codeOf(human)
@@ -142,7 +142,7 @@ describe('agents', () => {
         expect((await second.api.post('/v0/agent/verify', { otp_code: code })).status).toBe(200)
       })
 
-      it('replaces and mails a code that has expired', async () => {
+      it('replaces an expired code and mails the new one', async () => {
         const { username, human } = fresh()
         await signUp({ username, human_email: human })
         const old = await codeOf(human)
@@ -189,7 +189,7 @@ describe('agents', () => {
         expect((await first.api.get('/v0/auth/me')).status).toBe(401)
       })
 
-      it('ends the keys that wait when the working one enters the code', async () => {
+      it('ends the provisional keys when the working one enters the code', async () => {
         const { username, human } = fresh()
         const first = await signUp({ username, human_email: human })
         gateway.behind.received.add(first.id)
@@ -199,7 +199,7 @@ describe('agents', () => {
         expect((await first.api.get('/v0/inboxes')).status).toBe(200)
       })
 
-      it('presumes mail while the mailbox cannot be asked', async () => {
+      it('assumes mail while the mailbox service is down', async () => {
         const { username, human } = fresh()
         const first = await signUp({ username, human_email: human })
         gateway.behind.down = true
@@ -266,7 +266,7 @@ describe('agents', () => {
         expect(await gateway.db.query(countAll)).toEqual([before])
       })
 
-      it('refuses the human of an organization that the operator made', async () => {
+      it('refuses the human of an organization that the operator created', async () => {
         const { username, human } = fresh()
         const { id, api } = await gateway.organization()
         await gateway.db.orm.organization.update({ where: { id }, data: { humanEmail: human } })
@@ -275,7 +275,7 @@ describe('agents', () => {
       })
     })
 
-    it('leaves nothing behind when it fails at its last step', async () => {
+    it('leaves nothing when it fails at its last step', async () => {
       const { username, human } = fresh()
       const [before] = await gateway.db.query(countAll)
       await gateway.db.query(breakKeys)
@@ -301,7 +301,7 @@ describe('agents', () => {
       expect(mailsTo(human)).toHaveLength(1)
     })
 
-    it('gives up a code mail that the sending service refuses, and asks no second time', async () => {
+    it('gives up a code mail that the sending service rejects, without a retry', async () => {
       const { username, human } = fresh()
       gateway.behind.unmailable.add(human)
       await signUp({ username, human_email: human })
@@ -314,7 +314,7 @@ describe('agents', () => {
   })
 
   describe('POST /v0/agent/verify', () => {
-    it('200: limits become the installation’s, denied permissions return, the key goes on', async () => {
+    it('200: applies the installation’s limits, restores denied permissions, and keeps the key', async () => {
       const { username, human } = fresh()
       const { api } = await signUp({ username, human_email: human })
       expect((await api.post('/v0/api-keys')).body).toMatchObject({
@@ -338,7 +338,7 @@ describe('agents', () => {
       expect(body).toMatchObject({ errors: [{ path: ['otp_code'] }] })
     })
 
-    it('counts exactly ten wrong codes of many at once, then refuses even the right one', async () => {
+    it('counts exactly ten of many concurrent wrong codes, then refuses even the right one', async () => {
       const { username, human } = fresh()
       const { api } = await signUp({ username, human_email: human })
       const code = await codeOf(human)
@@ -372,7 +372,7 @@ describe('agents', () => {
     it.each([
       ['the operator', (id: string, human: string) => gateway.operator.setHuman(id, human)],
       ['the agent', (_id: string, human_email: string, api: Api) => api.post('/v0/agent/human', { human_email })],
-    ])('takes nothing that rests on a human whom %s has replaced since', async (who, replace) => {
+    ])('accepts no code of a human whom %s has replaced since', async (who, replace) => {
       const { username, human } = fresh()
       const first = await signUp({ username, human_email: human })
       const code = await codeOf(human)
@@ -427,7 +427,7 @@ describe('agents', () => {
       expect((await api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).status).toBe(200)
     })
 
-    it('mails the same human again only when the last mail did not leave, or came back', async () => {
+    it('mails the same human again only when the last mail was not sent, or bounced', async () => {
       const { username, human } = fresh()
       const { api } = await signUp({ username, human_email: human })
       const again = async () => {
@@ -505,7 +505,7 @@ describe('agents', () => {
   })
 
   describe('with other settings', () => {
-    it('404 when sign-up is switched off; 403 for a verified human where the operator says so', async () => {
+    it('404 when sign-up is switched off; 403 for a verified human when configured', async () => {
       const off = await gateway.another({ SIGN_UP: 'false' })
       for (const body of [{ username: fresh().username }, { username: '..' }]) {
         const closed = await off.as().post('/v0/agent/sign-up', body)

@@ -58,7 +58,7 @@ describe('API keys', () => {
         expect(child.body['permissions']).toEqual({ api_key_create: true, inbox_read: true })
       })
 
-      it('makes a key that may call nothing but the free operations of an empty object', async () => {
+      it('creates a key without permissions from an empty object, for operations that need none', async () => {
         const { api, body } = await create(organization.api, { permissions: {} })
         expect(body['permissions']).toEqual({})
         expect((await api.get('/v0/auth/me')).status).toBe(200)
@@ -85,7 +85,7 @@ describe('API keys', () => {
         expect(grandchild.body).toMatchObject({ inbox_id: 'bound@restante.test' })
       })
 
-      it('inherits the expiry once, and takes an earlier one', async () => {
+      it('inherits the expiry once, and accepts an earlier one', async () => {
         const soon = new Date(Date.now() + 60_000).toISOString()
         const sooner = new Date(Date.now() + 30_000).toISOString()
         const parent = await create(organization.api, { expires_at: soon })
@@ -112,7 +112,7 @@ describe('API keys', () => {
     })
 
     describe('403', () => {
-      it('names what the creator does not hold', async () => {
+      it('names the permission that the creator does not have', async () => {
         const parent = await create(organization.api, { permissions: { api_key_create: true, inbox_read: true } })
         const permissions = { inbox_read: true, message_send: true, app_connect: true }
         const { status, body } = await parent.api.post('/v0/api-keys', { permissions })
@@ -123,7 +123,7 @@ describe('API keys', () => {
         })
       })
 
-      it('makes no unrestricted key for a restricted one', async () => {
+      it('creates no unrestricted key for a restricted creator', async () => {
         const parent = await create(organization.api, { permissions: { api_key_create: true } })
         const { body } = await parent.api.post('/v0/api-keys', { permissions: null })
         expect(body).toMatchObject({
@@ -134,13 +134,13 @@ describe('API keys', () => {
         })
       })
 
-      it('makes no key that outlives its creator', async () => {
+      it('creates no key that outlives its creator', async () => {
         const parent = await create(organization.api, { expires_at: new Date(Date.now() + 60_000).toISOString() })
         const { body } = await parent.api.post('/v0/api-keys', { expires_at: '2099-01-01T00:00:00Z' })
         expect(body['code']).toBe('permission_escalation')
       })
 
-      it('holds the limit of live keys, however many are asked for at once', async () => {
+      it('enforces the limit of live keys for concurrent requests', async () => {
         const { api } = await gateway.organization()
         const answers = await Promise.all(Array.from({ length: 70 }, () => api.post('/v0/api-keys')))
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(59)
@@ -150,7 +150,7 @@ describe('API keys', () => {
   })
 
   describe('GET', () => {
-    it('never shows the secret, and what is unset not at all', async () => {
+    it('never shows the secret, and omits unset members', async () => {
       const { id, secret } = await create(organization.api, { name: 'Plain' })
       const { status, body } = await organization.api.get(`/v0/api-keys/${id}`)
       expect(status).toBe(200)
@@ -164,7 +164,7 @@ describe('API keys', () => {
       })
     })
 
-    it('notes when a key was last used', async () => {
+    it('records when a key was last used', async () => {
       const { id, api } = await create(organization.api)
       await api.get('/v0/auth/me')
       const used = await waitFor(async () => (await organization.api.get(`/v0/api-keys/${id}`)).body['used_at'], {
@@ -173,7 +173,7 @@ describe('API keys', () => {
       expect(Date.now() - Date.parse(String(used))).toBeLessThan(10_000)
     })
 
-    it('notes the use of a key while another is being changed', async () => {
+    it('records the use of a key while another is being changed', async () => {
       const [changing, used] = [await create(organization.api), await create(organization.api)]
       await gateway.db.transaction(async (tx) => {
         await tx.query(HOLD_KEY, changing.id)
@@ -183,7 +183,7 @@ describe('API keys', () => {
       })
     })
 
-    it('lists what lies inside the scope of key and path, newest first', async () => {
+    it('lists keys in the scope of key and path, newest first', async () => {
       const { id, api } = await gateway.organization()
       await api.post('/v0/inboxes', { username: 'tree' })
       const pod = await create(api, { name: 'pod' }, `/v0/pods/${id}/api-keys`)
@@ -202,7 +202,7 @@ describe('API keys', () => {
       expect((await api.get('/v0/api-keys?type=cookie')).status).toBe(400)
     })
 
-    it('404 for a key of a wider tier, of another organization, and for what is no id', async () => {
+    it('404 for a key of a wider tier, of another organization, and for a malformed id', async () => {
       const wide = await create(organization.api)
       const narrow = await create(organization.api, {}, '/v0/inboxes/bound@restante.test/api-keys')
       const stranger = await gateway.organization()
@@ -216,7 +216,7 @@ describe('API keys', () => {
   })
 
   describe('PATCH', () => {
-    it('renames, and leaves permissions that are not named alone', async () => {
+    it('renames, and keeps permissions that are not named', async () => {
       const { id } = await create(organization.api, { permissions: { inbox_read: true, message_read: true } })
       const { body } = await organization.api.patch(`/v0/api-keys/${id}`, { name: 'New' })
       expect(body).toMatchObject({ name: 'New', permissions: { inbox_read: true, message_read: true } })
@@ -225,7 +225,7 @@ describe('API keys', () => {
       expect(merged.body['permissions']).toEqual({ message_read: true, message_send: true })
     })
 
-    it('moves updated_at, and tells of it, only with a real change', async () => {
+    it('changes updated_at, and publishes an event, only with a real change', async () => {
       const { id, api } = await gateway.organization()
       const made = await create(api, { name: 'same', permissions: { inbox_read: true } })
       const patch = (body: object) => api.patch(`/v0/api-keys/${made.id}`, body)
@@ -242,14 +242,14 @@ describe('API keys', () => {
       expect(body['permissions']).toEqual({ inbox_read: true })
     })
 
-    it('holds for the next request', async () => {
+    it('takes effect for the next request', async () => {
       const { id, api } = await create(organization.api)
       expect((await api.get('/v0/inboxes')).status).toBe(200)
       await organization.api.patch(`/v0/api-keys/${id}`, { permissions: {} })
       expect((await api.get('/v0/inboxes')).status).toBe(403)
     })
 
-    it('lets a restricted key change nothing that an unrestricted one holds, and says with which key to do it', async () => {
+    it('does not let a restricted key change an unrestricted one, and names the required key', async () => {
       const { id } = await create(organization.api)
       const editor = await create(organization.api, { permissions: { api_key_update: true, inbox_read: true } })
       const { status, body } = await editor.api.patch(`/v0/api-keys/${id}`, { permissions: { inbox_read: true } })
@@ -278,7 +278,7 @@ describe('API keys', () => {
     )
   })
 
-  it('makes no key for an inbox that is deleted while the request runs', async () => {
+  it('creates no key for an inbox that is deleted while the request runs', async () => {
     const { id, api } = await gateway.organization()
     await api.post('/v0/inboxes', { client_id: 'going' })
     const creating = await gateway.db.transaction(async (tx) => {
@@ -294,7 +294,7 @@ describe('API keys', () => {
   })
 
   describe('DELETE', () => {
-    it('204; the key stops at once, its children go on, and a second delete is 404', async () => {
+    it('204: the key ends at once, keys created by it stay, and a second delete is 404', async () => {
       const parent = await create(organization.api)
       const child = await create(parent.api)
       expect((await organization.api.delete(`/v0/api-keys/${parent.id}`)).status).toBe(204)
@@ -309,7 +309,7 @@ describe('API keys', () => {
       expect((await api.get('/v0/auth/me')).status).toBe(401)
     })
 
-    it('holds within a second in another process', async () => {
+    it('takes effect within a second in another process', async () => {
       const other = await gateway.another()
       const { id, secret } = await create(organization.api)
       const elsewhere = other.as(secret)
@@ -320,7 +320,7 @@ describe('API keys', () => {
       expect(Date.now() - deleted).toBeLessThan(1_100)
     })
 
-    it('tells of it with a version beyond the last state', async () => {
+    it('publishes the deletion with a version above the last state', async () => {
       const { id } = await create(organization.api, {
         permissions: Object.fromEntries(PERMISSIONS.map((name) => [name, true])),
       })

@@ -31,7 +31,7 @@ describe('the audit log', () => {
     return pages
   }
 
-  it('tells who made, changed and revoked a key, in which request, and what changed', async () => {
+  it('records who created, changed and revoked a key, in which request, and what changed', async () => {
     const { id, api } = await gateway.organization()
     const me = (await api.get('/v0/auth/me')).body['api_key_id']
     const made = await api.post('/v0/api-keys', { name: 'Reader', permissions: { inbox_read: true } })
@@ -68,7 +68,7 @@ describe('the audit log', () => {
     expect(entries[4]).toMatchObject({ ...binding, ...named, actorId: me, details: {} })
   })
 
-  it('tells what took a key with it', async () => {
+  it('records why a key ended with its scope', async () => {
     const { id, api } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'audited' })
     await api.post('/v0/inboxes/audited@restante.test/api-keys', { name: 'Bound' })
@@ -82,7 +82,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('tells of sign-ups, rotations, humans and verification, and never who the human is', async () => {
+  it("records sign-ups, rotations, humans and verification, but never the human's address", async () => {
     const human = 'audited@people.test'
     const signUp = () => gateway.as().post('/v0/agent/sign-up', { username: 'audit-agent', human_email: human })
     await signUp()
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('tells of what the operator did', async () => {
+  it("records the operator's changes", async () => {
     const { id } = await gateway.organization()
     await gateway.operator.setStatus(id, 'suspended')
     expect((await entriesOf(id)).at(-1)).toMatchObject({
@@ -116,7 +116,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('tells that an organization has a human, another one, or none any more', async () => {
+  it('records that an organization got a human, another one, or none', async () => {
     const { id } = await gateway.organization()
     for (const human of ['first@audited.test', 'second@audited.test', null]) await gateway.operator.setHuman(id, human)
     const changes = (await entriesOf(id)).filter(({ action }) => action === 'organization.changed')
@@ -128,7 +128,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(changes.map(({ position: _, ...change }) => change))).not.toContain('audited.test')
   })
 
-  it('holds no secret, hash or address of a human', async () => {
+  it('contains no secret, hash or address of a human', async () => {
     const { key } = await gateway.organization()
     const log = (await gateway.db.query(everything)).map(({ text }) => text).join('\n')
     expect(log).toContain(key.slice(0, 14))
@@ -137,7 +137,7 @@ describe('the audit log', () => {
     for (const { hash } of await gateway.db.query(secretHashes)) expect(log).not.toContain(hash)
   })
 
-  it('is written with the change or not at all: where it cannot be, nothing changes', async () => {
+  it('is written with the change: if it cannot be, nothing changes', async () => {
     const { id, api } = await gateway.organization()
     const before = await entriesOf(id)
     await api.post('/v0/api-keys', { permissions: { inbox_read: 'yes' } })
@@ -152,7 +152,7 @@ describe('the audit log', () => {
     expect((await api.get('/v0/api-keys')).body['count']).toBe(1)
   })
 
-  it('is forgotten after its time, and tells of keys that were removed after theirs', async () => {
+  it('is deleted after its retention, and records the removal of expired keys', async () => {
     const { id } = await gateway.organization()
     const { row } = await gateway.operator.createKey({ organizationId: id })
     const days = (count: number) => new Date(Date.now() - count * 86_400_000)
@@ -170,7 +170,7 @@ describe('the audit log', () => {
     ])
   })
 
-  it('is read a page at a time, newest first, without end or gap', async () => {
+  it('is read page by page, newest first, without a limit or gap', async () => {
     const { id } = await gateway.organization()
     const at = new Date()
     await gateway.db.orm.auditEntry.createMany({

@@ -80,7 +80,7 @@ describe('GET /v0/auth/me', () => {
       ['of the scheme in small letters', 'bearer am_us_1', 'Authorization scheme must be exactly "Bearer "'],
       ['without a key', 'Bearer ', 'API key is empty'],
       ['with a blank inside the key', 'Bearer am_us 1', 'API key contains whitespace'],
-    ])('tells a header %s apart', async (_case, header, message) => {
+    ])('has its own error for a header %s', async (_case, header, message) => {
       const { status, body } = await authorized(header)
       expect(status).toBe(401)
       expect(body).toMatchObject({ code: 'missing_authorization', name: 'UnauthorizedError', message })
@@ -101,7 +101,7 @@ describe('GET /v0/auth/me', () => {
       expect(headers.get('x-should-retry')).toBe('false')
     })
 
-    it('names the other region to whoever comes with a key of it', async () => {
+    it('names the other region for a key of it', async () => {
       const { body } = await authorized(`Bearer am_eu_${'0'.repeat(64)}`)
       expect(body).toMatchObject({ code: 'unknown_api_key', fix: expect.stringContaining('EU') })
       const told = await gateway.another({ OTHER_REGION_URL: 'https://api.eu.restante.test' })
@@ -109,7 +109,7 @@ describe('GET /v0/auth/me', () => {
       expect(answer.body['fix']).toContain('https://api.eu.restante.test')
     })
 
-    it('takes no key from the query: it would end up in logs', async () => {
+    it('ignores a key in the query, which would appear in logs', async () => {
       for (const name of ['api_key', 'auth_token']) {
         const { status, body } = await gateway.as().get(`/v0/auth/me?${name}=${organization.key}`)
         expect([status, body['code']]).toEqual([401, 'missing_authorization'])

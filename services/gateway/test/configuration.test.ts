@@ -27,7 +27,7 @@ function configured(more: Record<string, string>) {
 }
 
 describe('the internal port', () => {
-  it('must be named: without it the gateway does not start, and says what to set', () => {
+  it('is required: without it the gateway does not start, and names the variable', () => {
     expect(() => configured({})).toThrow(ConfigurationError)
     expect(() => configured({})).toThrow(/INTERNAL_PORT is missing.*GATEWAY_URL.*INTERNAL_ON_PUBLIC_PORT=true/)
   })
@@ -38,7 +38,7 @@ describe('the internal port', () => {
     expect(() => configured({ INTERNAL_PORT: '3000' })).toThrow('another port than PORT')
   })
 
-  it('listens at INTERNAL_HOST, or where the public port does', () => {
+  it('listens on INTERNAL_HOST, or on the host of the public port', () => {
     expect(configured({ INTERNAL_PORT: '3010' }).internal).toEqual({ port: 3010, host: '192.0.2.1' })
     const inside = { INTERNAL_PORT: '3010', INTERNAL_HOST: '10.0.0.1' }
     expect(configured(inside).internal).toEqual({ port: 3010, host: '10.0.0.1' })
@@ -46,7 +46,7 @@ describe('the internal port', () => {
 })
 
 describe('the port of metrics', () => {
-  it('is none unless it is named, and listens at METRICS_HOST', () => {
+  it('is off unless it is set, and listens on METRICS_HOST', () => {
     const local = { INTERNAL_ON_PUBLIC_PORT: 'true' }
     expect(configured(local).metrics).toBeUndefined()
     expect(configured({ ...local, METRICS_PORT: '9100' }).metrics).toEqual({ port: 9100, host: '192.0.2.1' })
@@ -55,7 +55,7 @@ describe('the port of metrics', () => {
   })
 })
 
-describe('connections of one peer', () => {
+describe('connections of one client', () => {
   it('are limited by default, so that one address cannot take all of them', () => {
     const { limits } = configured({ INTERNAL_PORT: '3010' }).http
     expect(limits.peerConnections).toBeLessThanOrEqual(limits.connections / 5)

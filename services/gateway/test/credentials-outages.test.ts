@@ -5,14 +5,14 @@ import { service as gatewayService } from '../src/main.ts'
 import { type Api, apiOf, startGateway, type TestGateway } from './gateway.ts'
 import { registerKey, type Signer, send, signedHeaders } from './signing.ts'
 
-/** Nobody listens there: what would ask Redis or Kafka gets no answer, from the start. */
+/** A closed port: calls to Redis or Kafka fail from the start. */
 const NOWHERE = { REDIS_URL: 'redis://127.0.0.1:9', KAFKA_BROKERS: '127.0.0.1:9' }
-/** What identity 2.1 allows, and what asking takes on a busy machine. */
+/** The bound of identity 2.1, plus the time of a request on a busy machine. */
 const A_SECOND = 1_100
 
 type Organization = Awaited<ReturnType<TestGateway['organization']>>
 
-describe('credentials while Redis and Kafka are away', () => {
+describe('credentials while Redis and Kafka are down', () => {
   let gateway: TestGateway
   let wire: Wire
   let organization: Organization
@@ -40,7 +40,7 @@ describe('credentials while Redis and Kafka are away', () => {
 
   const urlOf = (process: 0 | 1): string => running[process]?.url ?? ''
 
-  /** A new key, by a first process, as a second one remembers it. */
+  /** A new key, created by one process and cached by a second one. */
   async function keyElsewhere(body: object = {}): Promise<{ id: string; there: Api }> {
     const created = await apiOf(urlOf(0), organization.key).post('/v0/api-keys', body)
     const there = apiOf(urlOf(1), String(created.body['api_key']))
@@ -54,27 +54,27 @@ describe('credentials while Redis and Kafka are away', () => {
     return Date.now() - begun
   }
 
-  it('a deleted key stops in every process within a second', async () => {
+  it('reject a deleted key in every process within a second', async () => {
     const { id, there } = await keyElsewhere()
     expect((await apiOf(urlOf(0), organization.key).delete(`/v0/api-keys/${id}`)).status).toBe(204)
     expect(await secondsUntil(401, there)).toBeLessThan(A_SECOND)
     expect((await there.get('/v0/inboxes')).body['code']).toBe('unknown_api_key')
   })
 
-  it('a narrowed key is narrow in every process within a second', async () => {
+  it('apply a reduction of rights in every process within a second', async () => {
     const { id, there } = await keyElsewhere()
     await apiOf(urlOf(0), organization.key).patch(`/v0/api-keys/${id}`, { permissions: { message_read: true } })
     expect(await secondsUntil(403, there)).toBeLessThan(A_SECOND)
   })
 
-  it('a narrowed key hands on nothing that it has lost, not even while it is remembered', async () => {
+  it('do not let a key pass on rights that it has lost, even while it is cached', async () => {
     const { id, there } = await keyElsewhere({ permissions: { api_key_create: true, inbox_read: true } })
     await apiOf(urlOf(0), organization.key).patch(`/v0/api-keys/${id}`, { permissions: { inbox_read: false } })
     const child = await there.post('/v0/api-keys')
     expect(child.body['permissions']).toEqual({ api_key_create: true })
   })
 
-  it('an expired key stops at its time', async () => {
+  it('reject an expired key on time', async () => {
     const expires = Date.now() + 1_500
     const { there } = await keyElsewhere({ expires_at: new Date(expires).toISOString() })
     await secondsUntil(401, there)
@@ -83,7 +83,7 @@ describe('credentials while Redis and Kafka are away', () => {
     expect((await there.get('/v0/inboxes')).body['code']).toBe('api_key_expired')
   })
 
-  it('a suspended organization still reads', async () => {
+  it('let a suspended organization read', async () => {
     const other = await gateway.organization()
     await gateway.operator.setStatus(other.id, 'suspended')
     expect((await apiOf(urlOf(1), other.key).get('/v0/inboxes')).status).toBe(200)
@@ -98,7 +98,7 @@ describe('credentials while Redis and Kafka are away', () => {
       signer = await register()
     })
 
-    it('are taken once, by whichever process', async () => {
+    it('are accepted once, by any process', async () => {
       const headers = signedHeaders({ ...signer, ...me })
       expect((await send(urlOf(1), me, headers)).status).toBe(200)
       expect((await send(urlOf(0), me, headers)).status).toBe(401)
@@ -113,7 +113,7 @@ describe('credentials while Redis and Kafka are away', () => {
       expect([status, body['code']]).toEqual([401, 'unauthorized'])
     })
 
-    it('are 503 while PostgreSQL is away too, and then as good as they were', async () => {
+    it('are answered 503 while PostgreSQL is down too, and are valid afterwards', async () => {
       const headers = signedHeaders({ ...signer, ...me })
       wire.cut()
       const { status, body } = await send(urlOf(1), me, headers)

@@ -13,7 +13,7 @@ describe('a service that answers before it has read a request', () => {
     await gateway.stop()
   })
 
-  it('leaves nothing of it in front of the next request on the connection of the client', async () => {
+  it("leaves nothing of it before the next request on the client's connection", async () => {
     const { api, key } = await gateway.organization()
     const { body: inbox } = await api.post('/v0/inboxes', {})
     gateway.behind.answer = (request, response) => {
@@ -31,7 +31,7 @@ describe('a service that answers before it has read a request', () => {
       await refused.body.dump()
       expect(refused.statusCode).toBe(503)
       const me = () => pool.request({ method: 'GET', path: '/v0/auth/me', headers, headersTimeout: 5_000 })
-      // One whose rest takes too long to come is cut, which a client of kept connections must expect.
+      // A connection whose rest takes too long to arrive is closed, which a client of kept connections must expect.
       const next = await me().catch((error: NodeJS.ErrnoException) =>
         error.code === 'ECONNRESET' ? me() : Promise.reject(error),
       )

@@ -43,7 +43,7 @@ describe('the public edge', () => {
       },
     )
 
-    it('says how paths begin where that is all that is missing', async () => {
+    it('names the prefix when only that is missing from a path', async () => {
       const ask = async (path: string, method: 'GET' | 'DELETE' = 'GET') =>
         (await request(`${gateway.url}${path}`, { method })).body.json()
       const fix = 'Paths begin with /v0'
@@ -52,7 +52,7 @@ describe('the public edge', () => {
       for (const path of ['/nothing', '/v1/inboxes', '/v0/nothing']) expect(await ask(path)).not.toHaveProperty('fix')
     })
 
-    it('names the methods of a path that has others', async () => {
+    it('names the allowed methods of a path', async () => {
       const { status, headers } = await organization.api.post('/v0/auth/me')
       expect([status, headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
     })
@@ -103,7 +103,7 @@ describe('the public edge', () => {
       })
     })
 
-    it('opens answers and errors to every origin', async () => {
+    it('allows every origin to read responses and errors', async () => {
       for (const headers of [authorized(), {}]) {
         const answer = await request(`${gateway.url}/v0/auth/me`, { headers })
         await answer.body.dump()
@@ -116,7 +116,7 @@ describe('the public edge', () => {
   })
 
   describe('request ids', () => {
-    it('keeps a sane one and replaces any other', async () => {
+    it('keeps a valid request id and replaces any other', async () => {
       const ids = await Promise.all(
         ['req-1', 'x'.repeat(129), undefined].map(async (id) => {
           const headers = authorized(id === undefined ? {} : { 'x-request-id': id })
@@ -130,7 +130,7 @@ describe('the public edge', () => {
   })
 
   describe('compression', () => {
-    it('compresses bodies above 1 KiB for whoever takes gzip, and leaves small ones alone', async () => {
+    it('compresses bodies above 1 KiB for clients that accept gzip, and leaves small ones alone', async () => {
       const { api, key } = await gateway.organization()
       for (let index = 0; index < 8; index++) await api.post('/v0/inboxes')
       const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'gzip' }
@@ -209,7 +209,7 @@ describe('the public edge', () => {
       await Promise.all([metrics.body.dump(), internal.body.dump()])
     })
 
-    it('shows metrics, and nothing of the API, on a port of their own, where nobody can wait for ever either', async () => {
+    it('shows metrics, and nothing of the API, on a port of their own, with time limits too', async () => {
       const port = await freePort()
       await gateway.another({ METRICS_PORT: String(port), HTTP_HEADERS_TIMEOUT: '200ms' })
       const metrics = await request(`http://127.0.0.1:${port}/metrics`)
@@ -228,14 +228,14 @@ describe('the public edge', () => {
       expect((await gateway.as().get('/readyz')).status).toBe(200)
     })
 
-    it('counts the services behind it as its own readiness only where it is told to', async () => {
+    it('includes the services behind it in its readiness only when configured', async () => {
       const strict = await gateway.another({ READY_INCLUDES_UPSTREAMS: 'true' })
       expect((await strict.as().get('/readyz')).status).toBe(200)
     })
   })
 
   describe('a plain request to the stream', () => {
-    it('426 with the protocol that is wanted', async () => {
+    it('426 with the required protocol', async () => {
       const answer = await new Promise<{ status: number | undefined; upgrade: string | undefined; body: string }>(
         (resolve, reject) => {
           const outgoing = httpRequest(`${gateway.url}/v0`, { headers: authorized() }, async (response) => {
@@ -247,7 +247,7 @@ describe('the public edge', () => {
       expect(answer).toEqual({ status: 426, upgrade: 'websocket', body: '{"message":"Upgrade Required"}' })
     })
 
-    it('ends the connection, as a peer that asked for it expects', async () => {
+    it('closes the connection when the client requested that', async () => {
       const peer = connect(Number(new URL(gateway.url).port), '127.0.0.1')
       peer.write('GET /v0 HTTP/1.1\r\nHost: restante.test\r\nConnection: close\r\n\r\n')
       expect(await text(peer)).toMatch(/^HTTP\/1\.1 426 .*\r\nconnection: upgrade, close\r\n/s)

@@ -27,7 +27,7 @@ describe('keys that have expired', () => {
     return rows.map(({ name }) => name)
   }
 
-  it('are kept as many as may be live, so that a crowd of them keeps nothing from being deleted', async () => {
+  it('are kept up to the limit of live keys, so that they cannot block deletions', async () => {
     const { id, api } = await gateway.organization()
     const stranger = await gateway.organization()
     await gateway.db.query(expiredKeys, id, LIMIT + 2)
@@ -41,7 +41,7 @@ describe('keys that have expired', () => {
     )
   })
 
-  it('are shown for 30 days, and then are no key to anybody, swept or not', async () => {
+  it('are shown for 30 days, and then no more, swept or not', async () => {
     const { api } = await gateway.organization()
     const { body } = await api.post('/v0/api-keys', { name: 'old' })
     const path = `/v0/api-keys/${body['api_key_id']}`
@@ -55,7 +55,7 @@ describe('keys that have expired', () => {
     }
   })
 
-  it('are made room among a part at a time, and count against no limit', async () => {
+  it('are removed in batches, and count against no limit', async () => {
     const { id, api } = await gateway.organization()
     await gateway.db.query(expiredKeys, id, LIMIT + 150)
     expect((await api.post('/v0/api-keys')).status).toBe(200)

@@ -47,7 +47,7 @@ describe('guessing verification codes', () => {
     return answers.filter(({ status }) => status === 400).length
   }
 
-  it('422 for a code that could not be mailed: there is none until the human is attached again', async () => {
+  it('422 when no code could be mailed, until the human is attached again', async () => {
     const { username, human } = fresh()
     await signUp({ username, human })
     const other = tagged(human, 1)
@@ -61,7 +61,7 @@ describe('guessing verification codes', () => {
     expect((await enter(api, await codeOf(other))).status).toBe(200)
   })
 
-  it('brings no new attempts by replacing the human and coming back', async () => {
+  it('gains no attempts by replacing the human and back', async () => {
     const { username, human } = fresh()
     const { api } = await signUp({ username, human })
     expect(await compared(api)).toBe(10)
@@ -70,7 +70,7 @@ describe('guessing verification codes', () => {
     expect(await compared(api)).toBe(0)
   })
 
-  it('brings no new attempts by releasing the human and signing up anew', async () => {
+  it('gains no attempts by removing the human and signing up again', async () => {
     const { username, human } = fresh()
     let guesses = 0
     for (const round of [1, 2, 3]) {
@@ -92,7 +92,7 @@ describe('guessing verification codes', () => {
     expect(guesses).toBe(50)
   })
 
-  it('uses up no attempts of the code that the human has', async () => {
+  it("does not use up attempts of the human's own code", async () => {
     const { username, human } = fresh()
     const own = await signUp({ username, human })
     const code = await codeOf(human)

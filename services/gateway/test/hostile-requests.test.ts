@@ -59,7 +59,7 @@ describe('hostile requests', () => {
     expect(await raw(lines('POST /v0/inboxes HTTP/1.1', ...headers) + body)).toContain(' 400 ')
   })
 
-  it('serves a GET with a body behind it as if it had none', async () => {
+  it('serves a GET with a body as if it had none', async () => {
     gateway.behind.record()
     gateway.behind.seen.length = 0
     expect(await raw(`${lines('GET /v0/threads HTTP/1.1', 'Content-Length: 5')}hello`)).toContain(' 200 OK')
@@ -85,11 +85,11 @@ describe('hostile requests', () => {
     expect(statusCode).toBe(413)
   })
 
-  describe('compression of what services answer', () => {
+  describe('compression of services' responses', () => {
     const authorization = () => ({ authorization: `Bearer ${organization.key}`, 'accept-encoding': 'gzip' })
     const large = JSON.stringify({ text: 'x'.repeat(5_000) })
 
-    it('compresses a large document and says its length no more', async () => {
+    it('compresses a large document and omits its length', async () => {
       gateway.behind.answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': large.length }).end(large)
       }
@@ -116,7 +116,7 @@ describe('hostile requests', () => {
       ])
     })
 
-    it('leaves what is compressed already', async () => {
+    it('leaves compressed content alone', async () => {
       const bytes = gzipSync(large)
       gateway.behind.answer = (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bytes)
@@ -144,7 +144,7 @@ describe('hostile requests', () => {
       expect(await raw(handshake('POST /v0 HTTP/1.1'))).toContain(' 404 ')
     })
 
-    it('is refused with a body, whose length would swallow the beginning of the next request behind', async () => {
+    it('is refused with a body, whose length would swallow the beginning of the next request', async () => {
       let handshakes = 0
       gateway.behind.upgrade = (_incoming, socket) => {
         handshakes++
@@ -158,7 +158,7 @@ describe('hostile requests', () => {
       expect(handshakes).toBe(0)
     })
 
-    it('hands on a refusal that the service sends in chunks', async () => {
+    it('passes on a refusal that the service sends in chunks', async () => {
       gateway.behind.upgrade = (_request, socket) => {
         socket.end('HTTP/1.1 429 Too Many Requests\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n')
       }
@@ -168,7 +168,7 @@ describe('hostile requests', () => {
       expect(answer.endsWith('\r\n\r\n{}')).toBe(true)
     })
 
-    it('lets go of a refused client that never hangs up', async () => {
+    it('closes the connection of a refused client that never does', async () => {
       const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
       open.push(socket)
       socket.resume().on('error', () => {})

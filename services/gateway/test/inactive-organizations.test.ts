@@ -10,7 +10,7 @@ const isDone = sql<{ done: boolean }>(
   "select due_at > now() + interval '50 m' as done from timers where kind = 'inactive-organizations'",
 )
 
-describe('unverified organizations in which nothing happens', () => {
+describe('inactive unverified organizations', () => {
   let gateway: TestGateway
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('unverified organizations in which nothing happens', () => {
     await waitFor(async () => (await gateway.db.query(isDone))[0]?.done, { what: 'the look at all of them' })
   }
 
-  it('are deleted with their inbox; the log says why', async () => {
+  it('are deleted with their inbox; the audit log records why', async () => {
     const { id, key } = await old()
     await look()
     expect((await gateway.as(key).get('/v0/auth/me')).status).toBe(401)
@@ -60,7 +60,7 @@ describe('unverified organizations in which nothing happens', () => {
     expect(states.map(({ deletingAt }) => deletingAt)).toEqual([null, null, null, null, null])
   })
 
-  it('stay while the mailbox cannot be asked', async () => {
+  it('stay while the mailbox service is down', async () => {
     const { id } = await old()
     gateway.behind.down = true
     try {
@@ -73,7 +73,7 @@ describe('unverified organizations in which nothing happens', () => {
     await waitFor(() => gateway.operator.isGone(id), { what: 'the end of the organization' })
   })
 
-  it('stay for ever where nothing is configured', async () => {
+  it('stay when no period is configured', async () => {
     const other = await startGateway()
     try {
       expect(await countRows(other.db, `timers where kind = 'inactive-organizations'`)).toBe(0)

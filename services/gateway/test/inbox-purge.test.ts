@@ -9,7 +9,7 @@ const ROWS = sql<{ row: string }, [address: string]>(
 const TIMERS = sql<{ key: string }>("select key from timers where kind = 'inbox-purge'")
 const MAKE_DUE = sql<never>("update timers set due_at = now() where kind = 'inbox-purge' and lease_id is null")
 
-describe('an inbox that is deleted', () => {
+describe('a deleted inbox', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
   let count = 0
@@ -88,7 +88,7 @@ describe('an inbox that is deleted', () => {
     })
   })
 
-  it('waits for a service that is away, and for a gateway that starts again', async () => {
+  it('waits for a service that is down, and across a restart of the gateway', async () => {
     gateway.behind.down = true
     const { username, address } = await deleted()
     expect((await create(username)).status).toBe(409)
@@ -99,7 +99,7 @@ describe('an inbox that is deleted', () => {
     expect((await another.as(organization.key).post('/v0/inboxes', { username })).status).toBe(200)
   })
 
-  it('is counted in the metrics for as long as something of it is left', async () => {
+  it('is counted in the metrics until it is purged', async () => {
     const port = await freePort()
     await gateway.another({ METRICS_PORT: String(port) })
     const read = async (name: string, of: string) => {
@@ -117,13 +117,13 @@ describe('an inbox that is deleted', () => {
     await waitFor(async () => (await read('waiting', 'inbox')) === 0, { what: 'nothing to wait' })
   }, 30_000)
 
-  it('is told of, and waited for, only if its deletion was committed', async () => {
+  it('is published, and waited for, only if its deletion was committed', async () => {
     await waitFor(async () => (await gateway.db.query(TIMERS)).length === 0, { what: 'the purges of other tests' })
     expect((await organization.api.delete('/v0/inboxes/nobody@restante.test')).status).toBe(404)
     expect(await gateway.db.query(TIMERS)).toEqual([])
   })
 
-  it('gives its address back within two seconds when nobody holds anything of it', async () => {
+  it('frees its address within two seconds when no service stores data of it', async () => {
     const { username, address } = await deleted()
     const since = Date.now()
     await gone(address)

@@ -23,7 +23,7 @@ describe('creating inboxes', () => {
 
   describe('POST /v0/inboxes', () => {
     describe('200', () => {
-      it('makes an inbox out of nothing, without a body', async () => {
+      it('creates an inbox without a body', async () => {
         const { status, body } = await organization.api.post('/v0/inboxes')
         expect(status).toBe(200)
         expect(body).toEqual({
@@ -54,14 +54,14 @@ describe('creating inboxes', () => {
         })
       })
 
-      it('parses a body whatever its content type says', async () => {
+      it('parses a body regardless of its content type', async () => {
         const { body } = await organization.api.post('/v0/inboxes', '{"username":"typeless"}', {
           'content-type': 'text/plain',
         })
         expect(body['inbox_id']).toBe('typeless@restante.test')
       })
 
-      it('answers a known client_id with the inbox as it is, whatever else is said', async () => {
+      it('answers a known client_id with the existing inbox, whatever else is given', async () => {
         const first = await organization.api.post('/v0/inboxes', { client_id: 'again', display_name: 'First' })
         const second = await organization.api.post('/v0/inboxes', {
           client_id: 'again',
@@ -78,7 +78,7 @@ describe('creating inboxes', () => {
         expect([again.status, again.body]).toEqual([200, made.body])
       })
 
-      it('makes one inbox of 50 parallel creates with one client_id', async () => {
+      it('creates one inbox for 50 parallel requests with one client_id', async () => {
         const answers = await Promise.all(
           Array.from({ length: 50 }, () => organization.api.post('/v0/inboxes', { client_id: 'crowd' })),
         )
@@ -100,7 +100,7 @@ describe('creating inboxes', () => {
         }
       })
 
-      it('gives a name of the installation to an inbox without one, unless none is asked for', async () => {
+      it("gives an inbox without a name the installation's default, unless an empty name is given", async () => {
         const { as } = await gateway.another({ DEFAULT_DISPLAY_NAME: 'Robot of Example' })
         const api = as(organization.key)
         expect((await api.post('/v0/inboxes')).body['display_name']).toBe('Robot of Example')
@@ -108,12 +108,12 @@ describe('creating inboxes', () => {
         expect((await api.post('/v0/inboxes', { display_name: '' })).body).not.toHaveProperty('display_name')
       })
 
-      it('takes no name and no metadata for none', async () => {
+      it('treats null name and metadata as absent', async () => {
         const { body } = await organization.api.post('/v0/inboxes', { display_name: '  ', metadata: {} })
         expect(Object.keys(body).sort()).toEqual(['created_at', 'email', 'inbox_id', 'pod_id', 'updated_at'])
       })
 
-      it('takes a username of 64 characters, and metadata to its limits', async () => {
+      it('accepts a username of 64 characters, and metadata up to its limits', async () => {
         const username = `a${'.b'.repeat(31)}c`
         const metadata = Object.fromEntries(
           Array.from({ length: 256 }, (_, index) => [`${index}`.padStart(256, 'k'), 'v'.repeat(256)]),
@@ -127,7 +127,7 @@ describe('creating inboxes', () => {
         expect(body['inbox_id']).toMatch(/^[a-z]+\d{3}@second\.test$/)
       })
 
-      it('tells of it in the same transaction', async () => {
+      it('publishes the event in the same transaction', async () => {
         const { id, api } = await gateway.organization()
         const { body } = await api.post('/v0/inboxes', { username: 'told', client_id: 'told' })
         const events = await gateway.events(id)
@@ -185,7 +185,7 @@ describe('creating inboxes', () => {
         expect((await organization.api.post('/v0/inboxes', { client_id: 'formed', username: 5 })).status).toBe(400)
       })
 
-      it.each(['{"username":', '[]', '"text"'])('calls %s a SyntaxError', async (text) => {
+      it.each(['{"username":', '[]', '"text"'])('answers %s with a SyntaxError', async (text) => {
         const { status, body } = await organization.api.post('/v0/inboxes', text)
         expect(status).toBe(400)
         expect(body).toMatchObject({ name: 'SyntaxError', code: 'validation_error', errors: [{ path: [] }] })
@@ -198,7 +198,7 @@ describe('creating inboxes', () => {
         ...['root', 'security', 'ssladmin', 'ssl-admin', 'sslwebmaster', 'sysadmin', 'is', 'it', 'mis', 'no-reply'],
         ...['noreply', 'info-sec', 'autoconfig', 'autodiscover', 'mta-sts', 'tls-rpt', 'frontdesk'],
         ...['No.Reply', 'n_o-reply', 'post.master', 'mailerdaemon', 'i.t', 'front_desk'],
-      ])('keeps %s back on every shared domain, for sign-up too', async (username) => {
+      ])('reserves %s on every shared domain, for sign-up too', async (username) => {
         const refused = [
           await organization.api.post('/v0/inboxes', { username }),
           await organization.api.post('/v0/inboxes', { username, domain: 'second.test' }),
@@ -209,11 +209,11 @@ describe('creating inboxes', () => {
         }
       })
 
-      it.each(['support', 'sales', 'help', 'noc', 'administrators'])('gives %s out', async (username) => {
+      it.each(['support', 'sales', 'help', 'noc', 'administrators'])('allows %s', async (username) => {
         expect((await organization.api.post('/v0/inboxes', { username })).status).toBe(200)
       })
 
-      it('tells whether the own organization or another holds the address', async () => {
+      it('distinguishes addresses of the own organization from those of others', async () => {
         await organization.api.post('/v0/inboxes', { username: 'held' })
         const own = await organization.api.post('/v0/inboxes', { username: 'HELD' })
         expect([own.status, own.body['code']]).toEqual([403, 'already_exists'])
@@ -223,7 +223,7 @@ describe('creating inboxes', () => {
         expect([other.status, other.body['code']]).toEqual([403, 'resource_taken'])
       })
 
-      it('gives an address to one of many organizations that ask at once', async () => {
+      it('gives an address to one of many organizations that request it concurrently', async () => {
         const organizations = await Promise.all(Array.from({ length: 5 }, () => gateway.organization()))
         const answers = await Promise.all(
           organizations.map(({ api }) => api.post('/v0/inboxes', { username: 'contested' })),
@@ -231,7 +231,7 @@ describe('creating inboxes', () => {
         expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403])
       })
 
-      it('holds the limit, however many are asked for at once', async () => {
+      it('enforces the limit for concurrent requests', async () => {
         const { api } = await gateway.organization({ inboxes: 2 })
         const answers = await Promise.all(Array.from({ length: 6 }, () => api.post('/v0/inboxes')))
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
@@ -244,7 +244,7 @@ describe('creating inboxes', () => {
         })
       })
 
-      it('tells of an address that is held before it tells of the limit', async () => {
+      it('reports a taken address before the limit', async () => {
         const { api } = await gateway.organization({ inboxes: 1 })
         await api.post('/v0/inboxes', { username: 'only-one' })
         expect((await api.post('/v0/inboxes', { username: 'only-one' })).body['code']).toBe('already_exists')
@@ -252,7 +252,7 @@ describe('creating inboxes', () => {
         expect((await api.post('/v0/inboxes', { username: 'one-more' })).body['code']).toBe('limit_exceeded')
       })
 
-      it('calls an address of the own organization so, also where the key cannot see it', async () => {
+      it('reports an address of the own organization as such, even if the key cannot see it', async () => {
         await organization.api.post('/v0/inboxes', { username: 'unseen' })
         const answer = await (await keyWith({ pod: await newPod() })).post('/v0/inboxes', { username: 'unseen' })
         expect([answer.status, answer.body['code']]).toEqual([403, 'already_exists'])

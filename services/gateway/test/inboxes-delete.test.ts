@@ -20,7 +20,7 @@ describe('deleting inboxes', () => {
   afterAll(() => gateway.stop())
 
   describe('DELETE /v0/inboxes/{inbox_id}', () => {
-    it('204, and everything that names it is dead', async () => {
+    it('204, and everything that names it is invalid', async () => {
       const { id, api } = await gateway.organization({ inboxes: 1 })
       await api.post('/v0/inboxes', { username: 'leaving', client_id: 'leaving' })
       const bound = await gateway.operator.createKey({ organizationId: id, inbox: 'leaving@restante.test' })
@@ -41,7 +41,7 @@ describe('deleting inboxes', () => {
     it.each([
       ['inbox', REMOVE_INBOX, 'credentials_inbox_uid_fkey'],
       ['pod', REMOVE_POD, 'credentials_pod_id_fkey'],
-    ])('cannot leave a key of the %s behind: the database keeps both', async (tier, remove, constraint) => {
+    ])('cannot orphan a key of the %s: the database refuses', async (tier, remove, constraint) => {
       const { id, api } = await gateway.organization()
       const pod = String((await api.post('/v0/pods', { name: 'Bound' })).body['pod_id'])
       await api.post('/v0/inboxes', { username: `bound-${tier}` })
@@ -68,7 +68,7 @@ describe('deleting inboxes', () => {
       for (const name of names) expect((await organization.api.get(`/v0/inboxes/${name}`)).status).toBe(404)
     })
 
-    it('ends with one 204 and otherwise 404, however many ask at once', async () => {
+    it('answers one of many concurrent requests with 204 and the others with 404', async () => {
       const { body } = await organization.api.post('/v0/inboxes')
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => organization.api.delete(`/v0/inboxes/${body['inbox_id']}`)),
@@ -85,7 +85,7 @@ describe('deleting inboxes', () => {
       expect((await organization.api.get(path)).status).toBe(200)
     })
 
-    it('frees alias and address for the own organization, and keeps the address from others', async () => {
+    it('frees alias and address for the own organization, and reserves the address against others', async () => {
       const first = await organization.api.post('/v0/inboxes', { username: 'retired', client_id: 'retired' })
       await organization.api.delete('/v0/inboxes/retired')
       const stranger = await gateway.organization()
@@ -101,7 +101,7 @@ describe('deleting inboxes', () => {
       expect(again.body['created_at']).not.toBe(first.body['created_at'])
     })
 
-    it('keeps the address from others for 30 days and no longer', async () => {
+    it('reserves the address against others for 30 days and no longer', async () => {
       const { body } = await organization.api.post('/v0/inboxes')
       const [username = ''] = String(body['inbox_id']).split('@')
       const deletedAt = Date.now()

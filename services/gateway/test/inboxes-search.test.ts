@@ -84,7 +84,7 @@ describe('GET /v0/inboxes/search', () => {
       expect((await search(api, `${word}@`)).slice(0, 2)).toEqual([`${word}@second.test`, `${word}@restante.test`])
     })
 
-    it('is as new as the last write: created, renamed, paused, deleted', async () => {
+    it('reflects the last write: created, renamed, paused, deleted', async () => {
       const username = unique('fresh')
       const { api } = await holding({ username, display_name: 'Before' })
       const address = `${username}@restante.test`
@@ -98,7 +98,7 @@ describe('GET /v0/inboxes/search', () => {
       expect(await gateway.db.orm.inboxWord.count({ where: { word: username } })).toBe(0)
     })
 
-    it('walks through pages, each inbox once, in the order of one long page, and what is created meanwhile hides and repeats none', async () => {
+    it('walks through pages, each inbox once, in the order of one long page, despite concurrent creates', async () => {
       const word = unique('paged')
       const { api } = await holding(
         ...[1, 2, 3].map((at) => ({ username: `${word}.${at}` })),
@@ -124,7 +124,7 @@ describe('GET /v0/inboxes/search', () => {
       }
     })
 
-    /** Inboxes that a page before did not know of. */
+    /** Inboxes that the previous page did not include. */
     async function deleteNew(api: Api, word: string): Promise<void> {
       for (const address of (await search(api, word)).filter((found) => found.startsWith('new'))) {
         await api.delete(`/v0/inboxes/${address}`)
@@ -195,7 +195,7 @@ describe('GET /v0/inboxes/search', () => {
     expect((await gateway.as(secret).get('/v0/inboxes/search?q=ab')).body['code']).toBe('missing_permission')
   })
 
-  it('404 in a pod that is not there', async () => {
+  it('404 in a missing pod', async () => {
     const { api } = await gateway.organization()
     expect((await api.get('/v0/pods/nowhere/inboxes/search?q=a')).body['message']).toBe('Pod not found')
   })

@@ -19,7 +19,7 @@ describe('changing inboxes', () => {
       expect(removed.body).not.toHaveProperty('display_name')
     })
 
-    it('pauses and resumes; saying the same again changes nothing', async () => {
+    it('pauses and resumes; a repetition changes nothing', async () => {
       const { body } = await organization.api.post('/v0/inboxes', { username: 'pausing' })
       const paused = await organization.api.patch('/v0/inboxes/pausing@restante.test', { status: 'paused' })
       expect(paused.body['status']).toBe('paused')
@@ -66,7 +66,7 @@ describe('changing inboxes', () => {
       expect([status, body['metadata']]).toEqual([200, keys('new', 2)])
     })
 
-    it('moves updated_at, and tells of it, only with a real change', async () => {
+    it('changes updated_at, and publishes an event, only with a real change', async () => {
       const { id, api } = await gateway.organization()
       const given = { username: 'unmoved', display_name: 'Same', metadata: { a: 1, b: true } }
       const made = await api.post('/v0/inboxes', given)

@@ -4,7 +4,7 @@ import { ServiceClient } from '@restante/service'
 import { collectTopic, freePort, peerHeaders } from '@restante/testkit'
 import { PEER_KEY, startGateway, type TestGateway } from './gateway.ts'
 
-describe('what other services ask', () => {
+describe('internal operations', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
   let clients: Record<'mail-ingest' | 'websocket-fanout', ServiceClient>
@@ -56,7 +56,7 @@ describe('what other services ask', () => {
   })
 
   describe('gateway.lookupInboxes', () => {
-    it('finds by address, alias and uid, and leaves out what the scope does not reach', async () => {
+    it('finds by address, alias and uid, within the scope only', async () => {
       const uid = await uidOf('desk@restante.test')
       const ask = (scope: object) =>
         clients['mail-ingest'].call('gateway.lookupInboxes', {
@@ -80,13 +80,13 @@ describe('what other services ask', () => {
     })
   })
 
-  it('finds nothing under a name that no database can hold', async () => {
+  it('finds nothing for a name that the database cannot store', async () => {
     const request = { organization_id: organization.id, inboxes: ['\u0000', 'front'], pods: ['\u0000'] }
     const { inboxes, pods } = await clients['mail-ingest'].call('gateway.lookupInboxes', request)
     expect([inboxes.map(({ given }) => given), pods]).toEqual([['front'], []])
   })
 
-  it('comes on a port of its own in production, and on no other', async () => {
+  it('is served on a port of its own in production, and on no other', async () => {
     const internalPort = await freePort()
     const { port } = await gateway.another({
       INTERNAL_PORT: String(internalPort),
@@ -109,7 +109,7 @@ describe('what other services ask', () => {
   })
 
   describe('gateway.verifyCredentials', () => {
-    it('names those that still authenticate', async () => {
+    it('names the keys that still authenticate', async () => {
       const live = await gateway.operator.createKey({ organizationId: organization.id })
       const expiring = await gateway.operator.createKey({ organizationId: organization.id })
       const past = new Date(Date.now() - 1_000)
@@ -142,13 +142,13 @@ describe('what other services ask', () => {
     })
   })
 
-  describe('who may ask', () => {
+  describe('access', () => {
     async function post(id: InternalOperationId, headers: Record<string, string>) {
       const { path } = internalOperations[id]
       return fetch(`${gateway.url}${path}`, { method: 'POST', body: '{"credential_ids":[]}', headers })
     }
 
-    it('looks like no route to whoever has no token, another operation’s, another key’s, or is not listed', async () => {
+    it('looks like a missing route without a token, and with that of another operation, key or service', async () => {
       const id = 'gateway.verifyCredentials'
       const refused = [
         {},

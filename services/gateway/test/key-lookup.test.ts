@@ -6,7 +6,7 @@ import { Secrets } from '../src/credentials/secrets.ts'
 import { KeyLookup } from '../src/edge/key-lookup.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
-/** What went to the database and came back. */
+/** Queries to the database and their results. */
 interface Question {
   readonly text: string
   readonly values: readonly unknown[]
@@ -14,8 +14,8 @@ interface Question {
 }
 
 /**
- * How long a refusal takes must not tell how near a guess came. Times cannot be tested without ever failing by chance, so
- * this tests what they follow from: every guess makes the same hash, asks the same question, and compares nothing itself.
+ * How long a refusal takes must not reveal how close a guess was. Times cannot be tested without occasional failures,
+ * so this tests their cause: every guess computes the same hash, runs the same query, and compares nothing itself.
  */
 describe('a guessed key', () => {
   let gateway: TestGateway
@@ -38,7 +38,7 @@ describe('a guessed key', () => {
   })
   afterAll(() => gateway.stop())
 
-  /** Looks a key up as the gateway does, and keeps what the database was asked. */
+  /** Looks a key up as the gateway does, and records the queries. */
   async function lookUp(token: string): Promise<{ questions: Question[]; refusal: unknown }> {
     const questions: Question[] = []
     const db: Queryable = {
@@ -60,7 +60,7 @@ describe('a guessed key', () => {
     return { questions, refusal }
   }
 
-  it('costs the one question that a right key costs, and gets no row that anything could be compared with', async () => {
+  it('costs the same one query as a valid key, and gets no row to compare with', async () => {
     const right = await lookUp(known)
     expect(right.refusal).toBeUndefined()
     expect(right.questions).toHaveLength(1)
@@ -72,7 +72,7 @@ describe('a guessed key', () => {
     }
   })
 
-  it('leaves the process as the keyed hash of the whole of it, and nothing else does', async () => {
+  it('leaves the process only as the keyed hash of the whole key', async () => {
     for (const token of [known, ...guesses.values()]) {
       const { questions } = await lookUp(token)
       expect(questions.map(({ values }) => values)).toEqual([[secrets.hash(token)]])
@@ -81,7 +81,7 @@ describe('a guessed key', () => {
     expect(elsewhere.hash(known).equals(secrets.hash(known))).toBe(false)
   })
 
-  it('meets neither secrets nor hashes in what a right key finds', async () => {
+  it('is compared with neither secrets nor hashes in a found row', async () => {
     const { questions } = await lookUp(known)
     const hash = secrets.hash(known)
     const values = questions.flatMap(({ rows }) => rows.flatMap((row) => Object.values(row)))
@@ -91,7 +91,7 @@ describe('a guessed key', () => {
     expect(JSON.stringify(values)).not.toContain(hash.toString('hex'))
   })
 
-  it('is refused in the same words, however near it came', async () => {
+  it('is refused with the same message, however close it was', async () => {
     const refusals: { readonly status: number; readonly body: object; readonly told: object }[] = []
     for (const [what, guess] of guesses) {
       if (what === 'another region and length') continue
@@ -111,7 +111,7 @@ describe('a key that was found', () => {
   })
   afterAll(() => gateway.stop())
 
-  it('is asked for anew within a second and a little, also when the clock is set back', async () => {
+  it('is looked up again after about a second, even when the clock is set back', async () => {
     let questions = 0
     const db: Queryable = {
       query(statement, ...values) {
@@ -136,7 +136,7 @@ describe('a key that was found', () => {
   })
 })
 
-describe('keys of a peer that has sent too many bad ones', () => {
+describe('keys of a client that has sent too many bad ones', () => {
   let gateway: TestGateway
   let secrets: Secrets
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describe('keys of a peer that has sent too many bad ones', () => {
       (error: unknown) => (error instanceof ApiError ? error.code : error),
     )
 
-  it('are looked up together, so that bad ones cost no query of their own and a good one still works', async () => {
+  it('are looked up together, so that bad ones cost no query of their own and a valid one still works', async () => {
     const { keys, questions } = counted()
     const { key } = await gateway.organization()
     const asked = [key, ...Array.from({ length: 150 }, guess)].map((token) => outcome(keys.authenticate(token, true)))
@@ -177,13 +177,13 @@ describe('keys of a peer that has sent too many bad ones', () => {
     expect(questions()).toBe(1)
   })
 
-  it('that were good here before do not wait behind them, and end when they are deleted', async () => {
+  it('that were valid here before do not wait for them, and end when they are deleted', async () => {
     const { keys } = counted()
     const { id, key, api } = await gateway.organization()
     await keys.authenticate(key)
     const crowd = Array.from({ length: 1_000 }, () => outcome(keys.authenticate(guess(), true)))
     keys.forget(id)
-    // Among them it would be one too many.
+    // Together with them it would exceed the limit.
     expect(await outcome(keys.authenticate(key, true))).toBe('known')
     await Promise.all(crowd)
     const me = await api.get('/v0/auth/me')

@@ -23,14 +23,14 @@ describe('the last use of a key', () => {
 
   const usedAt = async () => (await gateway.db.orm.credential.findUniqueOrThrow({ where: { id } })).usedAt?.getTime()
 
-  /** Uses the key in a process that has never seen it, and ends the process, which writes what it has noted. */
+  /** Uses the key in a process that has not seen it, and ends the process, which writes its record. */
   async function useElsewhere(): Promise<void> {
     const other = await gateway.another()
     expect((await other.as(secret).get('/v0/auth/me')).status).toBe(200)
     await other.service.stop()
   }
 
-  it('is absent until there is one, and is noted then', async () => {
+  it('is absent until the first use, and is recorded then', async () => {
     expect((await organization.api.get(`/v0/api-keys/${id}`)).body).not.toHaveProperty('used_at')
     await gateway.as(secret).get('/v0/auth/me')
     await waitFor(usedAt, { what: 'the first use' })
@@ -43,14 +43,14 @@ describe('the last use of a key', () => {
     expect(await usedAt()).toBe(before)
   })
 
-  it('moves once a minute has passed', async () => {
+  it('changes once a minute has passed', async () => {
     await gateway.db.query(USED, id, 61)
     const before = await usedAt()
     await useElsewhere()
     expect(await usedAt()).toBeGreaterThan((before ?? 0) + 60_000)
   })
 
-  it('is not moved by a request that is refused', async () => {
+  it('is not changed by a refused request', async () => {
     await gateway.db.query(USED, id, 61)
     const before = await usedAt()
     const other = await gateway.another()

@@ -6,14 +6,14 @@ import { type Answer, apiOf, startGateway, type TestGateway } from './gateway.ts
 import { atMost, gained, mayGive } from './rights.ts'
 import { newKey, send, signedHeaders, type TestKey } from './signing.ts'
 
-/** How the holder of a key asks: with its secret, or with a signature. */
+/** How the holder of a key authenticates: with its secret, or with a signature. */
 type Ask = (
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
 ) => Promise<Pick<Answer, 'status' | 'body'>>
 
-/** A key of the history, as PostgreSQL held it after its last change. */
+/** A key of the history, as PostgreSQL stored it after its last change. */
 interface Held {
   readonly ask: Ask
   readonly row: Credential
@@ -129,7 +129,7 @@ describe('keys that make and change keys', () => {
       else await this.#create(actor, path, given)
     }
 
-    /** No refused request has made, changed or ended anything, and what each key can do is what it holds. */
+    /** No refused request has created, changed or ended anything, and each key can do exactly what its rights allow. */
     async agreesWithTheRows(): Promise<void> {
       const [first] = this.keys.values()
       const rows = await gateway.db.orm.credential.findMany({
@@ -189,7 +189,7 @@ describe('keys that make and change keys', () => {
     }
   }
 
-  it('never make one that can do more, see further or live longer, whatever they ask for in whichever order', async () => {
+  it('never create a key with more rights, a wider scope or a longer life, whatever the requests and their order', async () => {
     let made = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 30, size: 'max' }), async (steps) => {
@@ -200,7 +200,7 @@ describe('keys that make and change keys', () => {
       }),
       { numRuns: 12, endOnFailure: true },
     )
-    // A property of nothing is no property.
+    // Guards against vacuous runs.
     expect(made).toBeGreaterThan(40)
   }, 240_000)
 })
@@ -215,7 +215,7 @@ function endOf({ expiresAt }: Credential): number {
   return expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
-/** What no update may touch. */
+/** Fields that no update may change. */
 function bindingOf(row: Credential) {
   const { id, organizationId, type, tier, podId, inboxUid, expiresAt, publicKey, fingerprint, createdBy } = row
   return { id, organizationId, type, tier, podId, inboxUid, expiresAt, publicKey, fingerprint, createdBy }

@@ -23,14 +23,14 @@ describe('nonces', () => {
 
   const countOf = async (key: string) => (await gateway.db.query(COUNT, key))[0]?.count
 
-  it('are each taken once per key, however many ask at once', async () => {
+  it('are accepted once per key, also for concurrent requests', async () => {
     const [key, other, nonce] = [crypto.randomUUID(), crypto.randomUUID(), randomBytes(16).toString('hex')]
     const taken = await Promise.all(Array.from({ length: 20 }, () => takeNonce(gateway.db, key, nonce)))
     expect(taken.filter(Boolean)).toHaveLength(1)
     expect(await takeNonce(gateway.db, other, nonce)).toBe(true)
   })
 
-  it('are kept for longer than a signature can be valid, and then forgotten, however many there are', async () => {
+  it('are kept for longer than a signature can be valid, and then deleted, however many there are', async () => {
     const [young, old] = [crypto.randomUUID(), crypto.randomUUID()]
     await gateway.db.query(MANY, young, 10)
     await gateway.db.query(MANY, old, 12_000)

@@ -32,7 +32,7 @@ const refused = (status: number, code: string, message?: string): object => ({
   body: { code, ...(message !== undefined && { message }) },
 })
 
-describe('of several things that are wrong with a request, the answer is about the first in the order of the checks', () => {
+describe('when several checks of a request fail, the response is that of the first', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
   let pod: string
@@ -94,7 +94,7 @@ describe('of several things that are wrong with a request, the answer is about t
     { step: 'rate', of: { path: foreign, key: keys.exhausted }, answer: refused(429, 'rate_limit_exceeded') },
   ]
 
-  it('in an operation of its own', async () => {
+  it('for an operation of the gateway', async () => {
     const foreign = `/v0/pods/${foreignPod}/api-keys`
     await expectOrder(
       { method: 'POST', path: `/v0/pods/${pod}/api-keys`, key: keys.good, body: { permissions: {} } },
@@ -119,7 +119,7 @@ describe('of several things that are wrong with a request, the answer is about t
     )
   })
 
-  it('in an operation on one thing', async () => {
+  it('for an operation on one resource', async () => {
     const foreign = `/v0/inboxes/${foreignInbox}`
     const gone = `/v0/pods/${pod}/inboxes/nobody@restante.test`
     await expectOrder(
@@ -140,7 +140,7 @@ describe('of several things that are wrong with a request, the answer is about t
     )
   })
 
-  it('in an operation of a service behind it, which sees none of these requests', async () => {
+  it('for an operation of another service, which sees none of these requests', async () => {
     gateway.behind.record(200, { webhook_id: 'ep_1' })
     const foreign = `/v0/pods/${foreignPod}/webhooks`
     await expectOrder(
@@ -161,7 +161,7 @@ describe('of several things that are wrong with a request, the answer is about t
     expect(gateway.behind.seen).toHaveLength(1)
   })
 
-  it('in what an unverified organization may not do, and for a key that waits for its code', async () => {
+  it('for operations denied to an unverified organization, and for a provisional key', async () => {
     const human_email = 'ordered@people.test'
     const signUp = () => gateway.as().post('/v0/agent/sign-up', { username: 'ordered', human_email })
     const first = await signUp()
@@ -172,7 +172,7 @@ describe('of several things that are wrong with a request, the answer is about t
     expect(await waiting.post(`/v0/pods/${foreignPod}/inboxes`, '{')).toMatchObject(refused(403, 'missing_permission'))
   })
 
-  it('what already exists is answered before limits, and a client_id before both', async () => {
+  it('reports existing resources before limits, and a client_id before both', async () => {
     const limited = await gateway.organization({ inboxes: 1 })
     const body = { username: 'only-one', client_id: 'only' }
     expect((await limited.api.post('/v0/inboxes', body)).status).toBe(200)

@@ -73,7 +73,7 @@ describe('the deletion of an organization', () => {
     await waitFor(() => gateway.operator.isGone(id), { what: 'the end of the organization', timeout: LONG })
   }
 
-  it('leaves nothing but the audit log, and tells of each thing once, what holds it last', async () => {
+  it('leaves nothing but the audit log, and publishes each deletion once, children before parents', async () => {
     const { id, key, api } = await gateway.organization()
     const pod = (await api.post('/v0/pods', { name: 'Second' })).body['pod_id']
     await api.post('/v0/inboxes', { username: 'torn' })
@@ -111,7 +111,7 @@ describe('the deletion of an organization', () => {
     expect(told.at(-3).details).toEqual({ because: 'organization deleted' })
   })
 
-  it('takes no mail and nobody’s key from the first moment on, and lets nothing be made in it', async () => {
+  it('accepts neither mail nor keys from the start, and lets nothing be created in it', async () => {
     const { id, key, api } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'closing' })
     const recipients = () => resolveRecipients(gateway.db, ['closing@restante.test'])
@@ -155,7 +155,7 @@ describe('the deletion of an organization', () => {
     await gone(id)
   })
 
-  it('waits for what the other services still hold; meanwhile it can be seen, and not be changed', async () => {
+  it('waits for the other services' purge; until then it can be read, but not changed', async () => {
     const { id, api } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'held' })
     gateway.behind.purging.add(MAILBOXES)
@@ -181,7 +181,7 @@ describe('the deletion of an organization', () => {
     await gone(id)
   })
 
-  it('leaves inboxes for later while 500 of it are being purged, so that nobody else waits for all of them', async () => {
+  it('has at most 500 inboxes purged at a time, so that other organizations do not wait for all of them', async () => {
     const { id, api } = await gateway.organization()
     await gateway.db.query(manyInboxes, id, id, 500)
     await gateway.db.query(nowPurged, id)
@@ -197,7 +197,7 @@ describe('the deletion of an organization', () => {
     await gone(id)
   })
 
-  it('frees the human at once and keeps addresses from others', async () => {
+  it('frees the human at once and reserves addresses against others', async () => {
     const human = 'leaver@people.test'
     const signUp = (username: string) => gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
     const first = await signUp('leaving')
@@ -213,7 +213,7 @@ describe('the deletion of an organization', () => {
     expect((await other.api.post('/v0/inboxes', { username: 'leaving' })).body['code']).toBe('resource_taken')
   })
 
-  it('asks before it begins, and takes nothing but the id for an answer', async () => {
+  it('asks before it begins, and accepts only the id as the answer', async () => {
     const { id, api } = await gateway.organization()
     const words = ['organizations', 'delete', id]
     expect(await command(words)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('--yes') })
@@ -225,7 +225,7 @@ describe('the deletion of an organization', () => {
   })
 })
 
-describe('the deletion of an organization whose gateway is killed again and again', () => {
+describe('the deletion of an organization whose gateway is killed repeatedly', () => {
   let gateway: TestGateway
 
   beforeAll(async () => {
@@ -233,7 +233,7 @@ describe('the deletion of an organization whose gateway is killed again and agai
   })
   afterAll(() => gateway.stop())
 
-  it('ends with every event once', async () => {
+  it('publishes every event once', async () => {
     const { id, api } = await gateway.organization()
     const pods = await Promise.all([1, 2, 3].map(async (number) => api.post('/v0/pods', { name: `Pod ${number}` })))
     for (const { body } of pods) await gateway.db.query(manyInboxes, id, String(body['pod_id']), 120)

@@ -12,7 +12,7 @@ select pid from pg_stat_activity where datname = current_database() and wait_eve
 /** More than the pool has connections. */
 const CROWD = 40
 
-describe('a crowd of changes of one organization', () => {
+describe('many concurrent changes of one organization', () => {
   let gateway: TestGateway
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('a crowd of changes of one organization', () => {
     ['creating inboxes', '/v0/inboxes'],
     ['creating pods', '/v0/pods'],
     ['creating keys', '/v0/api-keys'],
-  ])('%s waits for itself only, and all of it is done', async (_what, path) => {
+  ])('delay only themselves, and all complete: %s', async (_what, path) => {
     const [busy, other] = [await gateway.organization(), await gateway.organization()]
     const answers = await whileHeld(
       (tx) => tx.query(holdOrganization, busy.id),
@@ -58,7 +58,7 @@ describe('a crowd of changes of one organization', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(CROWD).fill(200))
   })
 
-  it('changing one inbox waits for itself only, and every change survives', async () => {
+  it('delay only themselves when they change one inbox, and every change survives', async () => {
     const [busy, other] = [await gateway.organization(), await gateway.organization()]
     const { body } = await busy.api.post('/v0/inboxes')
     const address = String(body['inbox_id'])

@@ -22,7 +22,7 @@ describe('DELETE /v0/pods/{pod_id}', () => {
   }
 
   describe('204', () => {
-    it('and every path that names the pod is dead, and so are its keys', async () => {
+    it('and every path that names the pod is 404, and its keys are invalid', async () => {
       const pod = await newPod({ client_id: 'leaving' })
       const keys = [await keyOf(pod), await keyOf(pod)]
       const deleted = await api.delete('/v0/pods/leaving')
@@ -40,7 +40,7 @@ describe('DELETE /v0/pods/{pod_id}', () => {
       expect(JSON.stringify((await api.get('/v0/pods')).body)).not.toContain(pod)
     })
 
-    it('tells of the keys and of the pod, with a version beyond the last one', async () => {
+    it('publishes the deletion of the keys and of the pod, with a version above the last one', async () => {
       const pod = await newPod()
       await api.patch(`/v0/pods/${pod}`, { name: 'Second version' })
       const key = await keyOf(pod)
@@ -90,7 +90,7 @@ describe('DELETE /v0/pods/{pod_id}', () => {
   })
 
   describe('404', () => {
-    it('for a pod of nobody, of another organization, and of another key', async () => {
+    it("for an unknown pod, one of another organization, and one outside of the key's scope", async () => {
       const stranger = await gateway.organization()
       const foreign = idOf(await stranger.api.post('/v0/pods'))
       const sibling = await keyOf(await newPod())
@@ -119,7 +119,7 @@ describe('DELETE /v0/pods/{pod_id}', () => {
   })
 
   describe('while something is created in the pod', () => {
-    it.each(['inboxes', 'api-keys'])('leaves no %s behind, whoever wins', async (what) => {
+    it.each(['inboxes', 'api-keys'])('leaves no orphaned %s, whichever request wins', async (what) => {
       for (let round = 0; round < 10; round++) {
         const pod = await newPod()
         const [made, deleted] = await Promise.all([
@@ -138,11 +138,11 @@ describe('DELETE /v0/pods/{pod_id}', () => {
       }
     })
 
-    it('refuses a pod key that another process still remembers', async () => {
+    it('refuses a pod key that another process still has cached', async () => {
       const pod = await newPod()
       const { secret } = await keyOf(pod)
       const other = (await gateway.another()).as(secret)
-      // From here on it remembers the key for a second.
+      // From here on it caches the key for a second.
       expect((await other.get('/v0/auth/me')).status).toBe(200)
       await api.delete(`/v0/pods/${pod}`)
       for (const path of ['/v0/auth/me', '/v0/inboxes', '/v0/pods', '/v0/api-keys', '/v0/webhooks', '/v0/threads']) {

@@ -24,7 +24,7 @@ describe('changing pods', () => {
 
   describe('POST /v0/pods', () => {
     describe('200', () => {
-      it.each([undefined, {}])('makes a pod out of %j', async (body) => {
+      it.each([undefined, {}])('creates a pod from %j', async (body) => {
         const made = await api.post('/v0/pods', body)
         expect(made).toMatchObject({ status: 200, body: { name: 'My Pod', pod_id: expect.stringMatching(UUID) } })
         expect(Object.keys(made.body).sort()).toEqual(['created_at', 'name', 'pod_id', 'updated_at'])
@@ -60,7 +60,7 @@ describe('changing pods', () => {
         expect(new Set(answers.map(idOf)).size).toBe(1)
       })
 
-      it('makes one of those that two processes are asked for', async () => {
+      it('creates one pod for concurrent requests to two processes', async () => {
         const other = (await gateway.another()).as(organization.key)
         const answers = await Promise.all(
           Array.from({ length: 10 }, () => [api, other].map((to) => to.post('/v0/pods', { client_id: 'both' }))).flat(),
@@ -74,7 +74,7 @@ describe('changing pods', () => {
         expect(idOf(await stranger.api.post('/v0/pods', { client_id: 'shared-word' }))).not.toBe(own)
       })
 
-      it('tells of it in the same transaction', async () => {
+      it('publishes the event in the same transaction', async () => {
         const pod = await newPod({ name: 'Told', client_id: 'told' })
         expect((await gateway.events(organization.id)).at(-1)).toMatchObject({
           type: 'pod.changed',
@@ -106,7 +106,7 @@ describe('changing pods', () => {
     })
 
     describe('403', () => {
-      it('holds the limit of the installation, however many are asked for at once', async () => {
+      it("enforces the installation's limit for concurrent requests", async () => {
         const { api } = await gateway.organization()
         const answers = await Promise.all(Array.from({ length: 25 }, () => api.post('/v0/pods')))
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
@@ -118,7 +118,7 @@ describe('changing pods', () => {
         })
       })
 
-      it('is denied to an agent that is not verified, and tells how to become so', async () => {
+      it('is denied to an unverified agent, and explains how to verify', async () => {
         const { body } = await gateway.as().post('/v0/agent/sign-up', { username: 'pods-agent' })
         const answer = await gateway.as(String(body['api_key'])).post('/v0/pods')
         expect(answer).toMatchObject({
@@ -169,7 +169,7 @@ describe('changing pods', () => {
       expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: ['name'] }] } })
     })
 
-    it('404 for a pod of nobody, of another organization, and of another key', async () => {
+    it("404 for an unknown pod, one of another organization, and one outside of the key's scope", async () => {
       const stranger = await gateway.organization()
       const sibling = await keyWith({ pod: await newPod() })
       for (const [who, pod] of [

@@ -31,7 +31,7 @@ describe('pods', () => {
         expect(body).not.toHaveProperty('next_page_token')
       })
 
-      it('turns round with ascending', async () => {
+      it('reverses the order with ascending', async () => {
         const { body } = await organization.api.get('/v0/pods?ascending=true')
         expect(body).toMatchObject({ pods: [{ pod_id: organization.id, name: 'Default Pod' }, { pod_id: second }] })
       })
@@ -45,7 +45,7 @@ describe('pods', () => {
         expect(next.body).not.toHaveProperty('next_page_token')
       })
 
-      it('walks through pods of one moment, each once, also when the limit changes on the way', async () => {
+      it('walks through pods with equal creation time, each once, even when the limit changes between pages', async () => {
         const { id, api } = await gateway.organization()
         for (let index = 0; index < 6; index++) await api.post('/v0/pods')
         await gateway.db.query(sameMoment, id)
@@ -111,7 +111,7 @@ describe('pods', () => {
         expect(body).toMatchObject({ pod_id: second, name: 'Second', client_id: 'second' })
       })
 
-      it('finds the pod of an id, and not the one that has it for a client_id', async () => {
+      it('prefers the pod with that id over one with it as client_id', async () => {
         const { id, api } = await gateway.organization()
         await api.post('/v0/pods', { client_id: id })
         expect((await api.get(`/v0/pods/${id}`)).body).toMatchObject({ pod_id: id, name: 'Default Pod' })

@@ -56,7 +56,7 @@ describe('provisional keys', () => {
     return { ...key, code: await codeOf(person.human, mails) }
   }
 
-  it('may ask who they are and verify, and nothing else', async () => {
+  it('may call auth.me and verify, and nothing else', async () => {
     const owner = await working()
     const { api } = await waiting(owner, 2)
     expect((await api.get('/v0/auth/me')).status).toBe(200)
@@ -65,7 +65,7 @@ describe('provisional keys', () => {
     }
   })
 
-  it('die of three wrong codes, which cost the code of the organization nothing', async () => {
+  it("end after three wrong codes, which do not count against the organization's code", async () => {
     const owner = await working()
     const guesser = await waiting(owner, 2)
     const wrong = wrongFor(guesser.code, owner.own)
@@ -81,7 +81,7 @@ describe('provisional keys', () => {
     expect((await enter(owner.api, owner.own)).status).toBe(200)
   })
 
-  it('get exactly three attempts of many at once', async () => {
+  it('get exactly three attempts of many concurrent ones', async () => {
     const owner = await working()
     const guesser = await waiting(owner, 2)
     const wrong = wrongFor(guesser.code)
@@ -118,7 +118,7 @@ describe('provisional keys', () => {
     expect(mailsTo(owner.human)).toHaveLength(1)
   })
 
-  it('are never more than 50, and one whose code was mailed is not pushed out by strangers', async () => {
+  it('are limited to 50, and one whose code was mailed is not displaced by third parties', async () => {
     const owner = await working()
     const expected = await waiting(owner, 2)
     for (let sign = 0; sign < 55; sign++) await signUp(owner)
@@ -126,7 +126,7 @@ describe('provisional keys', () => {
     expect((await enter(expected.api, expected.code)).status).toBe(200)
   })
 
-  it('are told of in a mail that says what the code hands over', async () => {
+  it('lead to a mail that explains what the code gives access to', async () => {
     const owner = await working()
     await waiting(owner, 2)
     expect(mailsTo(owner.human)[1]?.text).toContain('gets that\ninbox with all its mail')

@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { callerOf } from './fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from './gateway.ts'
 
-describe('operations of the services behind', () => {
+describe('forwarded operations', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
   let inboxUid: string
@@ -45,7 +45,7 @@ describe('operations of the services behind', () => {
   }
 
   describe('the caller token', () => {
-    it('names the inbox of the path, whatever names it there', async () => {
+    it('names the inbox of the path, in every spelling', async () => {
       for (const reference of ['desk%40restante.test', 'DESK@restante.test', 'desk']) {
         const { seen } = await seenBy(`/v0/inboxes/${reference}/threads`)
         if (seen === undefined) throw new Error('the service saw nothing')
@@ -74,14 +74,14 @@ describe('operations of the services behind', () => {
       })
     })
 
-    it('is good for one operation of one service', async () => {
+    it('is valid for one operation of one service', async () => {
       const { seen } = await seenBy('/v0/threads')
       if (seen === undefined) throw new Error('the service saw nothing')
       await expect(callerOf(seen, 'threads.get', CALLER_KEY)).rejects.toThrow()
       await expect(callerOf(seen, 'threads.list', 'some other key, as long')).rejects.toThrow()
     })
 
-    it('says that the inbox is paused from the moment of the answer', async () => {
+    it('shows a pause as soon as it was acknowledged', async () => {
       await organization.api.post('/v0/inboxes', { username: 'paused' })
       await seenBy('/v0/inboxes/paused@restante.test/messages')
       await organization.api.patch('/v0/inboxes/paused@restante.test', { status: 'paused' })
@@ -89,7 +89,7 @@ describe('operations of the services behind', () => {
       expect(seen && (await callerOf(seen, 'messages.list', CALLER_KEY))).toMatchObject({ inbox: { paused: true } })
     })
 
-    it('says what the organization may send', async () => {
+    it('names what the organization may send', async () => {
       const signUp = await gateway.as().post('/v0/agent/sign-up', { username: 'sender' })
       const key = String(signUp.body['api_key'])
       const sending = async () => {
@@ -105,7 +105,7 @@ describe('operations of the services behind', () => {
   })
 
   describe('the request', () => {
-    it('arrives under its unprefixed path, encoded as it came, with its query', async () => {
+    it('arrives under its unprefixed path, with its original encoding and query', async () => {
       const path = '/v0/inboxes/desk@restante.test/messages/%3Ca%2Fb%40c%3E/raw/?x=%20y&labels=%5B%22a%22%5D'
       const { seen } = await seenBy(path)
       expect(seen?.path).toBe('/messages/%3Ca%2Fb%40c%3E/raw?x=%20y&labels=%5B%22a%22%5D')
@@ -152,7 +152,7 @@ describe('operations of the services behind', () => {
       expect([status, seen?.body.length]).toEqual([200, body.length])
     })
 
-    it('is refused with the bare 413 before any of it is carried when it declares more than the operation takes', async () => {
+    it('is refused with the bare 413 before any of it is forwarded when it declares too large a body', async () => {
       const body = randomBytes(6_000_000).toString('base64')
       // The gateway may cut the connection while the rest still comes: no other request shall be on it.
       const options = { method: 'POST', body, reset: true } as const
@@ -162,7 +162,7 @@ describe('operations of the services behind', () => {
   })
 
   describe('the answer', () => {
-    it('comes back with status, headers and body as they are', async () => {
+    it('is returned with unchanged status, headers and body', async () => {
       gateway.behind.answer = (_request, response) => {
         response.writeHead(422, {
           'content-type': 'application/json',
@@ -178,7 +178,7 @@ describe('operations of the services behind', () => {
       expect(answer.headers).toMatchObject({ 'x-should-retry': 'false', 'access-control-allow-origin': '*' })
     })
 
-    it('has every byte that the service sent, whether they come at once or bit by bit', async () => {
+    it('has every byte that the service sent, at once or in pieces', async () => {
       const bytes = Buffer.from(Array.from({ length: 2_000 }, (_, index) => index % 256))
       const large = randomBytes(300_000)
       const answers: (readonly [parts: readonly Buffer[], declared: boolean])[] = [
@@ -249,7 +249,7 @@ describe('operations of the services behind', () => {
       expect(written).toBeGreaterThanOrEqual(64_000_000)
     })
 
-    it('waits for its compression with as few listeners as a short one needs', async () => {
+    it('needs no more listeners for a long compressed body than for a short one', async () => {
       gateway.behind.answer = (_request, response) => {
         response.setHeader('content-type', 'text/plain').end(randomBytes(2_000_000).toString('hex'))
       }
@@ -274,7 +274,7 @@ describe('operations of the services behind', () => {
       }
     })
 
-    it('ends the work behind when the client goes away', async () => {
+    it('aborts the upstream request when the client disconnects', async () => {
       let gone = false
       gateway.behind.answer = (incoming, response) => {
         incoming.once('close', () => {
@@ -305,7 +305,7 @@ describe('operations of the services behind', () => {
   })
 
   describe('a service that cannot be reached', () => {
-    it('leaves nothing of an answer that ended with its head', async () => {
+    it('sends nothing of a response that broke off after its header', async () => {
       let calls = 0
       gateway.behind.answer = (incoming, response) => {
         calls++
@@ -334,7 +334,7 @@ describe('operations of the services behind', () => {
       expect(body).not.toHaveProperty('cause')
     })
 
-    it('sends a GET again after a broken connection, and nothing that has an effect', async () => {
+    it('retries a GET after a broken connection, but nothing that has an effect', async () => {
       let calls = 0
       gateway.behind.answer = (incoming, response) => {
         calls++

@@ -67,7 +67,7 @@ describe('a public key is not registered', () => {
   })
 
   describe('403', () => {
-    it('gives nobody account_update, whoever asks', async () => {
+    it("grants account_update to no public key, whatever the caller's rights", async () => {
       const permissions = { account_update: true, inbox_read: true }
       const { status, body } = await organization.api.post('/v0/api-keys', { public_key: newKey().jwk, permissions })
       expect([status, body['code']]).toEqual([403, 'permission_escalation'])
@@ -102,7 +102,7 @@ describe('a public key is not registered', () => {
   })
 
   describe('409', () => {
-    it('conflict for an alias with another key, or in another scope, and says nothing of the one that has it', async () => {
+    it('conflict for an alias with another key, or in another scope, without revealing its holder', async () => {
       const public_key = newKey().jwk
       const { id } = await register(organization.api, { public_key, client_id: 'taken' })
       const attempts: [string, object][] = [

@@ -3,7 +3,7 @@ import { calculateJwkThumbprint } from 'jose'
 import { type Api, startGateway, type TestGateway } from './gateway.ts'
 import { GENERATOR, newKey } from './signing.ts'
 
-/** Published elsewhere: a value that none of our own code made. */
+/** A published value, not computed by this code. */
 const GENERATOR_THUMBPRINT = 'xx0BcA-wMohw8atYDJOe6peGModklG2wRHBlXHMvl0M'
 type Organization = Awaited<ReturnType<TestGateway['organization']>>
 
@@ -36,7 +36,7 @@ describe('public keys', () => {
 
   describe('POST', () => {
     describe('200', () => {
-      it('answers with the record, which holds the thumbprint of RFC 7638 and no secret', async () => {
+      it('answers with the record, which has the thumbprint of RFC 7638 and no secret', async () => {
         const { body } = await register(organization.api, { public_key: GENERATOR })
         const me = await organization.api.get('/v0/auth/me')
         expect(body).toEqual({
@@ -51,7 +51,7 @@ describe('public keys', () => {
         })
       })
 
-      it('computes the thumbprint that others compute', async () => {
+      it('computes the published thumbprint', async () => {
         const jwk = newKey().jwk
         const { body } = await register(organization.api, { public_key: jwk })
         expect(body['public_key']).toEqual({ jwk, fingerprint: await calculateJwkThumbprint({ ...jwk }) })
@@ -69,7 +69,7 @@ describe('public keys', () => {
         expect(body['permissions']).toEqual({ ...allButAccounts, app_connect: undefined })
       })
 
-      it('grants what is asked for and held', async () => {
+      it('grants requested permissions that the creator has', async () => {
         const { body } = await register(organization.api, { permissions: { inbox_read: true, pod_read: false } })
         expect(body['permissions']).toEqual({ inbox_read: true })
         expect((await register(organization.api, { permissions: {} })).body['permissions']).toEqual({})
@@ -100,7 +100,7 @@ describe('public keys', () => {
         expect(one.id).not.toBe(other.id)
       })
 
-      it('answers a repeated alias with what exists, as it is now, whatever else the body says', async () => {
+      it('answers a repeated alias with the existing key, whatever else the body says', async () => {
         const public_key = newKey().jwk
         const first = await register(organization.api, { public_key, client_id: 'laptop', name: 'First' })
         await organization.api.patch('/v0/api-keys/laptop', { name: 'Renamed' })
@@ -117,7 +117,7 @@ describe('public keys', () => {
         expect((await gateway.events(organization.id)).filter(({ subject }) => subject === first.id)).toHaveLength(2)
       })
 
-      it('makes one credential of many registrations of one alias at once', async () => {
+      it('creates one credential for many concurrent registrations of one alias', async () => {
         const body = { public_key: newKey().jwk, client_id: 'crowd' }
         const answers = await Promise.all(Array.from({ length: 12 }, () => organization.api.post('/v0/api-keys', body)))
         expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200))
@@ -194,7 +194,7 @@ describe('public keys', () => {
       expect(body).toMatchObject({ errors: [{ path: ['permissions'] }] })
     })
 
-    it('403 for account_update, and for what the editor does not hold', async () => {
+    it('403 for account_update, and for permissions that the editor does not have', async () => {
       const { id } = await register(organization.api, { permissions: { inbox_read: true } })
       const accounts = await organization.api.patch(`/v0/api-keys/${id}`, { permissions: { account_update: true } })
       expect([accounts.status, accounts.body['code']]).toEqual([403, 'permission_escalation'])
@@ -228,7 +228,7 @@ describe('public keys', () => {
     expect((await organization.api.get(`/v0/api-keys/${id}`)).status).toBe(404)
   })
 
-  it('tells the other services, without a prefix, and writes the audit log', async () => {
+  it('publishes the event, without a prefix, and writes the audit log', async () => {
     const { id } = await register(organization.api, { permissions: { inbox_read: true } })
     await organization.api.delete(`/v0/api-keys/${id}`)
     const events = (await gateway.events(organization.id)).filter(({ subject }) => subject === id)

@@ -52,7 +52,7 @@ describe('metadata', () => {
     expect(mergeMetadata(full, { more: 1, k0: null })).toBeDefined()
   })
 
-  it('tells a real change from none', () => {
+  it('distinguishes a real change from none', () => {
     expect(sameMetadata({ a: 1, b: 'x' }, { b: 'x', a: 1 })).toBe(true)
     expect(sameMetadata({ a: 1 }, { a: '1' })).toBe(false)
     expect(sameMetadata({ a: 1 }, {})).toBe(false)
@@ -108,7 +108,7 @@ describe('secrets', () => {
   const secrets = new Secrets({ installationSecret: 'one installation secret', region: 'eu' })
   const others = new Secrets({ installationSecret: 'another installation secret', region: 'eu' })
 
-  it('mint keys of the region that nobody can tell from their hash', () => {
+  it('create keys with the prefix of the region that cannot be derived from their hash', () => {
     const { secret, prefix, hash } = secrets.mint()
     expect(secret).toMatch(/^am_eu_[0-9a-f]{64}$/)
     expect(prefix).toBe(secret.slice(0, 14))

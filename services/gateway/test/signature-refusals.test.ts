@@ -42,7 +42,7 @@ describe('a signed request is refused with 401', () => {
     return String(body['fix'])
   }
 
-  it('says that a key and a signature exclude each other', async () => {
+  it('for a request with both a key and a signature, and says that they exclude each other', async () => {
     const headers = { authorization: `Bearer ${organization.key}` }
     expect(await refusal({ ...me, headers })).toContain('no Authorization header')
   })
@@ -93,7 +93,7 @@ describe('a signed request is refused with 401', () => {
     ['more than 16 components', { components: ['@method', '@target-uri', ...names(15)] }, 'at most 16 components'],
     ['a part of a header', { components: ['@method', '@target-uri', 'x-part";key="a'] }, 'without parameters'],
     ['a Signature-Input of more than 2 KB', { parameters: { tag: 'x'.repeat(2_000) } }, 'at most 2048 characters'],
-  ])('for %s, although its signature would hold', async (_case, more, told) => {
+  ])('for %s, although its signature is valid', async (_case, more, told) => {
     const headers = Object.fromEntries([['x-part', 'a'], ...names(15).map((name) => [name, ''])])
     expect(await refusal({ ...me, headers, ...more })).toContain(told)
   })
@@ -119,7 +119,7 @@ describe('a signed request is refused with 401', () => {
     expect(await statusOf(twice)).toBe(401)
   })
 
-  it('in no time when 1,700 parts of a long header are covered', async () => {
+  it('quickly when 1,700 parts of a long header are covered', async () => {
     const keys = Array.from({ length: 1_700 }, (_, index) => `k${index.toString(36)}`)
     const components = ['@method', '@target-uri', ...keys.map((key) => `d";key="${key}`)]
     const headers = signedHeaders({ ...signer, ...me, components, headers: { d: keys.join(',') } })
@@ -142,14 +142,14 @@ describe('a signed request is refused with 401', () => {
     expect([status, body['code']]).toEqual([401, 'unauthorized'])
   })
 
-  it('when a header that is covered comes with a line that no signature can cover', async () => {
+  it('when a covered header has a line that no signature can cover', async () => {
     const signed = { ...signer, ...me, components: ['@method', '@target-uri', 'x-part'], headers: { 'x-part': 'a' } }
     expect((await ask(signed)).status).toBe(200)
     const { status, body } = await send(gateway.url, me, { ...signedHeaders(signed), 'X-Part': '\u00fc' })
     expect([status, body['code']]).toEqual([401, 'unauthorized'])
   })
 
-  it('tells an unknown key, a bearer key and a wrong signature alike', async () => {
+  it('with the same answer for an unknown key, a bearer key and a wrong signature', async () => {
     const { body } = await organization.api.get('/v0/auth/me')
     const keyIds = ['', 'no id', crypto.randomUUID(), String(body['api_key_id'])]
     const told = await Promise.all(keyIds.map((keyId) => refusal({ ...me, keyId })))
@@ -157,13 +157,13 @@ describe('a signed request is refused with 401', () => {
     expect(new Set(told).size).toBe(1)
   })
 
-  it.each([0, 1, 63, 65, 72, 4_000])('for a signature of %d bytes, told as any other that is wrong', async (bytes) => {
+  it.each([0, 1, 63, 65, 72, 4_000])('for a signature of %d bytes, as for any other wrong one', async (bytes) => {
     const signature = `sig1=:${Buffer.alloc(bytes, 1).toString('base64')}:`
     const { status, body } = await send(gateway.url, me, { ...signedHeaders({ ...signer, ...me }), signature })
     expect([status, body['fix']]).toEqual([401, await refusal({ ...me, keyId: crypto.randomUUID() })])
   })
 
-  it('takes no alias for the key, and no signature over less than its text', async () => {
+  it('for an alias instead of the key, and for a signature over less than its text', async () => {
     await register({ client_id: 'alias' })
     await refusal({ ...me, keyId: 'alias' })
     const headers = signedHeaders({ ...signer, ...me })
@@ -176,17 +176,17 @@ describe('a signed request is refused with 401', () => {
     const create = { method: 'POST', path: '/v0/inboxes', body: '{"username":"never"}' } as const
     afterAll(async () => expect((await organization.api.get('/v0/inboxes/never@restante.test')).status).toBe(404))
 
-    it('without a digest that is covered', async () => {
+    it('without a covered digest', async () => {
       expect(await refusal({ ...create, components: ['@method', '@target-uri'] })).toContain('content-digest')
     })
 
-    it('that is another one', async () => {
+    it('that was replaced', async () => {
       const request = { ...signer, ...create, body: '{"username":"other"}' }
       const { status, body } = await send(gateway.url, create, signedHeaders(request))
       expect([status, body['fix']]).toEqual([401, expect.stringContaining('Content-Digest')])
     })
 
-    it('where there was none', async () => {
+    it('that was added to a request without one', async () => {
       const request = { ...signer, method: 'POST' as const, path: '/v0/inboxes' }
       const { status } = await send(gateway.url, create, signedHeaders(request))
       expect(status).toBe(401)
@@ -199,13 +199,13 @@ describe('a signed request is refused with 401', () => {
       },
     )
 
-    it('of which one digest of two is wrong', async () => {
+    it('with two digests of which one is wrong', async () => {
       const digest = `${sha256Digest(create.body)}, sha-512=:${Buffer.alloc(64).toString('base64')}:`
       expect(await refusal({ ...create, headers: { 'content-digest': digest } })).toContain('Content-Digest')
     })
   })
 
-  it('api_key_expired for a key whose time is over, to its holder only', async () => {
+  it('with api_key_expired for an expired key, to its holder only', async () => {
     const old = await register()
     await gateway.db.query(EXPIRE, old.keyId)
     expect((await ask({ ...me, ...old })).body['code']).toBe('api_key_expired')
@@ -219,7 +219,7 @@ describe('a signed request is refused with 401', () => {
     await refusal({ ...me, ...gone })
   })
 
-  it('wins over the permission, and over the path', async () => {
+  it('before permission and path are checked', async () => {
     const bare = await register({ permissions: {} })
     const other = { ...bare, privateKey: newKey().privateKey }
     expect((await ask({ method: 'GET', path: '/v0/inboxes/none', ...other })).status).toBe(401)

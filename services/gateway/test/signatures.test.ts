@@ -38,7 +38,7 @@ describe('signed requests', () => {
   const register = (body?: object, path?: string) => registerKey(organization.api, body, path)
   const ask = (given: Asked) => askSigned(gateway.url, { ...signer, ...given })
 
-  describe('are answered', () => {
+  describe('are accepted', () => {
     it('as the registered key, without a body and without a digest', async () => {
       const { status, body } = await ask(me)
       expect(status).toBe(200)
@@ -62,7 +62,7 @@ describe('signed requests', () => {
       expect((await ask({ method: 'PATCH', path: '/v0/inboxes/desk', body, headers })).status).toBe(200)
     })
 
-    it('with more covered than is needed, and headers that no signature can cover', async () => {
+    it('with more covered than required, and headers that no signature can cover', async () => {
       const { status } = await ask({
         ...me,
         headers: { 'content-digest': sha256Digest(''), accept: '*/*', 'x-thing': 'ü' },
@@ -72,7 +72,7 @@ describe('signed requests', () => {
       expect(status).toBe(200)
     })
 
-    it('at each address that the API has, with the target exactly as it was sent', async () => {
+    it('at each URL of the API, with the target exactly as it was sent', async () => {
       const path = '/v0/inboxes/desk%40restante.test?a=%C3%BC&b=1'
       for (const base of [PUBLIC_URL, gateway.url]) expect((await ask({ method: 'GET', path, base })).status).toBe(200)
     })
@@ -107,7 +107,7 @@ describe('signed requests', () => {
       expect([denied.status, denied.body['code']]).toEqual([403, 'missing_permission'])
     })
 
-    it('behind the gateway with exactly the bytes that were signed, and without the signature', async () => {
+    it('and reach the service with exactly the signed bytes, and without the signature', async () => {
       gateway.behind.record()
       gateway.behind.seen.length = 0
       const body = `{"text":"${'ü'.repeat(2_000_000)}","to":"a@b.test"}`
@@ -163,7 +163,7 @@ describe('signed requests', () => {
   })
 
   describe('a nonce', () => {
-    it('is good for one request of its key, in every process', async () => {
+    it('is valid for one request of its key, in every process', async () => {
       const request = { ...signer, ...me, parameters: { nonce: randomBytes(16).toString('base64url') } }
       const headers = signedHeaders(request)
       const other = await gateway.another()
@@ -184,14 +184,14 @@ describe('signed requests', () => {
     })
   })
 
-  it('413 for a body above what the operation takes, and the key goes on working', async () => {
+  it('are answered 413 for a body that is too large, and the key keeps working', async () => {
     const body = JSON.stringify({ username: 'x'.repeat(1_100_000) })
     const { status, body: answer } = await ask({ method: 'POST', path: '/v0/inboxes', body })
     expect([status, answer['code']]).toEqual([413, 'payload_too_large'])
     expect((await ask(me)).status).toBe(200)
   })
 
-  it('are held to what a public key may at most: everything but account_update', async () => {
+  it('can have every permission of a public key: all but account_update', async () => {
     const { body } = await organization.api.get(`/v0/api-keys/${signer.keyId}`)
     expect(Object.keys(Object(body['permissions']))).toHaveLength(PERMISSIONS.length - 1)
   })

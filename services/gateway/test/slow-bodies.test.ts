@@ -4,7 +4,7 @@ import { slowRequest, waitFor } from '@restante/testkit'
 import { callerOf } from './fake-upstreams.ts'
 import { CALLER_KEY, PEER_KEY, startGateway, type TestGateway } from './gateway.ts'
 
-describe('rights that end while a request arrives', () => {
+describe('rights that are revoked while a request arrives', () => {
   let gateway: TestGateway
   let mailSend: ServiceClient
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('rights that end while a request arrives', () => {
     slowRequest('POST', `${gateway.url}/v0/inboxes`, { authorization: `Bearer ${key}` }, { username })
   const unknownKey = { status: 401, body: { code: 'unknown_api_key' } }
 
-  it('make no inbox for a key that was deleted', async () => {
+  it('create no inbox for a deleted key', async () => {
     const { api } = await gateway.organization()
     const { body: made } = await api.post('/v0/api-keys', { permissions: { inbox_create: true } })
     const finish = await slowCreate(String(made['api_key']), 'late')
@@ -30,7 +30,7 @@ describe('rights that end while a request arrives', () => {
     expect((await api.get('/v0/inboxes')).body).toMatchObject({ count: 0 })
   })
 
-  it('make no inbox for a key from before a take-over', async () => {
+  it('create no inbox for a key from before a take-over', async () => {
     const person = { username: 'early', human_email: 'early@people.test' }
     const { body: first } = await gateway.as().post('/v0/agent/sign-up', person)
     const finish = await slowCreate(String(first['api_key']), 'later')
@@ -38,13 +38,13 @@ describe('rights that end while a request arrives', () => {
     expect(await finish()).toMatchObject(unknownKey)
   })
 
-  it('make an inbox for a key that still holds', async () => {
+  it('create an inbox for a key that is still valid', async () => {
     const { key } = await gateway.organization()
     const finish = await slowCreate(key, 'patient')
     expect(await finish()).toMatchObject({ status: 200, body: { inbox_id: 'patient@restante.test' } })
   })
 
-  describe('as other services are told of them', () => {
+  describe('as confirmed to other services', () => {
     /** An organization, and the caller whom the gateway names for one of its sends. */
     async function sender() {
       const { id, api } = await gateway.organization()
@@ -59,12 +59,12 @@ describe('rights that end while a request arrives', () => {
     const confirm = (caller: Caller) => mailSend.call('gateway.confirmCaller', { operation: 'messages.send', caller })
     const refused = (code: string) => ({ status: 'refused', code })
 
-    it('confirms a caller whose rights hold', async () => {
+    it('confirms a caller whose rights are valid', async () => {
       const { caller } = await sender()
       expect(await confirm(caller)).toEqual({ status: 'confirmed', caller })
     })
 
-    it('names the pause and the suspension of a moment ago', async () => {
+    it('reports a pause and a suspension of a moment ago', async () => {
       const { id, api, path, caller } = await sender()
       await api.patch(path, { status: 'paused' })
       await gateway.operator.setStatus(id, 'suspended')

@@ -69,7 +69,7 @@ describe('the WebSocket upgrade', () => {
     await waitFor(() => all === expected, { what: `"${expected}" on the socket` })
   }
 
-  it('carries bytes both ways, the first ones included', async () => {
+  it('passes bytes both ways, including the first ones', async () => {
     const { status, headers, socket } = await open(`/v0?api_key=${organization.key}`)
     expect([status, headers['x-own']]).toEqual([101, 'yes'])
     socket?.write('ping')
@@ -82,7 +82,7 @@ describe('the WebSocket upgrade', () => {
     ['its other name', () => `/v0?auth_token=${organization.key}`, () => ({})],
     ['the header', () => '/v0/', () => ({ authorization: `Bearer ${organization.key}` })],
     ['both; the header wins', () => '/v0?api_key=am_us_wrong', () => ({ authorization: `Bearer ${organization.key}` })],
-  ])('takes the key from %s, and hands on a token instead of it', async (_case, target, headers) => {
+  ])('takes the key from %s, and passes on a token instead of it', async (_case, target, headers) => {
     const requestId = randomUUID()
     const { status, socket } = await open(target(), { ...headers(), 'x-request-id': requestId })
     expect(status).toBe(101)
@@ -97,7 +97,7 @@ describe('the WebSocket upgrade', () => {
     socket?.destroy()
   })
 
-  it('names two sockets apart that come with one request id', async () => {
+  it('gives two sockets with the same request id different ones', async () => {
     const streams = []
     for (let index = 0; index < 2; index++) {
       streams.push(await open(`/v0?api_key=${organization.key}`, { 'x-request-id': 'of-both' }))
@@ -108,7 +108,7 @@ describe('the WebSocket upgrade', () => {
     for (const { socket } of streams) socket?.destroy()
   })
 
-  it('hands on the inbox of an inbox key', async () => {
+  it('passes on the inbox of an inbox key', async () => {
     await organization.api.post('/v0/inboxes', { username: 'listener' })
     const bound = { organizationId: organization.id, inbox: 'listener@restante.test', permissions: [] }
     const { secret } = await gateway.operator.createKey(bound)
@@ -143,7 +143,7 @@ describe('the WebSocket upgrade', () => {
     expect((await open(`/v0/inboxes?api_key=${organization.key}`)).status).toBe(404)
   })
 
-  it('passes the refusal of the stream service on', async () => {
+  it('passes on the refusal of the stream service', async () => {
     gateway.behind.upgrade = (_request, socket) => {
       socket.end('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}')
     }
@@ -173,7 +173,7 @@ describe('the WebSocket upgrade', () => {
     await ended
   })
 
-  it('names its streams to the stream service when it goes away, and waits for them to be closed', async () => {
+  it('names its streams to the stream service on shutdown, and waits for them to be closed', async () => {
     const leaving = await gateway.another()
     const { socket } = await open(`/v0?api_key=${organization.key}`, { 'x-request-id': 'leaving-1' }, leaving.port)
     socket?.resume()
@@ -184,7 +184,7 @@ describe('the WebSocket upgrade', () => {
     await stopped
   })
 
-  it('names as many streams at once as fit in a body, however long the ids are that clients chose', () => {
+  it('sends ids of streams in batches that fit into a body, however long the clients' ids are', () => {
     const request_ids = Array(DRAIN_BATCH).fill('\\'.repeat(128))
     expect(JSON.stringify({ request_ids, over_ms: 20_000 }).length).toBeLessThan(LIMITS.request.body)
   })

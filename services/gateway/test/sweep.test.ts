@@ -16,7 +16,7 @@ describe('the hourly sweep', () => {
   })
   afterAll(() => gateway.stop())
 
-  it('removes what has served its time, tells of removed keys, and sets itself anew', async () => {
+  it('removes expired rows, publishes the removal of keys, and reschedules itself', async () => {
     const { id, api } = await gateway.organization()
     const old = await gateway.operator.createKey({ organizationId: id })
     const recent = await gateway.operator.createKey({ organizationId: id })
@@ -50,7 +50,7 @@ describe('the hourly sweep', () => {
     expect(await gateway.db.query(isSetAnew)).toEqual([{ due: true }])
   })
 
-  it('is not put off by processes that start', async () => {
+  it('is not postponed by starting processes', async () => {
     const before = await gateway.db.query(dueAt)
     const { service } = await gateway.another()
     await service.stop()

@@ -45,7 +45,7 @@ describe('names that look like the name of the installation', () => {
     'Restanteᵀᴹ',
     'Res₮ante ©',
     '◇ Restante ✓',
-  ])('%j is one', (name) => {
+  ])('%j looks like it', (name) => {
     expect(looksLike(name, 'Restante')).toBe(true)
   })
 
@@ -56,7 +56,7 @@ describe('names that look like the name of the installation', () => {
     ['Wool', 'VV00l'],
     ['Почта', 'ПОЧТА'],
     ['★', ' ★'],
-  ])('tells for %j that %j is one', (own, name) => {
+  ])('for the name %j, %j looks like it', (own, name) => {
     expect(looksLike(name, own)).toBe(true)
   })
 
@@ -68,7 +68,7 @@ describe('names that look like the name of the installation', () => {
   )
 })
 
-describe('relatives of a name', () => {
+describe('look-alikes of a name', () => {
   const NAME = 'quick brown fox jumps over the lazy dog 23456789 aeon oeuvre barn'
   const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz')
   const SMALL_CAPITALS = Array.from('ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ')
@@ -78,7 +78,7 @@ describe('relatives of a name', () => {
       [NAME.replace(ascii, relative), NAME.replaceAll(ascii, relative)].some((name) => !looksLike(name, NAME)),
     )
 
-  it('are its look-alikes, each in the place of one letter and of all', () => {
+  it('are found with each replacement of one letter and of all', () => {
     const relatives = LOOK_ALIKES.flatMap(([ascii, characters]) =>
       Array.from(characters, (character) => [ascii, character] as const),
     )
@@ -120,7 +120,7 @@ describe('the sender of the installation', () => {
 
   const configOf = (more: Record<string, string>) => configuration.read({ ...gateway.env, ...more })
 
-  it('has an address that no inbox gets, whatever is freed', async () => {
+  it('has an address that no inbox gets, whatever names are freed', async () => {
     const other = await gateway.another({ FREE_USERNAMES: 'postoffice' })
     for (const username of ['post-office', 'postoffice', 'Post.Office']) {
       expect((await other.as().post('/v0/agent/sign-up', { username })).body['code']).toBe('resource_taken')
@@ -128,7 +128,7 @@ describe('the sender of the installation', () => {
     expect((await gateway.as().post('/v0/agent/sign-up', { username: 'no-reply' })).status).toBe(403)
   })
 
-  it('has a name that no inbox of a shared domain gets: 400 at the field, and nothing changes', async () => {
+  it('has a name that no inbox of a shared domain gets: 400 at the field', async () => {
     const { api } = await gateway.organization()
     const { body: inbox } = await api.post('/v0/inboxes', { display_name: 'Front desk' })
     const path = `/v0/inboxes/${inbox['inbox_id']}`
@@ -162,7 +162,7 @@ describe('the sender of the installation', () => {
     },
   )
 
-  it('is refused at the start as an address that is a live inbox, which says so', async () => {
+  it('stops the start with an explanation when its address is a live inbox', async () => {
     const { api, id } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'herald' })
     const service = await gatewayService.create(

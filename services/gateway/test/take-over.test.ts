@@ -52,7 +52,7 @@ describe('taking an organization over', () => {
     return /\b\d{6}\b/.exec(sent().at(-1)?.text ?? '')?.[0] ?? ''
   }
 
-  /** A stranger signs up in a human's name and makes itself at home. */
+  /** A third party signs up in a human's name and changes settings. */
   async function stranger(body: { username: string; human_email: string }) {
     const first = await signUp(body)
     await codeOf(body.human_email)
@@ -68,11 +68,11 @@ describe('taking an organization over', () => {
   }
 
   describe('by signing up, before mail has arrived', () => {
-    it('ends every earlier key in every process, resumes the inbox and ends webhooks before it answers', async () => {
+    it('ends every earlier key in every process, resumes the inbox and ends webhooks before the answer', async () => {
       const body = fresh()
       const before = await stranger(body)
       const dead = [before.key, before.further]
-      // The other process remembers both keys when the organization changes hands.
+      // The other process has both keys cached when the organization is taken over.
       for (const key of dead) expect((await second.as(key).get('/v0/auth/me')).status).toBe(200)
       const heir = await signUp(body)
       expect(heir.status).toBe(200)
@@ -88,7 +88,7 @@ describe('taking an organization over', () => {
       expect((await heir.api.get(heir.inbox)).body).not.toHaveProperty('status')
     })
 
-    it('takes name and metadata away when the human confirms, but nothing that the new key set since', async () => {
+    it('removes name and metadata when the human confirms, but nothing that the new key has set since', async () => {
       const body = fresh()
       await stranger(body)
       const heir = await signUp(body)
@@ -109,7 +109,7 @@ describe('taking an organization over', () => {
       expect((await heir.api.get(heir.inbox)).body).toMatchObject({ display_name: 'Your Bank' })
     })
 
-    it('leaves no name of a key of its metadata on an inbox that is deleted before the human confirms', async () => {
+    it('leaves no metadata key on an inbox that is deleted before the human confirms', async () => {
       const body = fresh()
       await stranger(body)
       const heir = await signUp(body)
@@ -123,7 +123,7 @@ describe('taking an organization over', () => {
       }
     })
 
-    it('tells the other services at both moments, with the surviving key and the time of the take-over', async () => {
+    it('publishes both events, with the remaining key and the time of the take-over', async () => {
       const body = fresh()
       await signUp(body)
       const heir = await signUp(body)
@@ -136,7 +136,7 @@ describe('taking an organization over', () => {
       expect(last).toMatchObject({ ...common, verified: true, at: first?.['at'] })
     })
 
-    it('says nothing of a take-over when the first key itself is verified', async () => {
+    it('publishes no take-over when the first key itself is verified', async () => {
       const body = fresh()
       const only = await signUp(body)
       await only.api.patch(only.inbox, { display_name: 'Desk' })
@@ -145,7 +145,7 @@ describe('taking an organization over', () => {
       expect((await only.api.get(only.inbox)).body).toMatchObject({ display_name: 'Desk' })
     })
 
-    it('503 with nothing changed while the owner of webhooks is away', async () => {
+    it('503 with nothing changed while the owner of webhooks is down', async () => {
       const body = fresh()
       const before = await stranger(body)
       gateway.behind.refusing.add(END_WEBHOOKS)
@@ -186,7 +186,7 @@ describe('taking an organization over', () => {
     })
   })
 
-  describe('a request of an earlier key that was admitted before', () => {
+  describe('a request of an earlier key that was admitted before the take-over', () => {
     it.each<[string, (api: ReturnType<TestGateway['as']>, inbox: string) => Promise<{ status: number }>]>([
       ['a change of the inbox', (api, inbox) => api.patch(inbox, { display_name: 'Back again' })],
       ['a deletion of the inbox', (api, inbox) => api.delete(inbox)],
@@ -215,7 +215,7 @@ describe('taking an organization over', () => {
       return { before, heir, otp_code: await codeOf(body.human_email, 2) }
     }
 
-    it('ends nothing by the sign-up, and everything with the right code', async () => {
+    it('ends nothing at the sign-up, and everything with the right code', async () => {
       const body = fresh()
       const { before, heir, otp_code } = await provisional(body)
       expect((await before.api.get(before.inbox)).body).toMatchObject({ status: 'paused' })
@@ -230,7 +230,7 @@ describe('taking an organization over', () => {
       expect(gateway.behind.ended.at(-1)).toEqual({ organization_id: heir.id, take_overs: 1 })
     })
 
-    it('503 with nothing changed while the owner of webhooks is away; the same code serves afterwards', async () => {
+    it('503 with nothing changed while the owner of webhooks is down; the same code works afterwards', async () => {
       const body = fresh()
       const { before, heir, otp_code } = await provisional(body)
       gateway.behind.refusing.add(END_WEBHOOKS)

@@ -3,8 +3,8 @@ import { newKey } from './signing.ts'
 
 const CROWD = 20
 
-/** Within one process the changes of an organization take turns; between two only the database keeps them apart. */
-describe('what one organization asks of two gateways at once', () => {
+/** Within one process the changes of an organization are serialized; between two only the database separates them. */
+describe('concurrent requests of one organization to two gateways', () => {
   let gateway: TestGateway
   let doors: ((key: string) => Api)[]
 
@@ -31,7 +31,7 @@ describe('what one organization asks of two gateways at once', () => {
     ['inboxes', '/v0/inboxes', 3],
     ['pods besides the default one', '/v0/pods', 3],
     ['keys besides the first one', '/v0/api-keys', 4],
-  ])('makes no more %s than it may have', async (_what, path, free) => {
+  ])('create no more %s than allowed', async (_what, path, free) => {
     const { id, key } = await gateway.organization({ inboxes: 3 })
     await gateway.operator.setLimits(id, { keys: 5 })
     const answers = await crowd(key, (api) => api.post(path, {}))
@@ -45,14 +45,14 @@ describe('what one organization asks of two gateways at once', () => {
     ['inbox', '/v0/inboxes', {}, 'inbox_id'],
     ['pod', '/v0/pods', {}, 'pod_id'],
     ['public key', '/v0/api-keys', { public_key: newKey().jwk }, 'api_key_id'],
-  ])('makes one %s of all creates with one client_id', async (_what, path, body, id) => {
+  ])('create one %s for all requests with one client_id', async (_what, path, body, id) => {
     const { key } = await gateway.organization()
     const answers = await crowd(key, (api) => api.post(path, { ...body, client_id: 'the-same' }))
     expect(statuses(answers)).toEqual({ 200: CROWD })
     expect(new Set(answers.map((answer) => answer.body[id])).size).toBe(1)
   })
 
-  it('merges every change of metadata', async () => {
+  it('merge every change of metadata', async () => {
     const { key } = await gateway.organization()
     const { body } = await gateway.as(key).post('/v0/inboxes')
     const path = `/v0/inboxes/${body['inbox_id']}`
@@ -61,7 +61,7 @@ describe('what one organization asks of two gateways at once', () => {
     expect(Object.keys(Object((await gateway.as(key).get(path)).body['metadata']))).toHaveLength(CROWD)
   })
 
-  it('deletes an inbox once, and counts it once', async () => {
+  it('delete an inbox once, and count it once', async () => {
     const { key } = await gateway.organization()
     const { body } = await gateway.as(key).post('/v0/inboxes')
     const answers = await crowd(key, (api) => api.delete(`/v0/inboxes/${body['inbox_id']}`))

@@ -6,7 +6,7 @@ import { freePort, waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../src/main.ts')
-/** What a process sees whose machine is 40 days ahead. */
+/** The time as seen by a process whose machine is 40 days ahead. */
 const AHEAD = `data:text/javascript,${encodeURIComponent(`
   const Real = Date
   const by = 40 * 86_400_000

@@ -77,7 +77,7 @@ describe('counting requests', () => {
     beforeAll(before)
     afterAll(after)
 
-    it('lets a burst pass to the last one and nothing beyond it, whether it comes at once or one by one', async () => {
+    it('admits exactly a burst, whether concurrently or one by one', async () => {
       const atOnce = charge(hourly(20))
       expect(passed(await many(near, atOnce, 50))).toBe(20)
       const oneByOne = charge(hourly(5))
@@ -86,7 +86,7 @@ describe('counting requests', () => {
       expect(outcomes.map((refusal) => refusal === undefined)).toEqual([...Array(5).fill(true), false, false, false])
     })
 
-    it('says how long until the next one passes, and then lets one pass', async () => {
+    it('reports when the next request is admitted, and then admits one', async () => {
       const slow = charge(rate(20, 2))
       const began = performance.now()
       const [, , refusal] = await many(near, slow, 3)
@@ -105,19 +105,19 @@ describe('counting requests', () => {
       expect(passed(await many(near, quick, 40))).toBe(10)
     })
 
-    it('takes from every bucket or from none, and names the one that is empty', async () => {
+    it('takes from every bucket or from none, and names the empty one', async () => {
       const narrow = charge(hourly(10), hourly(4))
       const wide = { shared: narrow.shared, own: bucketOf('credential', `${narrow.shared.key}:wide`, hourly(100)) }
       const [ofNarrow, ofWide] = await Promise.all([many(near, narrow, 7), many(near, wide, 20)])
       expect([passed(ofNarrow), passed(ofWide)]).toEqual([4, 6])
       expect(ofNarrow.at(-1)?.bucket.limit).toBe('credential')
       expect(ofWide.at(-1)?.bucket.limit).toBe('organization')
-      // What the shared bucket refused has cost the own one nothing.
+      // The refusal of the shared bucket has cost the own one nothing.
       const alone = { shared: charge(hourly(1_000)).shared, own: wide.own }
       expect(passed(await many(near, alone, 200))).toBe(94)
     })
 
-    it('keeps groups apart that come in one turn', async () => {
+    it('keeps groups of one turn separate', async () => {
       const charges = Array.from({ length: 30 }, (_, index) => charge(hourly(index + 1), hourly(100)))
       const outcomes = await Promise.all(charges.map((each) => many(near, each, 40)))
       expect(outcomes.map(passed)).toEqual(charges.map((_, index) => index + 1))
@@ -130,7 +130,7 @@ describe('counting requests', () => {
     expect(passed(outcomes.flat())).toBe(30)
   })
 
-  it('counts those that pass without asking, a moment later', async () => {
+  it('counts requests admitted locally a moment later', async () => {
     const quiet = charge(hourly(100), hourly(100))
     for (let request = 0; request < 30; request++) expect(await near.take(quiet)).toBeUndefined()
     const counted = async () => {
@@ -141,7 +141,7 @@ describe('counting requests', () => {
     expect(passed(await many(far, quiet, 100))).toBe(70)
   })
 
-  it('lets half a burst too many pass at most when another gateway empties the bucket, and asks for it back', async () => {
+  it('admits at most half a burst too many when another gateway empties the bucket, and recovers it', async () => {
     const together = charge(rate(100, 20))
     await near.take(together)
     expect(passed(await many(far, together, 40))).toBeGreaterThanOrEqual(19)
@@ -152,7 +152,7 @@ describe('counting requests', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual((ahead - 1) * 10 - 50)
   })
 
-  it('leaves no key behind once its bucket is full', async () => {
+  it('leaves no key in Redis once its bucket is full', async () => {
     const brief = charge(rate(100, 5))
     await many(near, brief, 5)
     expect(await redis.client.exists(brief.shared.key)).toBe(1)
@@ -160,7 +160,7 @@ describe('counting requests', () => {
     await waitFor(async () => (await redis.client.exists(brief.shared.key)) === 0, { what: 'the key to go' })
   })
 
-  it('is not locked for longer than a bucket takes to fill twice by a clock of Redis that went back', async () => {
+  it('is blocked no longer than a bucket takes to fill twice when the clock of Redis goes back', async () => {
     const skewed = charge(rate(10, 5))
     await redis.client.set(skewed.shared.key, String((Date.now() + 3_600_000) * 1_000))
     const refusal = await near.take(skewed)
@@ -171,7 +171,7 @@ describe('counting requests', () => {
     beforeAll(() => wire.hold())
     afterAll(() => wire.restore())
 
-    it('keeps only those waiting who had asked already, and those for a moment', async () => {
+    it('delays only requests already waiting, and these for a moment', async () => {
       const before = await meteredLocally()
       const charged = charge(hourly(5))
       const began = performance.now()

@@ -5,7 +5,7 @@ import { waitFor } from '@restante/testkit'
 import { type Answer, type Api, startGateway, type TestGateway } from '../gateway.ts'
 import { askSigned, newKey, registerKey } from '../signing.ts'
 
-/** One request an hour: what a test finds empty stays empty. */
+/** One request an hour: a bucket that a test empties stays empty. */
 const TIGHT = {
   TRUSTED_PROXIES: '127.0.0.0/8',
   RATE_LIMIT_ORGANIZATION: '1/h',
@@ -59,7 +59,7 @@ describe('rate limits', () => {
     })
   }
 
-  it('lets the burst of a key pass to the last request, and says of the next when to come again', async () => {
+  it('admits the burst of a key, and answers the next request with Retry-After', async () => {
     const { api } = await gateway.organization()
     const answers = await times(11, () => api.get(me))
     expect(statuses(answers)).toEqual([...Array(8).fill(200), 429, 429, 429])
@@ -76,7 +76,7 @@ describe('rate limits', () => {
     expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000 - retryAfter)).toBeLessThan(5)
   })
 
-  it('tells nothing of limits to those within them', async () => {
+  it('does not mention limits to clients within them', async () => {
     const { api } = await gateway.organization()
     const names = [...(await api.get(me)).headers.keys()]
     expect(names.filter((name) => name.startsWith('x-ratelimit') || name === 'retry-after')).toEqual([])
@@ -95,7 +95,7 @@ describe('rate limits', () => {
     expect([status, body['message']]).toEqual([429, 'Too many requests of this organization'])
   })
 
-  it('asks for less than a second of patience in whole seconds, and then lets the next one pass', async () => {
+  it('rounds a wait below a second up to a whole one, and then admits the next request', async () => {
     const quick = await gateway.another({ RATE_LIMIT_CREDENTIAL: '20/s', RATE_LIMIT_CREDENTIAL_BURST: '2' })
     const { key } = await gateway.organization()
     const answers = await times(4, () => quick.as(key).get(me))
@@ -103,8 +103,8 @@ describe('rate limits', () => {
     await waitFor(async () => (await quick.as(key).get(me)).status === 200, { what: 'the next request to pass' })
   })
 
-  describe('peers', () => {
-    it('limits sign-ups of an IPv4 address, good ones and bad ones', async () => {
+  describe('limits per client', () => {
+    it('limits sign-ups of an IPv4 address, successful or not', async () => {
       const answers = [await signUp('203.0.113.7'), await signUp('203.0.113.7', {}), await signUp('::ffff:203.0.113.7')]
       expect(statuses(answers)).toEqual([200, 200, 400])
       const { status, headers, body } = await signUp('203.0.113.7')
@@ -113,7 +113,7 @@ describe('rate limits', () => {
       expect((await signUp('203.0.113.8')).status).toBe(200)
     })
 
-    it('limits downloads with one link, whoever asks, at whichever gateway, however the link is written', async () => {
+    it('limits downloads with one link, for all clients, gateways and spellings', async () => {
       const link = (token: string) => `/v0/files/${token}`
       const passed = [
         await gateway.as().get(link('claims.mac'), from('203.0.113.20')),
@@ -141,7 +141,7 @@ describe('rate limits', () => {
       expect((await signUp('2001:db8:0:2::1')).status).toBe(200)
     })
 
-    it('refuses requests without a good key once a peer has sent too many, and goes on with good keys', async () => {
+    it('refuses requests without a valid key once a client has sent too many, and accepts valid keys', async () => {
       const { api } = await gateway.organization()
       const bad = (headers: Record<string, string>) => gateway.as('am_us_wrong').get(me, headers)
       const peer = from('198.51.100.1')
@@ -158,31 +158,31 @@ describe('rate limits', () => {
       expect([(await signed()).status, (await signed(newKey().privateKey)).status]).toEqual([200, 429])
     })
 
-    it('believes a proxy about the peer, and nobody further back than the last one it does not know', async () => {
+    it('trusts X-Forwarded-For only up to the last untrusted address', async () => {
       const direct = await gateway.another({ TRUSTED_PROXIES: '10.0.0.1' })
       const bad = (api: Api, chain: string) => api.get(me, from(chain))
-      // Not through a proxy of ours: whatever is said, the peer is who is connected.
+      // Not through a trusted proxy: whatever the header says, the client is the connected address.
       const outside = []
       for (let index = 0; index < 6; index++) outside.push(await bad(direct.as('am_us_wrong'), `192.0.2.${index}`))
       expect(outside.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429])
-      // Through one: the client may begin the list with anything.
+      // Through a proxy: the client may begin the list with anything.
       const invented = []
       for (let index = 0; index < 6; index++) {
         invented.push(await bad(gateway.as('am_us_wrong'), `192.0.2.${index}, 198.51.100.9, 127.0.0.2`))
       }
       expect(invented.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429])
-      // No address: what remains is the proxy, which the first six have used up.
+      // Not an address: the proxy itself counts as the client, whose limit the first six have used up.
       expect((await bad(gateway.as('am_us_wrong'), 'unknown')).status).toBe(429)
     })
 
-    it('hands the peer on to the services behind', async () => {
+    it('passes the client address on to the services', async () => {
       const { api } = await gateway.organization()
       gateway.behind.record()
       await api.get('/v0/webhooks', { ...from('2001:DB8::9'), 'x-restante-peer': '192.0.2.1' })
       expect(gateway.behind.seen.at(-1)?.headers['x-restante-peer']).toBe('2001:db8::9')
     })
 
-    it('may be told to spare those on the same machine', async () => {
+    it('can exempt clients on the same machine', async () => {
       const sparing = await gateway.another({ RATE_LIMIT_SPARES_LOOPBACK: 'true' })
       const { key } = await gateway.organization()
       expect(new Set(statuses(await times(20, () => sparing.as(key).get(me))))).toEqual(new Set([200]))
@@ -222,7 +222,7 @@ describe('rate limits', () => {
     })
   })
 
-  it('lets requests pass while Redis is away, each gateway metering for itself, and counts for all again after', async () => {
+  it('admits requests while Redis is down, each gateway counting for itself, and counts for all again afterwards', async () => {
     const wire = await Wire.to(gateway.env['REDIS_URL'] ?? '')
     const lonely = await gateway.another({ REDIS_CACHE_URL: wire.through(gateway.env['REDIS_URL'] ?? '') })
     const { key } = await gateway.organization()
