@@ -56,7 +56,7 @@ describe('a deleted inbox', () => {
     },
   )
 
-  it('says of the same name elsewhere that it is taken, whatever is still to be purged', async () => {
+  it('reports its address as taken to others, even while it is being purged', async () => {
     gateway.behind.purging.add('/internal/purge-inbox/mail-send')
     const { username } = await deleted()
     const stranger = await gateway.organization()
@@ -66,7 +66,7 @@ describe('a deleted inbox', () => {
     })
   })
 
-  it('leaves its names at once, and its row when every service has answered, each of them once', async () => {
+  it('frees its names at once, and its row when every service has answered once', async () => {
     gateway.behind.purging.add('/internal/purge-inbox/mail-ingest')
     const names = { display_name: 'Secret Name', client_id: 'secret-alias', metadata: { key: 'secret value' } }
     const { address } = await deleted(names)

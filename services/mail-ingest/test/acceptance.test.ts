@@ -19,8 +19,8 @@ begin
 end $$;
 create trigger refuse before insert on inbound for each row execute function refuse()`
 
-describe('mails that many sessions bring at the same moment', () => {
-  it('are answered each for itself: one whose row cannot be written fails alone', async () => {
+describe('mails that arrive in many sessions at the same time', () => {
+  it('are answered separately: one whose row cannot be written fails alone', async () => {
     const inboxes = await Promise.all(Array.from({ length: SESSIONS }, () => stage.inbox()))
     const [refused, ...taken] = inboxes.map(({ address }) => address)
     for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await stage.db.orm.$executeRawUnsafe(text)
@@ -44,7 +44,7 @@ describe('mails that many sessions bring at the same moment', () => {
   })
 })
 
-describe('mails that are refused or break off within their content', () => {
+describe('mails that are refused or break off during DATA', () => {
   const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
   const reserved = async () => (await stage.db.query(RESERVED))[0]?.count ?? 0
   const brokenOff = async () => {
@@ -52,7 +52,7 @@ describe('mails that are refused or break off within their content', () => {
     return Number(/^restante_smtp_mails_total\{outcome="broken_off"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
   }
 
-  it('use no names up, however many there are', async () => {
+  it('do not use up reserved names, however many there are', async () => {
     const { address } = await stage.inbox()
     const begin = async () => {
       const smtp = await SmtpSession.open(stage.smtpPort)

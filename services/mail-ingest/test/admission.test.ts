@@ -27,8 +27,8 @@ const inbox = () => ({
   inbox_uid: randomUUID(),
 })
 
-describe('a peer that names recipients and sends nothing', () => {
-  it('holds their allowance for a limited time, and takes it again when its mail comes', async () => {
+describe('a client that names recipients and sends no mail', () => {
+  it('holds their allowance for a limited time, and takes it again when its mail arrives', async () => {
     const rules = admission(20)
     const to = inbox()
     const [idle, other] = [rules.open('192.0.2.1'), rules.open('192.0.2.2')]
@@ -46,7 +46,7 @@ describe('a peer that names recipients and sends nothing', () => {
     expect(await rules.recipient(other, to)).toMatchObject({ responseCode: 451 })
   })
 
-  it('takes nothing for a connection that ended while it was asked about', async () => {
+  it('takes nothing for a connection that ended during the look-up', async () => {
     const rules = admission(60_000)
     const to = inbox()
     const [gone, other] = [rules.open('192.0.2.1'), rules.open('192.0.2.2')]

@@ -16,7 +16,7 @@ const valid = {
   GATEWAY_URL: 'http://127.0.0.1:3000',
 }
 
-describe('the configuration', () => {
+describe('the configuration of mail-ingest', () => {
   it('has defaults that follow from the domain', () => {
     expect(configOf(valid)).toMatchObject({
       returnPath: { domain: 'bounces.mail.test' },
@@ -43,12 +43,12 @@ describe('the configuration', () => {
     }
   })
 
-  it('wants certificate and key together', () => {
+  it('requires certificate and key together', () => {
     expect(() => configOf({ ...valid, SMTP_TLS_CERT: '/tls.crt' })).toThrow(/- SMTP_TLS_KEY /)
   })
 })
 
-describe('the certificate', () => {
+describe('the TLS certificate', () => {
   it('that is made at start names the host and fits its key', async () => {
     const { cert, key } = await selfSigned('mx.mail.test')
     const certificate = new X509Certificate(cert)
@@ -57,7 +57,7 @@ describe('the certificate', () => {
     expect(Date.parse(certificate.validTo)).toBeGreaterThan(Date.now() + 365 * 86_400_000)
   })
 
-  it('of the files is the one that STARTTLS presents', async () => {
+  it('from configured files is the one that STARTTLS presents', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'certificate-'))
     const { cert, key } = await selfSigned('mail.operator.test')
     const files = { cert: path.join(folder, 'tls.crt'), key: path.join(folder, 'tls.key') }

@@ -17,8 +17,8 @@ beforeEach(async () => {
   inbox = await stage.inbox()
 })
 
-describe('a thread in which everything happens at once', () => {
-  it('adds up to its messages in the end, and each received event counted one more', async () => {
+describe('a thread with many concurrent changes', () => {
+  it('ends with totals that match its messages, and each received event counted one more', async () => {
     const { db } = stage
     const date = (day: number) => new Date(Date.UTC(2026, 0, day))
     const root = await receiveMail(stage, inbox, { subject: 'root', date: date(10) })
@@ -62,7 +62,7 @@ describe('a thread in which everything happens at once', () => {
   })
 })
 
-describe('a thread of mails with very many people and files', () => {
+describe('a thread of mails with very many recipients and files', () => {
   it('keeps the newest within its bounds, however its mails are dated and deleted, and counts all of them', async () => {
     const { list, listBytes } = LIMITS.thread
     const people = (mail: number) =>

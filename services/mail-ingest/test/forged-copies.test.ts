@@ -21,7 +21,7 @@ const restricted = (labels: readonly string[]) => labels.filter((label) => !['re
 const update = (messageId: string, change: object) =>
   post.stage.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), change)
 
-describe('a copy of a mail that came first', () => {
+describe('a copy of a mail that arrived first', () => {
   it.each<[string, Letter, string[]]>([
     ['spam', SPAM, ['spam']],
     ['unauthenticated', { via: 'eve@evil.test' }, ['unauthenticated']],
@@ -40,7 +40,7 @@ describe('a copy of a mail that came first', () => {
     expect(await threads()).toEqual([genuine.message.thread_id])
   })
 
-  it('does not keep the genuine mail out when both are stored by one transaction, whichever is ahead', async () => {
+  it('does not keep the genuine mail out when one transaction stores both, in either order', async () => {
     const [first, second] = [id(), id()]
     const forged = { via: 'eve@evil.test' }
     await post.together(
@@ -70,7 +70,7 @@ describe('a copy of a mail that came first', () => {
     expect(await afterEnding(2)).toEqual(['stored', 'stored'])
   })
 
-  it('is the same mail whatever its reader made of it: label edits decide nothing about later copies', async () => {
+  it('is the same mail whatever labels its reader has set since', async () => {
     const messageId = id()
     await send({ messageId })
     await afterReceiving(1)
@@ -81,7 +81,7 @@ describe('a copy of a mail that came first', () => {
     expect(await afterEnding(2)).toEqual(['stored', 'duplicate'])
   })
 
-  it('that was forged stays another mail when its reader frees it of the label', async () => {
+  it('that was forged stays a different mail when its reader removes the label', async () => {
     const messageId = id()
     await send({ messageId, via: 'eve@evil.test' })
     await afterReceiving(1)
@@ -90,7 +90,7 @@ describe('a copy of a mail that came first', () => {
     expect(await afterEnding(2)).toEqual(['stored', 'stored'])
   })
 
-  it('is discarded when it comes after the genuine mail', async () => {
+  it('is discarded when it arrives after the genuine mail', async () => {
     const messageId = id()
     await send({ messageId })
     await send({ messageId, via: 'eve@evil.test' })
@@ -99,7 +99,7 @@ describe('a copy of a mail that came first', () => {
 })
 
 describe('a list copy and a direct copy of one mail', () => {
-  it('are one thread, though the footer makes them two mails', async () => {
+  it('are in one thread, though the footer makes them two mails', async () => {
     const messageId = id()
     await send({ messageId })
     await send({ messageId, text: `${BODY}-- \nThe list of customers\n` })
@@ -109,7 +109,7 @@ describe('a list copy and a direct copy of one mail', () => {
     expect(await threads()).toEqual([direct.message.thread_id])
   })
 
-  it('go where the reply headers say, when these name a message', async () => {
+  it('join the thread of their reply headers, when these name a message', async () => {
     const [asked, messageId] = [id(), id()]
     await send({ messageId, text: 'direct' })
     await send({ messageId: asked, text: 'question' })
@@ -154,7 +154,7 @@ describe('a conversation', () => {
     expect(answer.message.thread_id).toBe(genuine.message.thread_id)
   })
 
-  it('is continued by answers to an id that a forger has used ahead of it', async () => {
+  it('is continued by answers to an id that a forger has used before', async () => {
     const messageId = id()
     // As many at once as one network may have connections.
     for (let group = 0; group < 5; group++) {
@@ -169,7 +169,7 @@ describe('a conversation', () => {
     expect(new Set(events.slice(0, 25).map(({ message }) => message.thread_id)).size).toBe(1)
   })
 
-  it('in the trash gets no further mail, which starts another; both stay as they are when it is taken out', async () => {
+  it('in the trash gets no further mail, which starts another thread; both stay separate when it is restored', async () => {
     const first = id()
     await send({ messageId: first })
     await afterReceiving(1)
@@ -182,8 +182,8 @@ describe('a conversation', () => {
   })
 })
 
-describe('of several messages that carry an id', () => {
-  it('our own sent one decides which thread an answer joins', async () => {
+describe('among several messages with one id', () => {
+  it("the inbox's own sent one determines which thread an answer joins", async () => {
     const copy = await sentCopy(post.stage, post.inbox)
     await post.stage.peer('mail-ingest.placeSent', copy)
     const question = id()
@@ -196,7 +196,7 @@ describe('of several messages that carry an id', () => {
     expect(answer.message.thread_id).toBe(copy.thread_id)
   })
 
-  it('one of the author of the answer decides, or else the oldest', async () => {
+  it('one with the author of the answer among its people decides, otherwise the oldest', async () => {
     const [shared, question] = [id(), id()]
     const list = { messageId: shared, via: 'bounce@list.test' }
     await send({ ...list, from: 'List <list@list.test>', text: 'to all' })
@@ -217,8 +217,8 @@ describe('of several messages that carry an id', () => {
   })
 })
 
-describe('an id of the form of ours', () => {
-  it('is not taken by a received mail while it cannot be found out whether the inbox sent it', async () => {
+describe('an id of the form created by the inbox', () => {
+  it('is not taken by a received mail while it is unknown whether the inbox sent it', async () => {
     const copy = await sentCopy(post.stage, post.inbox)
     await send({ messageId: copy.message_id, from: 'Eve <eve@evil.test>', via: 'eve@evil.test' })
     const [forged] = await afterReceiving(1)

@@ -142,7 +142,7 @@ async function worstOf(hostile: Iterable<[string, string]>, read: (text: string)
   return worst
 }
 
-describe('256 KB from a stranger', () => {
+describe('a header of 256 KB', () => {
   it.each(Object.entries(OF_HEADERS))(
     'as a header cost %s little time of the main thread',
     async (_, read) => {

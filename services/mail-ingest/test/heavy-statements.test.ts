@@ -44,7 +44,7 @@ async function outages(): Promise<number> {
 }
 
 describe('a mail whose statement takes too long', () => {
-  it('holds up no other inbox, and is stored unparsed after three attempts, before what came behind it', async () => {
+  it('holds up no other inbox, and is stored unparsed after three attempts, before later mail', async () => {
     const [victim, other] = [await stage.inbox(), await stage.inbox()]
     const outagesBefore = await outages()
     const heavy = await send(victim, 'heavy')
@@ -60,7 +60,7 @@ describe('a mail whose statement takes too long', () => {
     expect(await outages()).toBe(outagesBefore)
   }, 60_000)
 
-  it('is not at fault while small statements take too long as well: no attempt counts', async () => {
+  it('does not count an attempt while small statements take too long as well', async () => {
     await stage.db.orm.$executeRawUnsafe(
       'create trigger renewed before update on inbound for each row execute function renewed()',
     )

@@ -34,8 +34,8 @@ const counter = (key: string, limit: number) => ({ name: 'inbox', group: 'g', ke
 const granted = async (counters: HourlyCounters, key: string, limit: number, amount = 1) =>
   (await counters.take([{ counter: counter(key, limit), amount }])) === undefined
 
-describe('a limit of an hour', () => {
-  it('is shared by replicas, exactly where it is scarce', async () => {
+describe('a limit per hour', () => {
+  it('is shared by replicas, and exact near the limit', async () => {
     const [one, two] = [await replica(), await replica()]
     for (let mail = 0; mail < 6; mail++) expect(await granted(one, 'shared', 10)).toBe(true)
     await waitFor(async () => /^\d+ 6 0$/.test((await redis.client.get(`${redis.prefix}:{g}:shared`)) ?? ''), {
@@ -57,7 +57,7 @@ describe('a limit of an hour', () => {
     expect(await redis.client.get(`${redis.prefix}:{g}:wide`)).toMatch(/^\d+ 1 0$/)
   })
 
-  it('slides: the hour before counts by the part of it that is less than an hour ago', async () => {
+  it('slides: of the previous hour, the part less than an hour ago counts', async () => {
     const counters = await replica()
     const [seconds] = await redis.client.time()
     const hour = Math.floor(Number(seconds) / 3600)
@@ -67,7 +67,7 @@ describe('a limit of an hour', () => {
     expect(await granted(counters, 'slides', 1_000_000, Math.floor(room * 0.95))).toBe(true)
   })
 
-  it('is given back', async () => {
+  it('can be given back', async () => {
     const counters = await replica()
     const takes = [{ counter: counter('back', 2), amount: 2 }]
     expect(await counters.take(takes)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('a limit of an hour', () => {
   it.each([
     ['without Redis', undefined],
     ['while Redis is away', 'redis://127.0.0.1:9'],
-  ])('holds for each process alone %s', async (_, url) => {
+  ])('applies to each process separately %s', async (_, url) => {
     const counters = new HourlyCounters({ url, prefix: redis.prefix, log })
     open.push(counters)
     await counters.start()
@@ -89,8 +89,8 @@ describe('a limit of an hour', () => {
   })
 })
 
-describe('what a process knows of counters', () => {
-  it('is bounded: the longest unused is forgotten', () => {
+describe('the counters kept by a process', () => {
+  it('are bounded: the least recently used is dropped', () => {
     const known = new KnownCounts(100)
     for (let index = 0; index < 1_000; index++) known.of(counter(`k${index}`, 1)).count = 1
     expect(known.of(counter('k999', 1)).count).toBe(1)

@@ -76,7 +76,7 @@ async function limited(limit: string): Promise<number> {
 const COME_AGAIN = { code: 451, text: expect.stringMatching(/^4\.7\.1 /) }
 
 describe('the mails of one network', () => {
-  it('are deferred at MAIL beyond the limit, from whichever of its addresses; other networks go on', async () => {
+  it('are deferred at MAIL beyond the limit, for all its addresses; other networks are not', async () => {
     const net = network()
     const before = await limited('network_mails')
     const one = await session(`${net}1`)
@@ -90,7 +90,7 @@ describe('the mails of one network', () => {
     for (const smtp of [one, two, other]) await smtp.quit()
   })
 
-  it('count with the bytes that came, whatever SIZE said', async () => {
+  it('count with the bytes that arrived, whatever SIZE said', async () => {
     const inbox = await stage.inbox()
     for (const parameters of ['', ' SIZE=1']) {
       const smtp = await session(`${network()}1`)
@@ -105,7 +105,7 @@ describe('the mails of one network', () => {
     }
   })
 
-  it('are refused by the SIZE that they declare, which a mail that does not come gives back', async () => {
+  it('are refused by their declared SIZE, which is given back when the mail does not arrive', async () => {
     const smtp = await session(`${network()}1`)
     for (let round = 0; round < 3; round++) {
       expect((await smtp.command('MAIL FROM:<a@b.test> SIZE=1500000')).code).toBe(250)
@@ -129,7 +129,7 @@ describe('the mails of one network', () => {
 })
 
 describe('the mails for one inbox', () => {
-  it('are a quarter from one network at most, and the whole from several; each recipient for itself', async () => {
+  it('are at most a quarter from one network, and all from several; each recipient separately', async () => {
     const [inbox, other] = [await stage.inbox(), await stage.inbox()]
     for (let round = 0; round < 4; round++) {
       const smtp = await session(`${network()}1`)
@@ -150,7 +150,7 @@ describe('the mails for one inbox', () => {
     await waitFor(async () => (await stored(inbox)) === 8 && (await stored(other)) === 2, { what: 'the mails' })
   })
 
-  it('are not used up by recipients that are named without a mail, or with one that is refused', async () => {
+  it('are not used up by recipients without a mail, or with a refused one', async () => {
     const inbox = await stage.inbox()
     const smtp = await session(`${network()}1`)
     for (let round = 0; round < 5; round++) {
@@ -191,7 +191,7 @@ describe('the mails for one inbox', () => {
     for (const each of [...idle, smtp]) await each.quit()
   })
 
-  it('count also when the peer does not wait for the answer', async () => {
+  it('count also when the client does not wait for the reply', async () => {
     const inbox = await stage.inbox()
     const address = `${network()}1`
     for (let mail = 0; mail < 2; mail++) {
@@ -208,12 +208,12 @@ describe('the mails for one inbox', () => {
   })
 })
 
-describe('a mail that goes in circles', () => {
+describe('a mail in a loop', () => {
   const hop = (address: string) =>
     `Received: from a ([192.0.2.1])\r\n\tby mx.mail.test with ESMTP id ${randomUUID()}\r\n\tfor <${address}>; Sat, 21 Nov 2026 05:00:00 +0000\r\n`
   const LOOP = { code: 554, text: expect.stringMatching(/^5\.4\.6 /) }
 
-  it('is refused for all its recipients, and the session goes on', async () => {
+  it('is refused for all its recipients, and the session continues', async () => {
     const [inbox, other] = [await stage.inbox(), await stage.inbox()]
     const smtp = await session(`${network()}1`)
     await smtp.envelope('ada@customer.test', inbox.address, other.address)
@@ -228,8 +228,8 @@ describe('a mail that goes in circles', () => {
   })
 })
 
-describe('mail that is handed over inside', () => {
-  it('counts for its recipients: a quarter for a foreign organization, the whole for the own', async () => {
+describe('mail that is handed over internally', () => {
+  it('counts for its recipients: a quarter for another organization, all for the own', async () => {
     const inbox = await stage.inbox()
     const stranger = randomUUID()
     const outcomes: string[] = []
@@ -239,7 +239,7 @@ describe('mail that is handed over inside', () => {
     expect(await handOver(inbox, inbox.organization_id)).toBe('limited')
   })
 
-  it('is refused when it goes in circles', async () => {
+  it('is refused when it is in a loop', async () => {
     const inbox = await stage.inbox()
     const hop = `Received: by mx.mail.test id ${randomUUID()}\r\n\tfor <${inbox.address}>; Sat, 21 Nov 2026 05:00:00 +0000\r\n`
     expect(await handOver(inbox, undefined, `${hop}${hop}Subject: x\r\n\r\nbody\r\n`)).toBe('loop')
@@ -247,8 +247,8 @@ describe('mail that is handed over inside', () => {
   })
 })
 
-describe('what Redis holds of it', () => {
-  it('names no address, and ends by itself', async () => {
+describe('the keys in Redis', () => {
+  it('contain no address, and expire', async () => {
     const inbox = await stage.inbox()
     const smtp = await session(`${network()}1`)
     expect((await send(smtp, inbox.address)).code).toBe(250)
@@ -266,7 +266,7 @@ describe('what Redis holds of it', () => {
 })
 
 describe('the storage of an organization', () => {
-  it('that is full defers mail at RCPT with 452, and hand-overs', async () => {
+  it('when full, defers mail at RCPT with 452, and hand-overs', async () => {
     const inbox = await stage.inbox()
     const smtp = await session(`${network()}1`)
     const body = `${'x'.repeat(70)}\r\n`.repeat(15_000)

@@ -39,7 +39,7 @@ select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"int
   from generate_series(1, 5)`)
   const CLEAR = sql<never>('delete from inbound')
 
-  it('leases each mail to one worker, however many ask at once', async () => {
+  it('leases each mail to one worker, however many poll concurrently', async () => {
     // The pipeline of the stage is one of those that ask.
     for (let round = 0; round < 40; round++) {
       await stage.db.query(ADD)
@@ -53,7 +53,7 @@ select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"int
 })
 
 describe('the bytes of a mail', () => {
-  it('have no name before a row knows it, so that a crash leaves no bytes that nobody cleans up', async () => {
+  it('have no name before a row records it, so that a crash leaves no orphaned bytes', async () => {
     const { db } = stage
     const named = async () => {
       const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
@@ -78,7 +78,7 @@ describe('the bytes of a mail', () => {
     await smtp.quit()
   })
 
-  it('get no name before its reservation is committed, and names that nobody took are given back', async () => {
+  it('get no name before its reservation is committed, and unused names are given back', async () => {
     const { db } = stage
     const reservations = () => db.orm.rawMail.count({ where: { refs: 0, size: 0 } })
     const before = await reservations()
@@ -99,7 +99,7 @@ describe('the bytes of a mail', () => {
     await rawMails.forgetReserved(db, all.map(blobOf))
   })
 
-  it('stay for the inbox that needs them when another is deleted while its mail is', async () => {
+  it('stay for another inbox that needs them when two deletions run concurrently', async () => {
     const { db } = stage
     const other = await stage.inbox()
     const subject = `shared ${randomUUID()}`
@@ -132,7 +132,7 @@ describe('the bytes of a mail', () => {
 })
 
 describe('a deleted inbox that is still being purged', () => {
-  it('shows nothing of itself any more, to whatever key', async () => {
+  it('is invisible to every key', async () => {
     const { db } = stage
     const id = await receiveMail(stage, inbox)
     const { address: inbox_address, caller: _, ...scope } = inbox
@@ -158,7 +158,7 @@ describe('a deleted inbox that is still being purged', () => {
 })
 
 describe('a deletion whose event was lost', () => {
-  it('is made good by asking the owner for all inboxes; live ones keep their mail', async () => {
+  it('is repaired by reconciliation with the owner; live inboxes keep their mail', async () => {
     const { db, gateway } = stage
     const lost = { ...inbox, inbox_uid: randomUUID() }
     await receiveMail(stage, inbox)

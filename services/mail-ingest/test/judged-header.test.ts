@@ -4,16 +4,16 @@ const judged = (header: string) => judgedHeader(Buffer.from(header, 'latin1'))
 const signature = (number: number): string => `DKIM-Signature: v=1; d=x.test; l=${number}; h=from;\r\n b=AAAA`
 const from = 'From: Eve <eve@evil.test>'
 
-describe('a header is judged', () => {
+describe('a header is authenticated', () => {
   it.each([
     `${signature(1)}\r\n${from}\r\nX-Blanks:  a  \r\n\r\n`,
     `${from}\r\n\r\n`,
     `${from}\r\nTo: ${'a@b.test,\r\n '.repeat(10_000)}\r\n\r\n`,
-  ])('as it came when there is nothing odd about it', (header) => {
+  ])('unchanged when it is ordinary', (header) => {
     expect(judged(header).text).toBe(header)
   })
 
-  it('by ten of its signatures', () => {
+  it('with ten of its signatures', () => {
     const signatures = Array.from({ length: 900 }, (_, number) => signature(number))
     const { text, signed } = judged(`${signatures.join('\r\n')}\r\n${from}\r\n\r\n`)
     expect(text).toBe(`${signatures.slice(0, 10).join('\r\n')}\r\n${from}\r\n\r\n`)
@@ -33,7 +33,7 @@ describe('a header is judged', () => {
     expect(judged(header)).toEqual({ text: header, repeatsField: true, signed: false })
   })
 
-  it('by a bounded part when it is endless', () => {
+  it('up to a bound when it is endless', () => {
     const { text } = judged(`${from}\r\n${'X: y\r\n'.repeat(1_000_000)}\r\n`)
     expect(text.length).toBeLessThan(300 * 1024)
     expect(text.startsWith(`${from}\r\n`)).toBe(true)
@@ -53,7 +53,7 @@ describe('a field that may occur once', () => {
     'Content-Type: a/b\r\nContent-Type: a/b',
     'Content-Transfer-Encoding: base64\r\nContent-Transfer-Encoding: 7bit',
     'Date: a\r\nDate:\r\n b',
-  ])('is noticed when it occurs twice: %j', (fields) => {
+  ])('is detected when it occurs twice: %j', (fields) => {
     expect(judged(`${from}\r\n${fields}\r\n\r\n`).repeatsField).toBe(true)
   })
 

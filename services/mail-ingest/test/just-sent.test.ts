@@ -80,7 +80,7 @@ const restricted = (caller: Caller): Caller => ({
 })
 
 describe('a message that was just sent', () => {
-  it('is there though its copy is not stored yet, once', async () => {
+  it('is found once, though its copy is not stored yet', async () => {
     const { message_id, thread_id } = await justSent()
     const answers = await Promise.all([get(message_id), get(message_id), get(message_id)])
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -88,7 +88,7 @@ describe('a message that was just sent', () => {
     expect((await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count).toBe(1)
   })
 
-  it('can be read raw, be labelled and be deleted; then it stays away without a question', async () => {
+  it('can be read raw, labelled and deleted; afterwards it stays deleted without a call to mail-send', async () => {
     const [read, labelled, deleted] = [await justSent(), await justSent(), await justSent()]
     const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(read.message_id)}/raw`)
     expect(raw.status).toBe(200)
@@ -114,7 +114,7 @@ describe('a message that was just sent', () => {
     expect((await get(message_id)).status).toBe(200)
   })
 
-  it('is no message of another inbox', async () => {
+  it('is not found in another inbox', async () => {
     const { message_id } = await justSent()
     const other = await stage.inbox()
     expect((await get(message_id, other.caller)).status).toBe(404)
@@ -139,16 +139,16 @@ describe('a message that was just sent', () => {
   })
 })
 
-describe('a message that is not there', () => {
+describe('a missing message', () => {
   it.each([
     ['of another domain', madeId('customer.test')],
     ['that no service of ours makes', '<order-1@mail.test>'],
-  ])('costs no question when its id is one %s', async (_which, id) => {
+  ])('causes no call when its id is one %s', async (_which, id) => {
     expect((await get(id)).status).toBe(404)
     expect(calls).toEqual([])
   })
 
-  it('costs no question when it is there and the key may not see it', async () => {
+  it('causes no call when it is stored and invisible to the key', async () => {
     const id = await receiveMail(stage, inbox)
     await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
     calls = []
@@ -156,7 +156,7 @@ describe('a message that is not there', () => {
     expect(calls).toEqual([])
   })
 
-  it('costs mail-send two calls at once at most, however many readers ask', async () => {
+  it('causes at most two concurrent calls to mail-send, however many readers ask', async () => {
     atOnce = { now: 0, most: 0 }
     const answers = await Promise.all(Array.from({ length: 300 }, () => get(madeId())))
     expect(answers.every(({ status }) => status === 404)).toBe(true)
@@ -164,7 +164,7 @@ describe('a message that is not there', () => {
     expect(atOnce.most).toBeLessThanOrEqual(2)
   })
 
-  it('is 404 soon when mail-send does not answer', async () => {
+  it('is 404 within a second when mail-send does not answer', async () => {
     isSilent = true
     const started = Date.now()
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(madeId())))

@@ -47,7 +47,7 @@ const done = (organizationId: string) =>
     timeout: 20_000,
   })
 
-it('takes custom labels from before a take-over off messages and threads, and no other one', async () => {
+it('removes custom labels from before a take-over from messages and threads, and no others', async () => {
   const received = await receiveMail(stage, inbox)
   const copy = await sentCopy(stage, inbox, { labels: ['campaign'] })
   await stage.peer('mail-ingest.placeSent', copy)
@@ -71,7 +71,7 @@ it('takes custom labels from before a take-over off messages and threads, and no
   expect(logged.map((entry) => entry.label).sort()).toEqual(['campaign', 'stranger'])
 })
 
-it('takes none off while the human has not confirmed, nor in another organization', async () => {
+it('removes none before the human has confirmed, nor in another organization', async () => {
   const other = randomUUID()
   const received = await receiveMail(stage, inbox)
   await label(received, 'mine')
@@ -82,7 +82,7 @@ it('takes none off while the human has not confirmed, nor in another organizatio
   expect((await read(received)).labels).toContain('mine')
 })
 
-it('goes on until the last of many messages', async () => {
+it('continues to the last of many messages', async () => {
   const received = await receiveMail(stage, inbox)
   await stage.db.query(MANY, received, 450)
   expect(await stage.db.query(LABELLED, inbox.inbox_uid)).toEqual([{ count: 450 }])

@@ -33,7 +33,7 @@ const queriesOf = (...names: string[]) =>
   )
 
 describe('a connection to the database', () => {
-  it('keeps a bounded number of plans, whatever combinations of filters the lists are asked for', async () => {
+  it('keeps a bounded number of plans, whatever combinations of filters are requested', async () => {
     const db = openDatabase(
       configOf({
         DATABASE_URL: stage.databaseUrl,

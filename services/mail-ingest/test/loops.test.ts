@@ -60,7 +60,7 @@ describe('the bytes of a mail', () => {
     expect(await pass('Subject: never ends', chunk)).toBe('Subject: never ends')
   })
 
-  it.each([1, 2, 3, 7, 100_000])('do not in chunks of %i bytes when it came over more than 50 hops', async (chunk) => {
+  it.each([1, 2, 3, 7, 100_000])('are refused in chunks of %i bytes after more than 50 hops', async (chunk) => {
     await expect(pass(hops(51) + rest, chunk)).rejects.toThrow(LoopDetectedError)
     await expect(pass(hops(51), chunk)).rejects.toThrow(LoopDetectedError)
   })
@@ -69,7 +69,7 @@ describe('the bytes of a mail', () => {
     ['by SMTP', traceFor(INBOX) + traceFor('Desk+tag@MAIL.test')],
     ['inside', traceFor(INBOX, 'internal') + traceFor(INBOX, 'internal')],
     ['in both ways', traceFor(INBOX, 'internal') + hops(3) + traceFor(INBOX)],
-  ])('do not when they came to the inbox twice before, %s', async (_, header) => {
+  ])('are refused when the mail was at the inbox twice before, %s', async (_, header) => {
     await expect(pass(header + rest, 50)).rejects.toThrow(LoopDetectedError)
   })
 
@@ -78,7 +78,7 @@ describe('the bytes of a mail', () => {
     ['twice, but to another inbox', traceFor('other@mail.test') + traceFor('other@mail.test')],
     ['twice, but at another installation', traceFor(INBOX, 'smtp', 'mx.other.test').repeat(2)],
     ['twice, says a field that is no trace', `Subject: by ${HOSTNAME} for <${INBOX}>;\r\n`.repeat(2)],
-  ])('pass when they came %s', async (_, header) => {
+  ])('pass when the mail came %s', async (_, header) => {
     expect(await pass(header + rest, 50)).toBe(header + rest)
   })
 })

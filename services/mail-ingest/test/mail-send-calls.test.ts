@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 describe('getReplySource', () => {
-  it('gives what a reply is made from, unless the caller may not see it', async () => {
+  it('returns the source of a reply, unless it is invisible to the caller', async () => {
     const id = await receiveMail(stage, inbox, { replyTo: 'team@customer.test', cc: 'c@x.test', text: 'Question?' })
     const ask = (visible_labels: ('trash' | 'spam')[], inbox_uid = inbox.inbox_uid) =>
       stage.peer('mail-ingest.getReplySource', { inbox_uid, message_id: id, visible_labels })
@@ -64,7 +64,7 @@ describe('acceptInbound', () => {
     expect(message.body.headers['Authentication-Results']).toContain('x-internal=pass')
   })
 
-  it('answers the first outcome again, even when the inbox was resumed', async () => {
+  it('repeats the first outcome, even when the inbox was resumed', async () => {
     const to = await stage.inbox()
     const delivery_id = randomUUID()
     await stage.setStatus(to, 'paused')
@@ -74,7 +74,7 @@ describe('acceptInbound', () => {
     expect(await count(to)).toBe(0)
   })
 
-  it('does not know deleted inboxes', async () => {
+  it('answers unknown for deleted inboxes', async () => {
     const to = await stage.inbox()
     await stage.deleteInbox(to)
     expect(await handOver(to)).toEqual({ outcome: 'unknown' })
@@ -82,7 +82,7 @@ describe('acceptInbound', () => {
 })
 
 describe('getSentCopy', () => {
-  it('brings in what comes back from a list before its original is here, which keeps its id', async () => {
+  it('places the sent original when a list returns it early, so that the original keeps its id', async () => {
     const copies: SentCopy[] = []
     const mailSend = createServer((_request, response) => {
       const [copy] = copies

@@ -46,7 +46,7 @@ describe('a thread', () => {
     return more.reduce<ThreadTotals>(extendTotals, extendTotals(undefined, first))
   }
 
-  it('adds up its messages', () => {
+  it('has the totals of its messages', () => {
     const sent = { direction: 'sent' as const, sender: 'desk@y', to: ['a@x'], labels: ['sent'], preview: null }
     expect(totalsOf([member(1), member(2, { cc: ['c@z'] }), member(3, sent)])).toEqual({
       labels: ['received', 'sent'],
@@ -64,7 +64,7 @@ describe('a thread', () => {
     })
   })
 
-  it('is the same in whatever order its messages come', () => {
+  it('is the same in any order of its messages', () => {
     const members = [1, 2, 3, 4].map((minute) => member(minute, { labels: [`l${minute % 2}`], sender: `s${minute}@x` }))
     const late = member(2, { sender: 's2@x', labels: ['l0'] })
     const without = totalsOf(members.filter(({ id }) => id !== late.id))
@@ -72,7 +72,7 @@ describe('a thread', () => {
     expect(totalsOf(members)).toMatchObject(listsOf(members))
   })
 
-  it('keeps the newest of its writers and files, and counts all, when twenty thousand have written to it', () => {
+  it('keeps the newest senders and files, and counts all, after twenty thousand mails', () => {
     const { list, listBytes } = LIMITS.thread
     const file = { attachment_id: 'a', start: 0, end: 1, encoding: 'none' as const, size: 1, content_type: 'x/y' }
     const writers = Array.from({ length: 20_000 }, (_, index) =>
@@ -88,18 +88,18 @@ describe('a thread', () => {
   })
 })
 
-describe('the people of a message', () => {
+describe('author and recipients of a message', () => {
   const isAmong = (address: string, ...recipients: string[]) =>
     isAmongPeople(address, { id: 'id', sender_address: 'ann@x.test', recipients: recipients.join('\n') })
 
-  it('are its author and its recipients, and no one whose address is only part of another text', () => {
+  it('match whole addresses, not addresses inside other text', () => {
     expect(isAmong('ann@x.test')).toBe(true)
     expect(isAmong('bo@x.test', 'ada@x.test', 'Bo <Bo@X.test>', 'cy@x.test')).toBe(true)
     expect(isAmong('bo@x.test', 'bo@x.test')).toBe(true)
     expect(isAmong('bo@x.test', 'jumbo@x.test', 'bo@x.test.evil', '"Bo <bo@x.test>" <eve@evil.test>')).toBe(false)
   })
 
-  it('are found among three thousand in each of twenty messages without holding up the loop', () => {
+  it('are found among three thousand in each of twenty messages without blocking the event loop', () => {
     const recipients = Array.from({ length: 3_000 }, (_, index) => `${'N'.repeat(50)} <u${index}@e.test>`)
     const begun = process.cpuUsage()
     for (let message = 0; message < 20; message++) expect(isAmong('bo@x.test', ...recipients)).toBe(false)
@@ -107,7 +107,7 @@ describe('the people of a message', () => {
   })
 })
 
-describe('a mail that is there already', () => {
+describe('a repeated mail', () => {
   const stored = (arrival_labels: string[] | null, more: Partial<StoredMail> = {}): StoredMail => ({
     inbox_uid: 'inbox',
     digest: 'd',
@@ -140,7 +140,7 @@ describe('a mail that is there already', () => {
     expect(isDuplicate(mail(...labels), [there])).toBe(duplicate)
   })
 
-  it('is told by Message-ID, author and content; without an author by the text that is shown for one', () => {
+  it('is recognised by Message-ID, author and content; without an author by the text shown for one', () => {
     const given = { headerId: '<1>', sender: 'Ada <a@x>', senderAddress: 'a@x', content: 'c' }
     const anonymous = { ...given, sender: 'a@x, b@x', senderAddress: '' }
     expect(mailDigest({ ...given, sender: 'Ada L. <a@x>' })).toBe(mailDigest(given))
@@ -243,7 +243,7 @@ describe('the payload of a received event', () => {
 })
 
 describe('ids of the label log', () => {
-  it('sort as they were made', () => {
+  it('sort in order of creation', () => {
     const ids = Array.from({ length: 10_000 }, () => uuidV7())
     expect(ids.toSorted()).toEqual(ids)
     expect(new Set(ids).size).toBe(ids.length)
@@ -255,13 +255,13 @@ describe('download links', () => {
   const links = new DownloadLinks({ publicUrl: 'https://api.test', secret: 'a secret of the test' })
   const token = links.raw('0a0a0a0a-0000-4000-8000-000000000000').download_url.split('/').at(-1) ?? ''
 
-  it('open for an hour', () => {
+  it('are valid for an hour', () => {
     expect(links.open(token)).toMatchObject({ message: '0a0a0a0a-0000-4000-8000-000000000000' })
     expect(links.open(token, Date.now() + 3_590_000)).toBeDefined()
     expect(links.open(token, Date.now() + 3_601_000)).toBeUndefined()
   })
 
-  it('of another installation do not open', () => {
+  it('of another installation are invalid', () => {
     expect(
       new DownloadLinks({ publicUrl: 'https://api.test', secret: 'another secret here' }).open(token),
     ).toBeUndefined()

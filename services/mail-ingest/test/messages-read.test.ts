@@ -49,7 +49,7 @@ describe('messages.list', () => {
       expect(subjects((await list('?ascending=true')).body)).toEqual(['old', 'sent', 'new'])
     })
 
-    it('pages by time and id, with tokens that fit no other list', async () => {
+    it('pages by time and id, with tokens that are invalid for other lists', async () => {
       for (const day of [1, 2, 2, 2, 3]) {
         await receiveMail(stage, inbox, {
           subject: `${day}-${randomUUID()}`,
@@ -93,7 +93,7 @@ describe('messages.list', () => {
       expect(await found('?subject=["invoice","lunch"]')).toEqual([])
     })
 
-    it('leaves restricted messages out unless permission and include flag let them in', async () => {
+    it('excludes restricted messages without the permission and the include flag', async () => {
       const spam = await receiveMail(stage, inbox, { subject: 'spam', text: GTUBE })
       const trash = await receiveMail(stage, inbox, { subject: 'trash' })
       await update(trash, { add_labels: ['trash'] })
@@ -180,7 +180,7 @@ describe('messages.getAttachment and files.download', () => {
     })
   })
 
-  it('403: for a link that was altered', async () => {
+  it('403: for an altered link', async () => {
     const id = await receiveMail(stage, inbox)
     const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
     const url = raw.body.download_url.replace('http://public.test/v0', stage.url)

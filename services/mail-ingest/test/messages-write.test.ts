@@ -44,7 +44,7 @@ describe('messages.update', () => {
     expect(thread.body.labels).toEqual(['received', 'done', 'received?'])
   })
 
-  it('200: logs each transition once, and nothing for what is so already', async () => {
+  it('200: logs each change once, and nothing for labels that stay', async () => {
     const id = await receiveMail(stage, inbox)
     await update(id, { remove_labels: 'unread' })
     await update(id, { remove_labels: ['unread'], add_labels: [] })
@@ -64,7 +64,7 @@ describe('messages.update', () => {
     expect(ids).toEqual(ids.toSorted())
   })
 
-  it('200: writers at the same time all have their effect', async () => {
+  it('200: applies all concurrent changes', async () => {
     const id = await receiveMail(stage, inbox)
     const names = Array.from({ length: 8 }, (_, index) => `label-${index}`)
     await Promise.all(names.map((name) => update(id, { add_labels: [name] })))
@@ -97,7 +97,7 @@ describe('messages.update', () => {
 })
 
 describe('messages.delete', () => {
-  it('204: takes the message out of its thread, and the thread goes with the last one', async () => {
+  it('204: removes the message from its thread, which is deleted with its last message', async () => {
     const first = await receiveMail(stage, inbox, {
       subject: 'first',
       attachments: [{ filename: 'a.txt', content: 'a' }],

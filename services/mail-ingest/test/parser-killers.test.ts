@@ -68,7 +68,7 @@ describe.each([
   }, 90_000)
 })
 
-describe('a mail that takes the process with it', () => {
+describe('a mail that kills the process', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage({ ROLES: 'smtp,api' })
@@ -90,7 +90,7 @@ describe('a mail that takes the process with it', () => {
     return spawn(process.execPath, [PROCESS, JSON.stringify(variables)], { stdio: ['ignore', 'ignore', 'inherit'] })
   }
 
-  it('is stored unparsed after three deaths, because an attempt is counted before it starts', async () => {
+  it('is stored unparsed after the process died three times, because attempts are counted before they start', async () => {
     const inbox = await stage.inbox()
     const id = await send(stage, inbox, 'deadly')
     for (const attempts of [1, 2, 3]) {
@@ -118,7 +118,7 @@ describe('while no parser can start', () => {
   }, 60_000)
   afterAll(() => stage.stop(), 30_000)
 
-  it('mails wait for one, and no attempt of theirs is counted', async () => {
+  it('mails wait, and no attempt is counted', async () => {
     const inbox = await stage.inbox()
     await send(stage, inbox, 'patient')
     const { inbound } = stage.db.orm

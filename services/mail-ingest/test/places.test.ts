@@ -6,7 +6,7 @@ function work() {
   return { promise, end: resolve }
 }
 
-describe('the places of a pipeline', () => {
+describe('the slots of a pipeline', () => {
   it('are free again when their work has ended', async () => {
     const places = new Places(2)
     const [first, second] = [work(), work()]
@@ -21,7 +21,7 @@ describe('the places of a pipeline', () => {
     expect(places.free).toBe(2)
   })
 
-  it('are given up by work that takes long, up to four times as many', async () => {
+  it('are released by work that takes long, up to four times as many runs', async () => {
     const places = new Places(2)
     const all = Array.from({ length: 8 }, work)
     const taken: number[] = []
@@ -38,7 +38,7 @@ describe('the places of a pipeline', () => {
     await places.empty()
   })
 
-  it('are not taken by slow work, which has one of its own', async () => {
+  it('are not taken by slow work, which has a slot of its own', async () => {
     const places = new Places(1)
     const slow = work()
     const done = places.during(slow.promise, true)

@@ -63,7 +63,7 @@ async function fileOf(blob: string): Promise<string> {
 }
 
 describe('the purge of an inbox', () => {
-  it('is done when its bytes are gone too, those that were written twice among them', async () => {
+  it('is complete when its bytes are deleted too, including blobs written twice', async () => {
     const copy = await sentCopy(stage, inbox)
     await Promise.all(Array.from({ length: 4 }, () => stage.peer('mail-ingest.placeSent', copy)))
     await receiveMail(stage, inbox)
@@ -74,7 +74,7 @@ describe('the purge of an inbox', () => {
     expect(await stage.db.orm.rawMail.count({ where: { blob: { contains: inbox.inbox_uid } } })).toBe(0)
   })
 
-  it('waits for a copy that is just being written, and takes what a dead process left of one', async () => {
+  it('waits for a copy that is being written, and deletes what a dead process left of one', async () => {
     const blob = `mailbox/${inbox.inbox_uid}/${randomUUID()}`
     await rawMails.reserve(stage.db, [blob])
     const blobs = await openBlobStore(`directory:${stage.blobs}`)
@@ -97,7 +97,7 @@ describe('the purge of an inbox', () => {
     expect(await copiesOf(inbox)).toEqual([])
   })
 
-  it('is done for others while it fails for one, which has its turn again', async () => {
+  it('continues for others while it fails for one, which is retried', async () => {
     const stuck = await stage.inbox()
     await receiveMail(stage, stuck)
     await receiveMail(stage, inbox)
@@ -117,7 +117,7 @@ describe('the purge of an inbox', () => {
     expect(await stage.db.orm.message.count({ where: { inboxUid: stuck.inbox_uid } })).toBe(0)
   }, 60_000)
 
-  it('waits for no other organization, however much of that was deleted before', async () => {
+  it('does not wait for another organization, however much that one has deleted before', async () => {
     const { db } = stage
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(MANY_DELETED, large, small, 200)
@@ -152,7 +152,7 @@ describe('the purge of an inbox', () => {
     expect((await waiting()).oldest).toBe(0)
   }, 30_000)
 
-  it('hides everything from the moment it is told of, whatever is still there', async () => {
+  it('hides everything as soon as the deletion is consumed', async () => {
     const id = await receiveMail(stage, inbox, { subject: 'hidden' })
     const { organization_id, inbox_uid: inboxUid } = inbox
     const organization = callerOf({ organization_id })
@@ -174,14 +174,14 @@ describe('the purge of an inbox', () => {
     await purged(inbox)
   })
 
-  it('is asked about by the gateway, and begins with the question when no event told of it', async () => {
+  it("starts at the gateway's request when the event was not consumed", async () => {
     await receiveMail(stage, inbox)
     expect(await ask(inbox)).toEqual({ purged: false })
     await waitFor(async () => (await ask(inbox)).purged, { what: 'the purge' })
     expect(await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
   })
 
-  it('is no trouble for a copy whose bytes are gone already', async () => {
+  it('does not fail on a copy whose bytes are deleted already', async () => {
     const copy = await sentCopy(stage, inbox)
     await stage.deleteInbox(inbox)
     const lost = { ...copy, blob: { ...copy.blob, name: `outbound/${randomUUID()}` } }
@@ -195,25 +195,34 @@ describe('the purge of an inbox', () => {
 })
 
 describe('the deletion of an organization', () => {
-  it.each([1, 2, 3])('forgets that it got mail, and its addresses, whatever comes first (seed %i)', async (seed) => {
-    const { db, topics } = stage
-    const organizationId = randomUUID()
-    const [one, two] = [await stage.inbox(), await stage.inbox()].map((each) => ({ ...scopeOf(each), organizationId }))
-    if (!one || !two) throw new Error('no inboxes')
-    await db.orm.receivingOrganization.create({ data: { organizationId, since: new Date() } })
-    const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
-    await deliverShuffled(
-      consumer,
-      seed,
-      inboxDeletedEvent(one),
-      organizationDeletedEvent(organizationId),
-      inboxDeletedEvent(two),
-    )
-    await waitFor(async () => (await db.orm.deletedOrganization.findUnique({ where: { organizationId } }))?.purgedAt, {
-      what: 'the purge',
-    })
-    expect(await db.orm.receivingOrganization.count({ where: { organizationId } })).toBe(0)
-    const left = await db.orm.deletedInbox.findMany({ where: { organizationId } })
-    expect(left.map(({ address }) => address)).toEqual([null, null])
-  })
+  it.each([1, 2, 3])(
+    'deletes the record that it received mail, and its addresses, in any order of events (seed %i)',
+    async (seed) => {
+      const { db, topics } = stage
+      const organizationId = randomUUID()
+      const [one, two] = [await stage.inbox(), await stage.inbox()].map((each) => ({
+        ...scopeOf(each),
+        organizationId,
+      }))
+      if (!one || !two) throw new Error('no inboxes')
+      await db.orm.receivingOrganization.create({ data: { organizationId, since: new Date() } })
+      const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
+      await deliverShuffled(
+        consumer,
+        seed,
+        inboxDeletedEvent(one),
+        organizationDeletedEvent(organizationId),
+        inboxDeletedEvent(two),
+      )
+      await waitFor(
+        async () => (await db.orm.deletedOrganization.findUnique({ where: { organizationId } }))?.purgedAt,
+        {
+          what: 'the purge',
+        },
+      )
+      expect(await db.orm.receivingOrganization.count({ where: { organizationId } })).toBe(0)
+      const left = await db.orm.deletedInbox.findMany({ where: { organizationId } })
+      expect(left.map(({ address }) => address)).toEqual([null, null])
+    },
+  )
 })

@@ -66,7 +66,7 @@ const endsOfLeases = async () => (await db.orm.inbound.findMany()).map(({ leased
 const endAllLeases = () => db.query(sql(`update inbound set leased_until = now() - interval '1 second'`))
 
 describe('a run of mails', () => {
-  it('holds the oldest of each lane in order, and nobody gets another of that lane meanwhile', async () => {
+  it('has the oldest mails of each lane in order, and no other worker gets mail of that lane', async () => {
     const [a, b] = [randomUUID(), randomUUID()]
     await add([
       { lane: a, name: 'a1' },
@@ -82,7 +82,7 @@ describe('a run of mails', () => {
     expect(namesOf(await take())).toEqual(['a3'])
   })
 
-  it('takes as many lanes as there is room for, the one that waits longest first', async () => {
+  it('takes as many lanes as there are slots, the longest waiting first', async () => {
     const lanes = [randomUUID(), randomUUID(), randomUUID()]
     await add(lanes.map((lane, index) => ({ lane, name: String(index) })))
     expect(namesOf(await take(2))).toEqual(['0', '1'])
@@ -101,7 +101,7 @@ describe('a run of mails', () => {
     expect(namesOf(runs.slice(1))).toEqual(['a b'])
   })
 
-  it('is a single mail when it was tried before, and ends before such a mail: it may end the process again', async () => {
+  it('is a single mail when it was tried before, and ends before such a mail, which may kill the process again', async () => {
     const lane = randomUUID()
     await add([
       { lane, name: 'a' },
@@ -134,7 +134,7 @@ describe('a run of mails', () => {
 })
 
 describe('a slow mail', () => {
-  it('is taken for a slow place only, alone, and keeps its place in its inbox', async () => {
+  it('is taken for a slow slot only, alone, and keeps its position in its inbox', async () => {
     const [lane, other] = [randomUUID(), randomUUID()]
     await add([
       { lane, name: 'slow' },
@@ -154,7 +154,7 @@ describe('a slow mail', () => {
     expect(namesOf(await take())).toEqual(['next'])
   })
 
-  it('is one of as many as there are slow places', async () => {
+  it('is limited by the number of slow slots', async () => {
     await add(['a', 'b', 'c'].map((name) => ({ lane: randomUUID(), name })))
     for (const mail of (await take()).flat()) await queue.moveToSlowLane(db, mail)
     expect(namesOf(await queue.take(db, randomUUID(), 10, 2))).toEqual(['a', 'b'])
@@ -173,7 +173,7 @@ describe('slow mails of several inboxes', () => {
     return mail.recipient
   }
 
-  it('are taken in turns, so that a backlog in some keeps the lane from no other', async () => {
+  it('are taken in rotation, so that a backlog in some does not block the lane for others', async () => {
     const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()]
     const names = [
       ...['a1', 'a2', 'a3'].map((name) => ({ lane: a, name })),
@@ -188,7 +188,7 @@ describe('slow mails of several inboxes', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
   })
 
-  it('come after those of organizations that had no turn', async () => {
+  it('come after those of organizations not served recently', async () => {
     const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()]
     await add([
       { lane: a, name: 'one' },
@@ -210,7 +210,7 @@ update inbound set kind = 'mail', pod_id = gen_random_uuid(), inbox_uid = lane, 
     expect(order).toEqual(['one', 'other', 'two of the same'])
   })
 
-  it('are overdue together once the first has held up its inbox for a minute, and need no slow place then', async () => {
+  it('are overdue together once the first has held up its inbox for a minute, and then need no slow slot', async () => {
     const lane = randomUUID()
     await add([
       { lane, name: 'first' },
@@ -234,7 +234,7 @@ update inbound set kind = 'mail', pod_id = gen_random_uuid(), inbox_uid = lane, 
 })
 
 describe('the lease of a mail', () => {
-  it('is renewed for as long as its holder works, so that others do not get it', async () => {
+  it('is renewed while its holder works, so that others do not get the mail', async () => {
     await add([{ lane: randomUUID(), name: 'slow' }])
     const [run = []] = await take()
     const [before = 0] = await endsOfLeases()
@@ -262,7 +262,7 @@ describe('the lease of a mail', () => {
     expect(await db.orm.inbound.count()).toBe(0)
   })
 
-  it('costs the mails of a dead holder one attempt together, and more of them only what begins by itself', async () => {
+  it('costs the mails of a dead holder one attempt together, and further attempts only those retried alone', async () => {
     const lane = randomUUID()
     await add([...numbered(lane, 3), { lane: randomUUID(), name: 'elsewhere' }])
     const held = await take()
@@ -284,7 +284,7 @@ describe('the lease of a mail', () => {
     expect(await counted()).toEqual([4, 1, 1, 1])
   })
 
-  it('is not brought back once another has the mail, but after an outage when nobody has', async () => {
+  it('is not renewed once another worker has the mail, but is after an outage when none has', async () => {
     await add([
       { lane: randomUUID(), name: 'lost' },
       { lane: randomUUID(), name: 'kept' },

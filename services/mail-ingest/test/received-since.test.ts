@@ -3,7 +3,7 @@ import { receivedSince } from '../src/inbound/store.ts'
 import { receiveMail } from './mailbox-fixture.ts'
 import { openStage, type Stage } from './stage.ts'
 
-describe('which organizations hold mail that arrived since a moment', () => {
+describe('the organizations with mail that arrived since a given time', () => {
   let stage: Stage
 
   beforeAll(async () => {
@@ -11,7 +11,7 @@ describe('which organizations hold mail that arrived since a moment', () => {
   }, 60_000)
   afterAll(() => stage.stop(), 30_000)
 
-  it('goes by when a mail arrived, whatever its sender says', async () => {
+  it('are determined by the arrival of mail, not by its Date', async () => {
     const inbox = await stage.inbox()
     const ask = (since: Date) => receivedSince(stage.db, [randomUUID(), inbox.organization_id], since.toISOString())
     const before = new Date(Date.now() - 60_000)

@@ -34,8 +34,8 @@ const remembered = () =>
     orderBy: { position: 'desc' },
   })
 
-describe('an id that a mail names and that no message carries', () => {
-  it('makes one thread of the mails of one organization that name it, in either header', async () => {
+describe('an id that mails refer to and that no message has', () => {
+  it('joins mails of one organization that refer to it into one thread, in either header', async () => {
     const ticket = madeId('tickets.customer.test')
     const [first, second, third] = await threadsOf(
       { inReplyTo: ticket },
@@ -52,7 +52,7 @@ describe('an id that a mail names and that no message carries', () => {
     expect(two.message.thread_id).toBe(one.message.thread_id)
   })
 
-  it('does not let mail of another organization in that names it', async () => {
+  it('does not join mail of another organization that refers to it', async () => {
     const ticket = madeId()
     const [first, stranger, again] = await threadsOf(
       { inReplyTo: ticket },
@@ -66,13 +66,13 @@ describe('an id that a mail names and that no message carries', () => {
     expect(again).toBe(stranger)
   })
 
-  it('brings a question that arrives after its answer into the thread of that, whatever its domain', async () => {
+  it("joins a message that arrives after its answer to the answer's thread, whatever its domain", async () => {
     const question = madeId('other.test')
     const [answer, asked] = await threadsOf({ inReplyTo: question }, { messageId: question, ...OTHER })
     expect(asked).toBe(answer)
   })
 
-  it('counts only where the reply headers name nothing that is stored', async () => {
+  it('counts only when the reply headers name no stored message', async () => {
     const [ticket, stored] = [madeId(), madeId()]
     const [first, other, mail] = await threadsOf(
       { inReplyTo: ticket },
@@ -89,7 +89,7 @@ describe('an id that a mail names and that no message carries', () => {
   it.each<[string, Letter]>([
     ['spam', { text: GTUBE }],
     ['unauthenticated', { via: 'eve@evil.test' }],
-  ])('is neither remembered for %s mail, nor brings it into a thread', async (_what, distrusted) => {
+  ])('is neither remembered for %s mail, nor joins it to a thread', async (_what, distrusted) => {
     const [own, ticket] = [madeId(), madeId()]
     const [, genuine, forged, late] = await threadsOf(
       { inReplyTo: ticket, ...distrusted },
@@ -103,7 +103,7 @@ describe('an id that a mail names and that no message carries', () => {
     expect(await remembered()).toHaveLength(2)
   })
 
-  it('is one of the newest twenty of its thread', async () => {
+  it('is kept while it is one of the newest twenty of its thread', async () => {
     const ids = Array.from({ length: 25 }, () => madeId())
     const next = madeId()
     const [first, newer] = await threadsOf({ references: ids }, { inReplyTo: ids[24], references: [next] })
@@ -129,7 +129,7 @@ describe('an id that a mail names and that no message carries', () => {
     expect(left.map(({ threadId }) => threadId)).toEqual([two.message.thread_id, two.message.thread_id])
   })
 
-  it('goes with its thread, and with its inbox', async () => {
+  it('is deleted with its thread, and with its inbox', async () => {
     const { stage, inbox } = post
     const messageId = madeId()
     await threadsOf({ messageId, inReplyTo: madeId() }, { inReplyTo: madeId() })

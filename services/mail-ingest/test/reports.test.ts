@@ -21,8 +21,8 @@ async function deliver(to: string, type: string, ...parts: string[]): Promise<vo
 const isAbout = (deliveryId: string) => (record: CollectedRecord) => record.key === deliveryId
 const idle = () => waitFor(async () => (await stage.db.orm.inbound.count()) === 0, { what: 'an empty queue' })
 
-describe('what comes to a return path', () => {
-  it('is handed on as a bounce report, naming the delivery', async () => {
+describe('a mail to a return path', () => {
+  it('is passed on as a bounce report that names the delivery', async () => {
     const id = randomUUID()
     await deliver(
       stage.returnPath.addressFor(id),
@@ -43,7 +43,7 @@ describe('what comes to a return path', () => {
     })
   })
 
-  it('is handed on as a complaint', async () => {
+  it('is passed on as a complaint', async () => {
     const id = randomUUID()
     await deliver(
       stage.returnPath.addressFor(id),
@@ -62,7 +62,7 @@ describe('what comes to a return path', () => {
     })
   })
 
-  it('is dropped when it is no report, and nothing of it is kept', async () => {
+  it('is dropped when it is not a report, and nothing of it is stored', async () => {
     const id = randomUUID()
     const to = stage.returnPath.addressFor(id)
     await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to, subject: 'I am away', text: 'until Monday' })

@@ -22,7 +22,7 @@ beforeEach(async () => {
 const list = () => stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
 const mail = 'From: ada@customer.test\r\nSubject: stubborn\r\nMessage-ID: <stubborn@x.test>\r\n\r\nbody\r\n'
 
-describe('a mail that got 250', () => {
+describe('an accepted mail', () => {
   it('is stored from its headers after three attempts that ended with their process', async () => {
     await stage.db.orm.$executeRawUnsafe('alter table inbound alter column attempts set default 3')
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
@@ -35,7 +35,7 @@ describe('a mail that got 250', () => {
     expect(await file.text()).toContain(mail)
   })
 
-  it('is stored without its headers when they cannot be stored either, and from nobody: the return path is no author', async () => {
+  it('is stored without its headers when they cannot be stored either, and without an author', async () => {
     await stage.db.orm.$executeRawUnsafe('alter table inbound alter column attempts set default 6')
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     const all = () => stage.call(inbox.caller, 'messages.list', 'GET', '/messages?include_unauthenticated=true')
@@ -46,7 +46,7 @@ describe('a mail that got 250', () => {
     expect(message).not.toHaveProperty('subject')
   })
 
-  it('is taken up again when its lease has ended, in order of arrival', async () => {
+  it('is processed again when its lease has ended, in order of arrival', async () => {
     // As if another process had taken the first mail and died.
     await stage.db.orm.$executeRawUnsafe(
       `alter table inbound alter column attempts set default 0, alter column leased_until set default now() + interval '3 seconds'`,
@@ -89,7 +89,7 @@ describe('while the blob store cannot be read', () => {
 })
 
 describe('while PostgreSQL refuses', () => {
-  it('a mail gets 451 and comes again later', async () => {
+  it('a mail gets 451 and is retried later', async () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
     const database = new URL(stage.databaseUrl).pathname.slice(1)
@@ -111,7 +111,7 @@ describe('while PostgreSQL refuses', () => {
 })
 
 describe('while the gateway does not answer', () => {
-  it('recipients get 451, and return paths are still taken', async () => {
+  it('recipients get 451, and return paths are still accepted', async () => {
     const topics = await createTopics([])
     const smtpPort = await freePort()
     const config = configOf({
@@ -135,7 +135,7 @@ describe('while the gateway does not answer', () => {
   })
 })
 
-describe('roles that run apart', () => {
+describe('roles in separate processes', () => {
   it('hand mail from the SMTP process to the pipeline of another, and the API is elsewhere', async () => {
     const smtpPort = await freePort()
     const port = await freePort()
@@ -158,7 +158,7 @@ describe('roles that run apart', () => {
 })
 
 describe('a deleted inbox', () => {
-  it('is emptied, bytes included, and takes nothing any more', async () => {
+  it('is purged, bytes included, and accepts nothing more', async () => {
     await receiveMail(stage, inbox, { attachments: [{ filename: 'a.txt', content: 'a' }] })
     const { orm } = stage.db
     const where = { inboxUid: inbox.inbox_uid }
@@ -180,7 +180,7 @@ describe('a deleted inbox', () => {
     await smtp.quit()
   })
 
-  it('is buried once, however often the event comes, and late copies stay out', async () => {
+  it('is marked deleted once, however often the event arrives, and accepts no late copies', async () => {
     const announced: string[] = []
     const { db } = stage
     const consumer = tenancyConsumer({

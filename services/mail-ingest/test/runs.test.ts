@@ -34,7 +34,7 @@ const subjects = async (inbox: TestInbox) => (await stored(inbox)).map(({ subjec
 const allOf = (inbox: TestInbox, count: number) =>
   waitFor(async () => (await stored(inbox)).length === count, { what: `${count} mails`, timeout: 20_000 })
 
-describe('mails of one inbox that wait', () => {
+describe('waiting mails of one inbox', () => {
   it('are stored in the order of their arrival, many of them in one transaction', async () => {
     const inbox = await stage.inbox()
     const names = Array.from({ length: 20 }, (_, index) => `mail ${index}`)
@@ -47,7 +47,7 @@ describe('mails of one inbox that wait', () => {
     expect(transactions.size).toBeLessThan(names.length / 2)
   })
 
-  it('join the thread of one that is stored with them, and the same mail twice is stored once', async () => {
+  it('join the thread of a mail stored with them, and a repeated mail is stored once', async () => {
     const inbox = await stage.inbox()
     const to = inbox.address
     const common = { port: stage.smtpPort, from: 'ada@customer.test', to }
@@ -67,7 +67,7 @@ describe('mails of one inbox that wait', () => {
     expect(body.threads).toMatchObject([{ message_count: 3, subject: 'Re: root, late' }])
   })
 
-  it('do not pass one that fails: those before it are stored, those behind it wait, no attempt of theirs is counted', async () => {
+  it('do not overtake a failing one: earlier ones are stored, later ones wait without a counted attempt', async () => {
     const { db } = stage
     const inbox = await stage.inbox()
     const other = await stage.inbox()

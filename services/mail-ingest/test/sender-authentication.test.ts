@@ -64,7 +64,7 @@ async function discarded(mail: Omit<Submission, 'port'>): Promise<string> {
   return JSON.parse((await facts.next(isFact, { what: 'the discard' })).value).reason
 }
 
-describe('a sender', () => {
+describe('sender authentication', () => {
   it.each([
     ['by SPF for its own domain', { from: 'ada@spf.test' }],
     [
@@ -73,7 +73,7 @@ describe('a sender', () => {
     ],
     ['by a DKIM signature of its domain', { from: 'ada@dkim.test', dkim: dkim('dkim.test') }],
     ['by DMARC', { from: 'ada@strict.test', dkim: dkim('strict.test') }],
-  ])('is verified %s', async (_how, mail) => {
+  ])('passes %s', async (_how, mail) => {
     const envelope = 'envelope' in mail ? { envelope: { ...mail.envelope, to: inbox.address } } : {}
     const { type, restricted, message } = await receive({ ...mail, ...envelope })
     expect(type).toBe('message.received')
@@ -87,7 +87,7 @@ describe('a sender', () => {
     ['SPF passes for somebody else', { from: 'ceo@nothing.test', envelope: { from: 'eve@spf.test' } }],
     ['a signature is of somebody else', { from: 'ceo@nothing.test', dkim: dkim('dkim.test') }],
     ['DMARC fails under a permissive policy', { from: 'ada@permissive.test' }],
-  ])('is unauthenticated when %s', async (_why, mail) => {
+  ])('labels mail unauthenticated when %s', async (_why, mail) => {
     const envelope = 'envelope' in mail ? { envelope: { ...mail.envelope, to: inbox.address } } : {}
     const { type, restricted, message } = await receive({ ...mail, ...envelope })
     expect(type).toBe('message.received.unauthenticated')
@@ -112,7 +112,7 @@ describe('a sender', () => {
     '"mx\\.mail.test"; dmarc=pass',
     'mx.mail.test.; dmarc=pass',
     'mx.mail.test/1; dmarc=pass',
-  ])('cannot bring results of authentication in our name: %s', async (value) => {
+  ])("does not accept authentication results in this server's name: %s", async (value) => {
     const headers = {
       'Authentication-Results': `${value} header.from=bank.test`,
       'Received-SPF': 'pass (bank.test)',
@@ -127,7 +127,7 @@ describe('a sender', () => {
     ])
   })
 
-  it('is described in a member of its own, in lists too', async () => {
+  it('is shown in a member of its own, in lists too', async () => {
     const { message } = await receive({ from: 'Ada <Ada@STRICT.test>', dkim: dkim('strict.test') })
     expect(message.authentication).toEqual({
       verdict: 'pass',
@@ -141,13 +141,13 @@ describe('a sender', () => {
     expect(body.messages[0].authentication).toEqual(message.authentication)
   })
 
-  it('of a mail that fails under a permissive policy is described as failed', async () => {
+  it('shows a failure under a permissive policy', async () => {
     const { message } = await receive({ from: 'ada@permissive.test' })
     expect(message.authentication).toMatchObject({ verdict: 'fail', dmarc: 'fail', from_domain: 'permissive.test' })
   })
 })
 
-describe('a forwarder that is trusted', () => {
+describe('a trusted forwarder', () => {
   const forwarded = async (signingDomain: string, original: string, more = '') => {
     const raw = Buffer.from(
       `From: ada@strict.test\r\nTo: ${inbox.address}\r\nSubject: forwarded\r\nMessage-ID: <${randomUUID()}@strict.test>\r\n${more}\r\nHello\r\n`,
@@ -162,7 +162,7 @@ describe('a forwarder that is trusted', () => {
     return { envelope: { from: `bounce@${signingDomain}`, to: inbox.address }, raw: Buffer.concat([seal, raw]) }
   }
 
-  it('may vouch for a sender whose mail it broke', async () => {
+  it('can vouch for a sender whose signature it broke', async () => {
     const { type, message } = await receive(await forwarded('forwarder.test', 'pass header.from=Strict.test'))
     expect(type).toBe('message.received')
     expect(message.headers['Authentication-Results']).toContain('arc=pass')
@@ -208,7 +208,7 @@ describe('a mail that was changed after it was signed', () => {
     },
   )
 
-  it('is unauthenticated, not discarded, when words were added behind what its length covers', async () => {
+  it('is unauthenticated, not discarded, when text was added beyond the signed length', async () => {
     const { type, message } = await receive(
       await signed((mail) => `${mail}Words of another.\r\n`, { maxBodyLength: 15 }),
     )
@@ -216,12 +216,12 @@ describe('a mail that was changed after it was signed', () => {
     expect(message.authentication).toMatchObject({ verdict: 'fail', dkim: 'policy', dmarc: 'fail' })
   })
 
-  it('passes with a length that covers all of it', async () => {
+  it('passes with a signed length that covers all of it', async () => {
     const { message } = await receive(await signed((mail) => mail, { maxBodyLength: 15 }))
     expect(message.authentication).toMatchObject({ verdict: 'pass', dkim: 'pass', dmarc: 'pass' })
   })
 
-  it('is discarded when what it covers was changed', async () => {
+  it('is discarded when signed content was changed', async () => {
     const { raw, envelope } = await signed((mail) => mail.replace('Signed', 'Other'))
     expect(await discarded({ raw, envelope })).toBe('dmarc')
   })
@@ -235,7 +235,7 @@ describe('the raw mails of discarded mail', () => {
   })
 })
 
-describe('a report about our own mail', () => {
+describe('a report about sent mail', () => {
   async function reported(signer: string, change: (raw: string) => string = (raw) => raw): Promise<string[]> {
     const id = randomUUID()
     const to = stage.returnPath.addressFor(id)
@@ -251,7 +251,7 @@ describe('a report about our own mail', () => {
     return JSON.parse(record.value).authenticated
   }
 
-  it('names the domains that it is authenticated for, and no others', async () => {
+  it('has the domains that it is authenticated for, and no others', async () => {
     expect(await reported('dkim.test')).toEqual(['dkim.test'])
     expect(await reported('dkim.test', (raw) => raw.replace('gone@', 'other@'))).toEqual([])
     expect(await reported('keyless.test')).toEqual([])

@@ -88,7 +88,7 @@ describe('the verdict on a sender', () => {
       false,
       { ...dmarc('fail'), ...vouchedUncovered },
     ],
-  ])('that fails %s', (_what, discard, given) => {
+  ])('for a failing mail %s', (_what, discard, given) => {
     expect(conclude(findings(given))).toEqual({ verdict: 'fail', discard, temporary: false })
   })
 })

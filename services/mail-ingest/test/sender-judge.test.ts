@@ -62,7 +62,7 @@ function signed(body: string, lengths: readonly (number | undefined)[]): Buffer 
 }
 const TEN = Array.from({ length: 10 }, (_, index) => 1_000_000 + index)
 
-describe('a mail that is made to cost time', () => {
+describe('a mail that is expensive to authenticate', () => {
   it.each<[string, () => Buffer]>([
     ['ten lengths of blanks', () => signed('a \t \t\r\n'.repeat((38 * MB) / 7), TEN)],
     ['one signature over blanks', () => signed('a \t \t\r\n'.repeat((10 * MB) / 7), [undefined])],
@@ -71,7 +71,7 @@ describe('a mail that is made to cost time', () => {
     ['nothing but line feeds', () => signed('\n'.repeat(10 * MB), TEN)],
     ['a long From', () => Buffer.from(`From: ${'(<"a@b",'.repeat(25_000)}\r\n\r\nx\r\n`)],
     ['ten thousand fields', () => Buffer.from(`From: a@evil.test\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n`)],
-  ])('is judged within a budget, and holds up no other: %s', async (_what, make) => {
+  ])('is authenticated within a budget, and holds up no other: %s', async (_what, make) => {
     const raw = make()
     let longest = Number.POSITIVE_INFINITY
     // A collection of garbage, or the compiler, may fall into any try.
@@ -106,20 +106,20 @@ describe('a mail that is made to cost time', () => {
     return longest
   }
 
-  it('costs nobody else a verdict when it keeps its thread', async () => {
+  it('costs no other mail its verdict when it blocks the thread', async () => {
     const impatient = new SenderJudge({ dns: new DnsCache([zone.address]), cpuMs: 1 })
     expect((await authenticate(signed('a\r\n'.repeat(MB), TEN), '', impatient)).authentication.verdict).toBe('none')
     await impatient.stop()
     await expect(authenticate(GOOD, '', impatient)).rejects.toThrow('no sender can be judged now')
   })
 
-  it('takes all of an honest mail: forty megabytes of a file', async () => {
+  it('does not affect an honest mail of forty megabytes', async () => {
     const verdict = await authenticate(signed(`${'A'.repeat(76)}\r\n`.repeat((39 * MB) / 78), [undefined, undefined]))
     expect(verdict.authentication).toMatchObject({ verdict: 'pass', spf: 'pass', dmarc: 'pass' })
   })
 })
 
-describe('the thread of the judge', () => {
+describe('the authentication thread', () => {
   it('starts with the first mail that needs it, and ends when none comes', async () => {
     const lazy = new SenderJudge({ dns: new DnsCache([zone.address]), idleMs: 50 })
     const trusted = await authenticate(GOOD, 'ann@good.test', lazy, true)
@@ -151,7 +151,7 @@ async function expectOneAuthor(header: string): Promise<string> {
   return authentication.verdict
 }
 
-describe('a sender that passes is the one that is shown', () => {
+describe('an authenticated sender is the one that is shown', () => {
   it.each([
     'From: =?utf-8?q?CEO_=3Cceo=40bank.test=3E?=, attacker@evil.test',
     'From: =?utf-8?q?CEO_=3Cceo=40bank.test=3E?=; attacker@evil.test',

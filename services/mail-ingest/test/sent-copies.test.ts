@@ -161,7 +161,7 @@ describe('a sent copy', () => {
     expect(await firedTypes(copy.message_id)).toEqual(['message.deleted'])
   })
 
-  it('draws answers into its thread', async () => {
+  it('has answers join its thread', async () => {
     const { copy, accepted } = await story()
     await deliver(accepted)
     const answer = await receiveMail(stage, inbox, { inReplyTo: copy.message_id })
@@ -188,7 +188,7 @@ describe('a sent copy', () => {
   })
 })
 
-describe('facts about a delivery', () => {
+describe('delivery events', () => {
   it('become labels and events, each once, however often they arrive', async () => {
     const { copy, accepted, handedOver, delayed, delivered, complained } = await story()
     await deliver(accepted, handedOver, handedOver, delayed, delayed)
@@ -238,13 +238,13 @@ describe('facts about a delivery', () => {
     expect(list.body.count).toBe(1)
   })
 
-  it('let the mail leave before it is delivered, in whatever order they come', async () => {
+  it('publish message.sent before message.delivered, in any order of arrival', async () => {
     const { copy, accepted, handedOver, delivered } = await story()
     await deliver(accepted, delivered, handedOver)
     expect(await firedTypes(copy.message_id)).toEqual(['message.sent', 'message.delivered'])
   })
 
-  it('wait for a copy that is not there yet', async () => {
+  it('wait for a copy that is not stored yet', async () => {
     const { copy, accepted, handedOver, delivered, delayed } = await story()
     await deliver(delivered, handedOver, delayed, delivered)
     expect((await get(copy.message_id)).status).toBe(404)
@@ -253,7 +253,7 @@ describe('facts about a delivery', () => {
     expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
   })
 
-  it('tell of bounces and rejections', async () => {
+  it('publish bounces and rejections', async () => {
     const { copy, accepted, bounced, delayed } = await story()
     await deliver(accepted, delayed, bounced)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'bounced'])
@@ -270,7 +270,7 @@ describe('facts about a delivery', () => {
     expect(JSON.parse(reject?.value ?? '').reject).toMatchObject({ reason: 'Bad content' })
   })
 
-  it('go on to pod and organization when the whole inbox was deleted', async () => {
+  it('are still published to pod and organization when the whole inbox was deleted', async () => {
     const { copy, accepted, delivered } = await story()
     const early = await story()
     await deliver(accepted, early.delivered)

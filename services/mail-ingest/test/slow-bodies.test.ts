@@ -2,7 +2,7 @@ import { slowRequest } from '@restante/testkit'
 import { pathOf, receiveMail } from './mailbox-fixture.ts'
 import { openStage, type Stage } from './stage.ts'
 
-describe('an update of labels whose body takes long', () => {
+describe('an update of labels with a slow body', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage()

@@ -29,7 +29,7 @@ async function attack({ address }: TestInbox): Promise<void> {
   await sendMail({ port: stage.smtpPort, envelope: { from: 'eve@evil.test', to: address }, raw })
 }
 
-describe('behind a slow mail that has waited a minute for its lane', () => {
+describe('after a slow mail that has waited a minute for its lane', () => {
   it('an honest mail is stored in order: the slow one is stored unparsed', async () => {
     const victim = await stage.inbox()
     for (let index = 0; index < 4; index++) await attack(await stage.inbox())
@@ -49,8 +49,8 @@ describe('behind a slow mail that has waited a minute for its lane', () => {
   }, 120_000)
 })
 
-describe('while ten mails that take long are in work', () => {
-  it('mail of another tenant and sent copies pass them, and each is stored once in the end', async () => {
+describe('while ten slow mails are in progress', () => {
+  it('mail of another tenant and sent copies overtake them, and each is finally stored once', async () => {
     const victims = await Promise.all(Array.from({ length: HOSTILE }, () => stage.inbox()))
     const other = await stage.inbox()
     await receiveMail(stage, other)

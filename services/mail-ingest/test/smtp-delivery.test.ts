@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop(), 30_000)
 
 describe('a mail that arrives by SMTP', () => {
-  it('is in the mailbox, and its event is out, with everything a reader needs', async () => {
+  it('is in the mailbox, and its event is published, with everything that a reader needs', async () => {
     const inbox = await stage.inbox()
     await sendMail({
       port: stage.smtpPort,

@@ -21,8 +21,8 @@ const subjects = async (count: number): Promise<string[]> => {
   return messages.map(({ subject }: { subject: string }) => subject).sort()
 }
 
-describe('a session', () => {
-  it('takes pipelined commands in their order, mails included', async () => {
+describe('an SMTP session', () => {
+  it('processes pipelined commands in order, mails included', async () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.command('EHLO client.test')
     const envelope = `MAIL FROM:<ada@x.test>\r\nRCPT TO:<${inbox.address}>\r\nDATA\r\n`
@@ -34,7 +34,7 @@ describe('a session', () => {
     smtp.drop()
   })
 
-  it('forgets sender and recipients with RSET, with a refused mail, and after each mail', async () => {
+  it('clears sender and recipients at RSET, after a refused mail, and after each mail', async () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@x.test', inbox.address)
     await smtp.command('RSET')
@@ -51,7 +51,7 @@ describe('a session', () => {
     expect(await subjects(1)).toEqual(['good'])
   })
 
-  it('reads the same mail however its bytes are cut into packets', async () => {
+  it('reads the same mail however its bytes are split into packets', async () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('ada@x.test', inbox.address)
     await smtp.command('DATA')
@@ -73,7 +73,7 @@ describe('a session', () => {
     expect(body.text).toBe('.\n..two\n.\nend\n')
   })
 
-  it('forgets what was said in plain text before STARTTLS, also what came in the same packet', async () => {
+  it('discards plain-text input from before STARTTLS, even in the same packet', async () => {
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.envelope('injected@x.test', inbox.address)
     await smtp.startTls()
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect(await subjects(1)).toEqual(['private'])
   })
 
-  it('is refused to a peer that talks before the greeting', async () => {
+  it('is refused to a client that sends before the greeting', async () => {
     const raw = connect(stage.smtpPort, '127.0.0.1')
     raw.setEncoding('latin1')
     let said = ''

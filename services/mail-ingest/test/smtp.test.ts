@@ -52,7 +52,7 @@ describe('RCPT', () => {
     await smtp.quit()
   })
 
-  it('refuses a return path that was made up', async () => {
+  it('refuses a forged return path', async () => {
     const genuine = stage.returnPath.addressFor('11111111-2222-4333-8444-555555555555')
     const forged = genuine.replace(/.(?=@)/, (digit) => (digit === '0' ? '1' : '0'))
     const smtp = await session()
@@ -61,7 +61,7 @@ describe('RCPT', () => {
     await smtp.quit()
   })
 
-  it('counts a recipient as often as it is named', async () => {
+  it('counts a recipient each time it is named', async () => {
     const inbox = await stage.inbox()
     const smtp = await SmtpSession.open(stage.smtpPort)
     await smtp.command('EHLO client.test')
@@ -72,7 +72,7 @@ describe('RCPT', () => {
     await smtp.quit()
   })
 
-  it('takes at most as many recipients as configured', async () => {
+  it('accepts at most the configured number of recipients', async () => {
     const others = await Promise.all([stage.inbox(), stage.inbox(), stage.inbox()])
     const smtp = await session()
     const addresses = [inbox, ...others].map(({ address }) => address)
@@ -82,7 +82,7 @@ describe('RCPT', () => {
     await smtp.quit()
   })
 
-  it('sends a peer away that guesses addresses', async () => {
+  it('disconnects a client that guesses addresses', async () => {
     const smtp = await session()
     await smtp.command('EHLO client.test')
     await smtp.command('MAIL FROM:<ada@customer.test>')
@@ -106,7 +106,7 @@ describe('RCPT', () => {
     expect(accepted()).toHaveLength(1)
   })
 
-  it('lets a paused inbox swallow, without a trace of the mail', async () => {
+  it('drops mail to a paused inbox, without storing it', async () => {
     await stage.setStatus(inbox, 'paused')
     const before = await blobCount()
     await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'gone' })
@@ -119,7 +119,7 @@ describe('RCPT', () => {
 })
 
 describe('STARTTLS', () => {
-  it('takes mail encrypted, and says so in the trace', async () => {
+  it('accepts mail encrypted, and records it in the trace', async () => {
     const smtp = await session()
     await smtp.command('EHLO client.test')
     await smtp.startTls()
@@ -139,7 +139,7 @@ describe('STARTTLS', () => {
 })
 
 describe('DATA', () => {
-  it('answers 552 5.3.4 to a size that MAIL announces as too large', async () => {
+  it('answers 552 5.3.4 to a declared SIZE that is too large', async () => {
     const smtp = await session()
     await smtp.command('EHLO client.test')
     const { code, text } = await smtp.command(`MAIL FROM:<ada@customer.test> SIZE=${41 * 1024 * 1024}`)
@@ -148,7 +148,7 @@ describe('DATA', () => {
     await smtp.quit()
   })
 
-  it('answers 552 5.3.4 to a mail that turns out too large, keeps nothing, and goes on', async () => {
+  it('answers 552 5.3.4 to a mail that turns out too large, stores nothing, and continues', async () => {
     const before = await blobCount()
     const smtp = await session()
     await smtp.envelope('ada@customer.test', inbox.address)
@@ -179,7 +179,7 @@ describe('DATA', () => {
       }
     }
 
-    it('lets an inbox swallow that was paused meanwhile, and others take the mail', async () => {
+    it('drops the mail for an inbox paused in the meantime, and delivers it to the others', async () => {
       const other = await stage.inbox()
       const before = await blobCount()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
@@ -198,7 +198,7 @@ describe('DATA', () => {
       await waitFor(async () => (await blobCount()) === before + 1, { what: 'the end of bytes that nobody took' })
     })
 
-    it('answers 550 when all of its inboxes were deleted meanwhile', async () => {
+    it('answers 550 when all inboxes were deleted in the meantime', async () => {
       const other = await stage.inbox()
       const before = await blobCount()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
@@ -216,7 +216,7 @@ describe('DATA', () => {
     })
   })
 
-  it('keeps nothing of a mail whose peer goes away in the middle', async () => {
+  it('stores nothing of a mail whose client disconnects in the middle', async () => {
     const before = await blobCount()
     const smtp = await session()
     await smtp.envelope('ada@customer.test', inbox.address)
@@ -228,7 +228,7 @@ describe('DATA', () => {
     expect(await blobCount()).toBe(before + 1)
   })
 
-  it('keeps the bytes as they came, dots and 8-bit characters included', async () => {
+  it('stores the bytes unchanged, dots and 8-bit characters included', async () => {
     const smtp = await session()
     await smtp.envelope('ada@customer.test', inbox.address)
     const text = `${mail('dots')}.\r\n..two\r\nGrüße\r\n`
@@ -249,7 +249,7 @@ describe('DATA', () => {
   })
 })
 
-describe('a peer', () => {
+describe('a client', () => {
   it('has a limited number of connections', async () => {
     const open: SmtpSession[] = []
     for (let count = 0; count < 5; count++) open.push(await session())

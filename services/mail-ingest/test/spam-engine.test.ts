@@ -62,7 +62,7 @@ async function outcomeOf(
 }
 
 describe('rspamd', () => {
-  it('is told who delivers what to whom, and is believed', async () => {
+  it('gets the envelope and the mail, and its verdict is used', async () => {
     const outcome = await outcomeOf({ body: { score: 12.5, action: 'add header', symbols: {} } })
     expect(outcome).toMatchObject({ type: 'mail.processed', spam_score: 12.5, labels: ['received', 'unread', 'spam'] })
     const asked = rspamd.asked.at(-1)
@@ -70,12 +70,12 @@ describe('rspamd', () => {
     expect(asked?.body).toContain('Subject: Hi')
   })
 
-  it('may let mail pass', async () => {
+  it('can accept mail', async () => {
     const outcome = await outcomeOf({ body: { score: 3, action: 'greylist', symbols: {} } })
     expect(outcome).toMatchObject({ type: 'mail.processed', labels: ['received', 'unread'] })
   })
 
-  it('has mail with a virus discarded', async () => {
+  it('causes mail with a virus to be discarded', async () => {
     const outcome = await outcomeOf({ body: { score: 99, action: 'reject', symbols: { CLAM_VIRUS: { score: 1 } } } })
     expect(outcome).toMatchObject({ type: 'mail.discarded', reason: 'virus' })
   })

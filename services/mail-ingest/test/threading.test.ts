@@ -32,7 +32,7 @@ const discards = () =>
     .map(({ value }) => JSON.parse(value).reason)
 
 describe('threading', () => {
-  it('puts an answer into the thread of what it answers, and never by subject', async () => {
+  it('puts an answer into the thread of the answered message, never by subject', async () => {
     const [first, second] = [`<${randomUUID()}@customer.test>`, `<${randomUUID()}@customer.test>`]
     await send({ messageId: first, subject: 'Order', text: 'one' })
     await afterReceiving(1)
@@ -54,7 +54,7 @@ describe('threading', () => {
     expect(three.message.thread_id).toBe(two.message.thread_id)
   })
 
-  it('keeps a thread right when an older mail arrives later', async () => {
+  it('keeps a thread correct when an older mail arrives later', async () => {
     const id = `<${randomUUID()}@customer.test>`
     await send({ messageId: id, subject: 'Newer', date: new Date('2026-03-02T10:00:00Z'), text: 'newer' })
     await afterReceiving(1)
@@ -75,7 +75,7 @@ describe('threading', () => {
     })
   })
 
-  it('starts a new thread for a mail whose ids live in another inbox', async () => {
+  it('starts a new thread for a mail whose ids belong to another inbox', async () => {
     const other = await stage.inbox()
     const id = `<${randomUUID()}@customer.test>`
     await send({ messageId: id, to: other.address, text: 'elsewhere' })
@@ -85,8 +85,8 @@ describe('threading', () => {
   })
 })
 
-describe('a mail with an id that is known', () => {
-  it('keeps one copy when the peer sends the same mail twice', async () => {
+describe('a mail with a known id', () => {
+  it('is stored once when the same mail is sent twice', async () => {
     const mail = { messageId: `<${randomUUID()}@customer.test>`, subject: 'Once', text: 'the same' }
     await send(mail)
     await send(mail)
@@ -95,7 +95,7 @@ describe('a mail with an id that is known', () => {
     expect(received()).toHaveLength(1)
   })
 
-  it('is stored under an id of ours when it is another mail, its own header untouched', async () => {
+  it('is stored under a generated id when it is a different mail, its own header unchanged', async () => {
     const messageId = `<${randomUUID()}@customer.test>`
     await send({ messageId, text: 'genuine' })
     await send({ messageId, text: 'with other words' })
@@ -121,14 +121,14 @@ describe('a mail with an id that is known', () => {
   })
 })
 
-describe('a mail that names no single author', () => {
+describe('a mail without exactly one author', () => {
   const text = (from: string, messageId: string, more = '') =>
     `From: ${from}\r\nTo: ${inbox.address}\r\nMessage-ID: ${messageId}\r\nSubject: Several\r\n${more}\r\nHello\r\n`
   const deliver = (raw: string) =>
     sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
   const id = () => `<${randomUUID()}@customer.test>`
 
-  it('is the same mail only as one with the same text for an author', async () => {
+  it('equals only a mail with the same text for an author', async () => {
     const messageId = id()
     await deliver(text('ada@customer.test, bo@customer.test', messageId))
     await deliver(text('cy@customer.test, di@customer.test', messageId))
@@ -146,7 +146,7 @@ describe('a mail that names no single author', () => {
     expect(message.authentication).not.toHaveProperty('from_domain')
   })
 
-  it('is no one of the people of another, and the thread shows the texts of both', async () => {
+  it('matches no author of another mail, and the thread shows the texts of both', async () => {
     const [shared, question] = [id(), id()]
     await deliver(text('ada@customer.test, bo@customer.test', shared))
     await deliver(text('cy@customer.test, di@customer.test', question))
@@ -162,7 +162,7 @@ describe('a mail that names no single author', () => {
 })
 
 describe('the time of a mail', () => {
-  it('is its Date, unless that lies in the future', async () => {
+  it('is its Date, unless that is in the future', async () => {
     const before = Date.now()
     await send({ date: new Date('2026-01-02T03:04:05Z'), text: 'past' })
     await send({ date: new Date('2099-01-01T00:00:00Z'), text: 'future' })

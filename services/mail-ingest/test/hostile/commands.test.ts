@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => edge.stop(), 15_000)
 
-describe('a command', () => {
+describe('an SMTP command', () => {
   const session = async (): Promise<Peer> => {
     const peer = await Peer.greeted(edge.port)
     await peer.command('EHLO evil.test')
@@ -67,7 +67,7 @@ describe('a command', () => {
     await peer.closed()
   })
 
-  it('is not run when the connection ends before its line does', async () => {
+  it('is not run when the connection ends before its line', async () => {
     const { address, mails } = edge.destination()
     const peer = await session()
     await peer.begin(address)
@@ -81,7 +81,7 @@ describe('a command', () => {
     expect(await mails()).toEqual([])
   })
 
-  it('may hold characters outside ASCII in an address of a transaction that asked for it, and nowhere else', async () => {
+  it('may contain characters outside ASCII only in addresses of a transaction with SMTPUTF8', async () => {
     const grüße = Buffer.from('grüße').toString('latin1')
     const { address } = edge.destination()
     const peer = await session()
@@ -101,8 +101,8 @@ describe('a command', () => {
   })
 })
 
-describe('a session', () => {
-  it('offers no BDAT, CHUNKING or BINARYMIME, and nothing that names a client', async () => {
+describe('a hostile SMTP session', () => {
+  it('is offered no BDAT, CHUNKING or BINARYMIME, and no XCLIENT', async () => {
     const peer = await Peer.greeted(edge.port)
     const { text } = await peer.command('EHLO evil.test')
     expect(text).not.toMatch(/CHUNKING|BINARYMIME|XCLIENT|XFORWARD|AUTH/)
@@ -122,7 +122,7 @@ describe('a session', () => {
     },
   )
 
-  it('ends after ten commands that nobody knows', async () => {
+  it('ends after ten unknown commands', async () => {
     const peer = await Peer.greeted(edge.port)
     peer.said = ''
     peer.send('GARBAGE\r\n'.repeat(50))
@@ -130,7 +130,7 @@ describe('a session', () => {
     expect(peer.codes).toEqual([500, 500, 500, 500, 500, 500, 500, 500, 500, 421])
   })
 
-  it('may go on for as long as it brings mail', async () => {
+  it('may continue for as long as it delivers mail', async () => {
     const { address, mails } = edge.destination()
     const peer = await Peer.greeted(edge.port)
     for (const subject of ['first', 'second']) {
@@ -146,7 +146,7 @@ describe('a session', () => {
     peer.drop()
   })
 
-  it('takes the recipients that are allowed, refuses the others, and delivers to the first', async () => {
+  it('accepts recipients up to the limit, refuses the others, and delivers to the first', async () => {
     const destinations = Array.from({ length: MAX_RECIPIENTS + 200 }, () => edge.destination())
     const peer = await Peer.greeted(edge.port)
     await peer.command('EHLO evil.test')
@@ -162,7 +162,7 @@ describe('a session', () => {
     peer.drop()
   })
 
-  it('is turned away before the greeting when its peer has too many of them', async () => {
+  it('is refused before the greeting when its client has too many connections', async () => {
     const open = await Promise.all(Array.from({ length: 4 }, () => Peer.greeted(edge.port, '127.0.0.9')))
     const crowd = await Promise.all(Array.from({ length: 50 }, () => Peer.connect(edge.port, '127.0.0.9')))
     for (const peer of crowd) {

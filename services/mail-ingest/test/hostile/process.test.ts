@@ -55,7 +55,7 @@ async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): 
 }
 
 describe('mail-ingest answers others within a second and stays below 512 MB', () => {
-  it('while mails arrive that want too much of whoever reads them, each of which is stored once and can be read', async () => {
+  it('while hostile mails arrive, each of which is stored once and can be read', async () => {
     const inboxes = await Promise.all(HOSTILE_MAILS.map(() => stage.inbox()))
     await whileOthersAreAnswered(async () => {
       for (const [index, { raw }] of HOSTILE_MAILS.entries()) {
@@ -86,7 +86,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
     expect(await stage.db.query(STORED, inbox.inbox_uid)).toEqual([])
   }, 60_000)
 
-  it('while one peer opens a thousand connections and says nothing', async () => {
+  it('while one client opens a thousand silent connections', async () => {
     await whileOthersAreAnswered(async () => {
       const crowd = await Promise.all(Array.from({ length: 1_000 }, () => Peer.connect(service.smtpPort, '127.0.0.67')))
       const answered = () => crowd.filter(({ said }) => said !== '')
@@ -97,7 +97,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
     })
   }, 60_000)
 
-  it('while peers send commands, dots and garbage as fast as they can', async () => {
+  it('while clients send commands, dots and garbage as fast as they can', async () => {
     const inbox = await stage.inbox()
     await whileOthersAreAnswered(async () => {
       const flood = async (bytes: string, prepare = async (_: Peer) => {}): Promise<void> => {

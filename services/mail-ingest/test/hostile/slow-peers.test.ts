@@ -28,7 +28,7 @@ async function greeted(localAddress?: string): Promise<Peer> {
   return peer
 }
 
-describe('a peer that sends a byte now and then', () => {
+describe('a client that sends a byte now and then', () => {
   it('is disconnected in the middle of a command', async () => {
     const peer = await greeted()
     peer.drip('x', 50)
@@ -36,7 +36,7 @@ describe('a peer that sends a byte now and then', () => {
     expect(peer.said).toMatch(TOO_SLOW)
   })
 
-  it('is disconnected in the middle of a mail, of which nothing is kept', async () => {
+  it('is disconnected in the middle of a mail, of which nothing is stored', async () => {
     const { address, mails } = edge.destination()
     const peer = await greeted()
     await peer.begin(address)
@@ -78,8 +78,8 @@ describe('a peer that sends a byte now and then', () => {
   })
 })
 
-describe('a slow peer', () => {
-  it('may take as long as it likes for a mail that comes fast enough', async () => {
+describe('a slow client', () => {
+  it('may take any time for a mail that arrives at the minimum rate', async () => {
     const { address, mails } = edge.destination()
     const peer = await greeted()
     await peer.begin(address)
@@ -93,8 +93,8 @@ describe('a slow peer', () => {
   })
 })
 
-describe('a crowd', () => {
-  it('of silent peers gives way to others in a moment', async () => {
+describe('a server with most connections in use', () => {
+  it('disconnects silent clients sooner', async () => {
     await Promise.all(
       Array.from({ length: MAX_CONNECTIONS }, async (_, index) =>
         open.push(await Peer.connect(edge.port, `127.0.1.${index + 1}`)),

@@ -67,7 +67,7 @@ describe('the true end of data', () => {
     // Blanks around a dot end a mail nowhere, and patches are full of them.
     [' .\r\n.. \r\n\t.\r\n', ' .\r\n. \r\n\t.\r\n'],
     ['a\x85.\x85b\r\n', 'a\x85.\x85b\r\n'],
-  ])('ends %j, in one packet and in many, and what follows is the next command', async (sent, stored) => {
+  ])('ends %j, in one packet and in many, and the following input is the next command', async (sent, stored) => {
     const { address, mails } = edge.destination()
     const peer = await Peer.greeted(edge.port)
     await peer.begin(address)
