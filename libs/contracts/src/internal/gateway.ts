@@ -71,7 +71,7 @@ export const gatewayInternalOperations = internalGroup({
     path: '/internal/inboxes/lookup',
     service: 'gateway',
     callers: UPSTREAMS,
-    summary: 'Find live inboxes and pods within a scope; what is not found is left out',
+    summary: 'Find live inboxes and pods within a scope; missing ones are omitted',
     body: z.object({
       organization_id: z.guid(),
       pod_id: z.guid().optional().meta({ description: 'Narrows the scope to a pod.' }),
