@@ -98,14 +98,14 @@ describe('the running system answers as the route table says', () => {
   })
 
   const below = routes.filter(({ operation, prefix }) => accessBelowWrongParent(operation, prefix) !== undefined)
-  it.each(below)('$name below a parent that holds something else', async ({ operation, prefix }) => {
+  it.each(below)('$name below another parent', async ({ operation, prefix }) => {
     const { named } = shared.tenant
     const parent = prefix === 'pod' ? { pod_id: system.tenant.id } : { inbox_id: otherInbox }
     const observed = await ask(shared.tenant, operation, prefix, EVERYTHING, { ...named, ...parent })
     expect(observed).toEqual({ ...accessBelowWrongParent(operation, prefix), wrong: [] })
   })
 
-  it('and no refused request has changed anything', async () => {
+  it('the refused requests have changed nothing', async () => {
     const { tenant } = shared
     for (const { operation, prefix } of routes.filter(({ operation }) => operation.method === 'GET')) {
       if (!operation.path.includes('{') || operation.authentication === 'none') continue

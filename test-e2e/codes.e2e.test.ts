@@ -8,7 +8,7 @@ import { newUsername } from './support/tenants.ts'
 describe('a verification code', () => {
   const system = useSystem()
 
-  it('lies nowhere in clear once it was mailed: no table, no key of Redis, no blob holds it in any encoding', async () => {
+  it('is stored nowhere in plain text once it was mailed: in no table, Redis key or blob, in any encoding', async () => {
     const codes: string[] = []
     for (let human = 0; human < 3; human++) {
       const human_email = system.peer.address(newUsername('human'))

@@ -52,14 +52,14 @@ describe('every operation keeps to the conventions', () => {
       expectNoRoute(await estate.owner.get(`${path}//?${query}`))
     })
 
-    it.each(reads)('$name: unknown parameters and headers of clients are ignored', async ({ operation, prefix }) => {
+    it.each(reads)('$name: unknown parameters and headers are ignored', async ({ operation, prefix }) => {
       const path = pathOf(operation, prefix)
       const headers = { 'x-fern-language': 'JavaScript', 'x-fern-sdk-version': '0', 'idempotency-key': 'no good' }
       const answer = await estate.owner.get(withQuery(path, 'unheard_of=1'), { headers })
       expect(answer.status).toBe(operation.status)
     })
 
-    it.each(withKey)('$name: success and refusal carry the headers of the API', async ({ operation, prefix }) => {
+    it.each(withKey)('$name: success and errors have the headers of the API', async ({ operation, prefix }) => {
       const refused = await estate.owner.request(operation.method, pathOf(operation, prefix), {
         headers: { authorization: 'Bearer am_us_unknown' },
       })
@@ -84,7 +84,7 @@ describe('every operation keeps to the conventions', () => {
       expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
     })
 
-    it('a method that a path does not have is no route, and the others are named', async () => {
+    it('an unsupported method has no route, and the supported ones are named', async () => {
       for (const [path, methods] of methodsByPath()) {
         const other = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((method) => !methods.includes(method)) ?? 'PUT'
         const answer = await estate.owner.request(other, path)
@@ -96,7 +96,7 @@ describe('every operation keeps to the conventions', () => {
       }
     })
 
-    it('ids are taken with their signs as they are, and in any letter case where they are addresses', async () => {
+    it('ids are accepted unencoded, and addresses in any letter case', async () => {
       const { inbox_id: inbox = '', message_id: message = '' } = estate.named
       for (const path of [
         `/v0/inboxes/${inbox}/messages/${message}`,
@@ -107,7 +107,7 @@ describe('every operation keeps to the conventions', () => {
       }
     })
 
-    it('no operation is offered below two prefixes', async () => {
+    it('no operation is offered below nested prefixes', async () => {
       const nested = withKey.filter(({ prefix, operation }) => prefix === 'inbox' && operation.path !== '')
       for (const { operation } of nested) {
         const path = `${PREFIX.pod}${PREFIX.inbox.slice('/v0'.length)}${operation.path}`
@@ -118,7 +118,7 @@ describe('every operation keeps to the conventions', () => {
   })
 
   describe('of bodies', () => {
-    it.each(takingBody)('$name: a body is JSON whatever its type is called', async ({ operation, prefix }) => {
+    it.each(takingBody)('$name: a body is JSON whatever its content type', async ({ operation, prefix }) => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
         const answer = await send(operation, prefix, '{"half": ', { 'content-type': type })
         expect(answer).toMatchObject({
@@ -128,7 +128,7 @@ describe('every operation keeps to the conventions', () => {
       }
     })
 
-    it.each(takingBody)('$name: no body is the empty object', async ({ operation, prefix }) => {
+    it.each(takingBody)('$name: an absent body is the empty object', async ({ operation, prefix }) => {
       const answers = [await send(operation, prefix, undefined), await send(operation, prefix, {})]
       const [bare, empty] = answers.map(({ status, body }) => ({ status, errors: body['errors'] }))
       expect(bare).toEqual(empty)
@@ -145,7 +145,7 @@ describe('every operation keeps to the conventions', () => {
   })
 
   describe('of lists', () => {
-    it.each(lists)('$name: pages of one are the list, either way round', async ({ operation, prefix }) => {
+    it.each(lists)('$name: pages of one item make up the list, in either direction', async ({ operation, prefix }) => {
       const whole = await page(operation, prefix, '')
       expect(whole.ids.length).toBeGreaterThanOrEqual(ENTRIES)
       expect(new Set(whole.ids).size).toBe(whole.ids.length)
@@ -157,7 +157,7 @@ describe('every operation keeps to the conventions', () => {
       }
     })
 
-    it.each(lists)('$name: limit', async ({ operation, prefix }) => {
+    it.each(lists)('$name: limit bounds the page', async ({ operation, prefix }) => {
       for (const wrong of ['0', '-1', '1.5', '1e2', 'x', '+1', '%201', 'true']) {
         expect(await ask(operation, prefix, `limit=${wrong}`)).toMatchObject({
           status: 400,

@@ -12,7 +12,7 @@ import { createTenant, newUsername, operate } from './support/tenants.ts'
 
 const blobs = path.join(currentRun().folder, 'blobs')
 
-describe('what is deleted above inboxes', () => {
+describe('deletions above the level of inboxes', () => {
   const system = useSystem()
   let receiver: WebhookReceiver
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('what is deleted above inboxes', () => {
     await waitFor(look, { what: 'the last of it to be purged', timeout: 45_000, interval: 500 })
   }
 
-  it('a pod leaves nothing in any service but what is on the list', async () => {
+  it('a pod leaves nothing in any service except what is listed', async () => {
     const { api, client } = system.tenant
     const name = newUsername('pod').toLowerCase()
     const { podId } = await client.pods.create({ name, clientId: name })
@@ -80,7 +80,7 @@ describe('what is deleted above inboxes', () => {
     })
   }, 60_000)
 
-  it('an organization leaves nothing, when its last message has been delivered or given up', async () => {
+  it('an organization leaves nothing once its last message has been delivered or given up', async () => {
     const tenant = await createTenant(system.place)
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
     const inbox = await furnishInbox({ tenant, peer: system.peer, neighbour, receiver })

@@ -114,7 +114,7 @@ describeWith(NEEDS, 'the examples', () => {
     return { ...example, code: `${first?.code ?? ''}\n${example.code}` }
   }
 
-  it('of README and guide are all in languages that run, or show an answer that parses', async () => {
+  it('of README and guide are all executable, or show a response that parses', async () => {
     const examples = [...(await examplesIn('README.md')), ...(await examplesIn('docs/guide-agents.md'))]
     for (const { language, code } of examples) {
       if (language === 'json') expect(() => JSON.parse(code)).not.toThrow()
@@ -122,7 +122,7 @@ describeWith(NEEDS, 'the examples', () => {
     }
   })
 
-  it('of README and operators name commands that exist', async () => {
+  it('of README and the operators' guide name existing commands', async () => {
     const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
     const documents = await Promise.all(['README.md', 'docs/guide-operators.md', 'CONTRIBUTING.md'].map(examplesIn))
     const named = documents

@@ -27,7 +27,7 @@ describe('an agent that signs up', () => {
   const codeOf = (human: string) => codeFor(system.peer, human)
   const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
-  it('can write to its human only, until the code is entered', async () => {
+  it('can write only to its human until the code is entered', async () => {
     const human = newHuman()
     const agent = await signUp({ human_email: human })
     const outsider = system.peer.address(newUsername())
@@ -80,7 +80,7 @@ describe('an agent that signs up', () => {
     expect(await send('Free')).toMatchObject({ status: 200 })
   })
 
-  it('can receive but send nothing without a human, and names one later', async () => {
+  it('can receive but not send without a human, and attaches one later', async () => {
     const agent = await signUp()
     expect(await mailTo({ tenant: agent, peer: system.peer }, agent.inboxId)).toMatchObject({ subject: 'Question' })
     const human = newHuman()
@@ -97,7 +97,7 @@ describe('an agent that signs up', () => {
     expect(await agent.api.post('/v0/agent/verify', { otp_code: await codeOf(human) })).toMatchObject({ status: 200 })
   })
 
-  it('gets no second chance after ten wrong codes', async () => {
+  it('gets no further attempt after ten wrong codes', async () => {
     const human = newHuman()
     const agent = await signUp({ human_email: human })
     const code = await codeOf(human)
@@ -112,7 +112,7 @@ describe('an agent that signs up', () => {
     }
   })
 
-  it('gets its inbox back with a new key when it signs up again, and the old key dies', async () => {
+  it('gets its inbox back with a new key when it signs up again, and the old key ends', async () => {
     const human = newHuman()
     const first = await signUp({ human_email: human })
     const second = await signUp({ human_email: human })
@@ -124,7 +124,7 @@ describe('an agent that signs up', () => {
     })
   })
 
-  it('does not open mail that has arrived by naming the human: the new key is provisional', async () => {
+  it('does not get access to received mail by naming the human: the new key is provisional', async () => {
     const human = newHuman()
     const owner = await signUp({ human_email: human })
     await mailTo({ tenant: owner, peer: system.peer }, owner.inboxId)
@@ -144,7 +144,7 @@ describe('an agent that signs up', () => {
     await waitFor(async () => (await owner.api.get('/v0/threads')).status === 401, { what: 'the old key to die' })
   })
 
-  it('is refused a name that is taken or no name, and a human at a refused domain', async () => {
+  it('is refused a taken or invalid name, and a human at a refused domain', async () => {
     const { inboxId } = await signUp()
     const username = inboxId.split('@')[0]
     const post = (body: object) => anonymous().post('/v0/agent/sign-up', body)
@@ -164,7 +164,7 @@ describe('keys', () => {
   const system = useSystem()
   const asKey = (created: object) => new Api(system.place.gatewayUrl, secretOf(created))
 
-  it('mint only what they hold themselves', async () => {
+  it('create only keys with rights of their own', async () => {
     const minter = asKey(
       await system.tenant.client.apiKeys.create({ permissions: { apiKeyCreate: true, messageRead: true } }),
     )
@@ -185,7 +185,7 @@ describe('keys', () => {
     })
   })
 
-  it('act in their own scope, and see nothing beside it', async () => {
+  it('act in their own scope, and see nothing outside of it', async () => {
     const [mine, other] = [await system.tenant.client.inboxes.create({}), await system.tenant.client.inboxes.create({})]
     const bound = asKey(await system.tenant.client.inboxes.apiKeys.create(mine.inboxId, {}))
     expect(await bound.get('/v0/inboxes')).toMatchObject({ body: { count: 1, inboxes: [{ inbox_id: mine.inboxId }] } })
@@ -223,7 +223,7 @@ describe('keys', () => {
     })
   })
 
-  it('get an old answer under an Idempotency-Key only while they may ask for a new one', async () => {
+  it('get a stored response for an Idempotency-Key only while they may send', async () => {
     const { inboxId } = await system.tenant.client.inboxes.create({})
     const path = `/v0/inboxes/${encodeURIComponent(inboxId)}/messages/send`
     const headers = { 'idempotency-key': newUsername('once') }
@@ -248,7 +248,7 @@ describe('keys', () => {
     expect(system.peer.server.mailsTo(body.to)).toHaveLength(1)
   })
 
-  it('are told apart from what is no key', async () => {
+  it('are distinguished from invalid ones', async () => {
     const answer = (authorization?: string) =>
       new Api(system.place.gatewayUrl).get('/v0/auth/me', {
         headers: authorization === undefined ? {} : { authorization },

@@ -45,7 +45,7 @@ describe('the logs of all services', () => {
     await waitFor(told, { what: 'the last request in the logs of the gateway and of the service behind it' })
   }
 
-  it('hold no key, however it was shown', async () => {
+  it('contain no key, however it was sent', async () => {
     const { key, api } = await createTenant(system.place)
     const created = await api.post('/v0/api-keys', {})
     const second = String(created.body['api_key'])
@@ -71,7 +71,7 @@ describe('the logs of all services', () => {
     await expectNone({ first: secretOf(key), second: secretOf(second), wrong: secretOf(wrong) })
   })
 
-  it('hold nothing of a mail, and nothing of what webhooks are signed and sent with', async () => {
+  it('contain no mail content, and no webhook secret or header', async () => {
     const { client, api } = system.tenant
     const receiver = await new WebhookReceiver().start()
     system.cleanUp(receiver)
@@ -107,7 +107,7 @@ describe('the logs of all services', () => {
     await expectNone({ ...words, token, secret: hook.secret.slice('whsec_'.length) })
   })
 
-  it('hold no code', async () => {
+  it('contain no verification code', async () => {
     const human_email = system.peer.address(newUsername('human'))
     const nobody = new Api(system.place.gatewayUrl)
     const { body } = await nobody.post('/v0/agent/sign-up', { username: newUsername('agent'), human_email })

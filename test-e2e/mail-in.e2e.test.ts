@@ -5,7 +5,7 @@ import { openStream } from './support/streams.ts'
 import { useSystem } from './support/suite.ts'
 import { newUsername } from './support/tenants.ts'
 
-describe('mail in', () => {
+describe('incoming mail', () => {
   const system = useSystem()
   const newInbox = async () => (await system.tenant.client.inboxes.create({})).inboxId
   const newId = () => `<${newUsername('id')}@${system.peer.domain}>`
@@ -19,7 +19,7 @@ describe('mail in', () => {
     return messageId
   }
 
-  describe('at the door', () => {
+  describe('at SMTP', () => {
     it('refuses a recipient that does not exist with 550', async () => {
       const session = await SmtpSession.open(system.place.smtpPort)
       const reply = await session.envelope('human@elsewhere.test', `nobody@${system.place.domain}`)
@@ -36,7 +36,7 @@ describe('mail in', () => {
       await session.quit()
     })
 
-    it('refuses a mail that turns out larger than 40 MB with 552, and keeps nothing of it', async () => {
+    it('refuses a mail that turns out larger than 40 MB with 552, and stores nothing of it', async () => {
       const inboxId = await newInbox()
       const text = `${'x'.repeat(998)}\r\n`.repeat(42_500)
       const oversized = system.peer.send({ to: inboxId, raw: `Subject: large\r\n\r\n${text}` })
@@ -46,14 +46,14 @@ describe('mail in', () => {
       expect(await labelled(inboxId)).toMatchObject({ count: 1 })
     })
 
-    it('takes mail for a plus address, and for several inboxes at once, a copy each', async () => {
+    it('accepts mail for a plus address, and for several inboxes, a copy each', async () => {
       const [first, second] = [await newInbox(), await newInbox()]
       const messageId = await send({ to: [first.replace('@', '+shop@'), second] })
       expect(await arrival(system, first, messageId)).toMatchObject({ inboxId: first })
       expect(await arrival(system, second, messageId)).toMatchObject({ inboxId: second })
     })
 
-    it('swallows mail for a paused inbox for good, without an event', async () => {
+    it('drops mail for a paused inbox permanently, without an event', async () => {
       const inboxId = await newInbox()
       const path = `/v0/inboxes/${encodeURIComponent(inboxId)}`
       const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
@@ -67,7 +67,7 @@ describe('mail in', () => {
       await stream.close()
     })
 
-    it('keeps one copy when the same mail comes twice, and both when only the id is the same', async () => {
+    it('stores one copy when the same mail arrives twice, and both when only the id is the same', async () => {
       const inboxId = await newInbox()
       const messageId = newId()
       for (const text of ['Same', 'Same', 'Other']) await send({ to: inboxId, messageId, text })
@@ -80,7 +80,7 @@ describe('mail in', () => {
   })
 
   describe('the event', () => {
-    it('is the same document on webhook and stream, and what it tells of can be read at once', async () => {
+    it('is the same document on webhook and stream, and its message can be read at once', async () => {
       const inboxId = await newInbox()
       const receiver = await new WebhookReceiver().start()
       const { secret } = await system.tenant.client.webhooks.create({
@@ -111,7 +111,7 @@ describe('mail in', () => {
       await receiver.stop()
     })
 
-    it('comes within two seconds of the 250', async () => {
+    it('arrives within two seconds of the 250', async () => {
       const inboxId = await newInbox()
       const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
       await send({ to: inboxId })
@@ -135,7 +135,7 @@ describe('mail in', () => {
       expect(thread).toMatchObject({ subject: 'Lunch', messageCount: 3, lastMessageId: later })
     })
 
-    it('joins an answer to what we sent', async () => {
+    it('joins an answer to the sent message', async () => {
       const inboxId = await newInbox()
       const sent = await system.tenant.client.inboxes.messages.send(inboxId, {
         to: system.peer.address(),
@@ -147,7 +147,7 @@ describe('mail in', () => {
     })
   })
 
-  it('tells what a reply added from what it quotes, in text and HTML', async () => {
+  it('separates the text of a reply from its quote, in text and HTML', async () => {
     const inboxId = await newInbox()
     const messageId = await send({
       to: inboxId,
@@ -162,7 +162,7 @@ describe('mail in', () => {
   })
 
   describe('sender authentication', () => {
-    it('labels mail that nobody vouches for, and keeps it out of the ordinary list and event', async () => {
+    it('labels unauthenticated mail, and keeps it out of the ordinary list and event', async () => {
       const inboxId = await newInbox()
       const stream = await openStream(system.place, system.tenant.key, {
         inbox_ids: [inboxId],
@@ -179,7 +179,7 @@ describe('mail in', () => {
       await stream.close()
     })
 
-    it('discards mail whose supposed sender asks for that', async () => {
+    it("discards failing mail when the sender's domain requests that", async () => {
       const inboxId = await newInbox()
       await sendMail({
         port: system.place.smtpPort,

@@ -61,7 +61,7 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
       text: 'By way of Postfix.',
     })
 
-  it('delivers to us, encrypted', async () => {
+  it('delivers to an inbox, encrypted', async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     await submit(inboxId, 'Relayed')
@@ -72,7 +72,7 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
     expect(message.labels).toEqual(['received', 'unread'])
   })
 
-  it('learns at once that we do not know a recipient', async () => {
+  it('is told at once that a recipient is unknown', async () => {
     await submit(`nobody-here@${system.place.domain}`, 'To nobody')
     const log = await waitFor(
       async () => ((await postfix.log()).includes('status=bounced') ? postfix.log() : undefined),
@@ -85,7 +85,7 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
     )
   })
 
-  it('receives what we send', async () => {
+  it('receives mail from an inbox', async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({ displayName: 'Agent Ä' })
     const { messageId } = await client.inboxes.messages.send(inboxId, {
@@ -101,7 +101,7 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
     })
   })
 
-  it('refuses a mailbox that it does not have, which bounces the message', async () => {
+  it('refuses an unknown mailbox, which bounces the message', async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     const { messageId } = await client.inboxes.messages.send(inboxId, {

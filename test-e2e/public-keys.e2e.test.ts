@@ -6,7 +6,7 @@ describe('public keys', () => {
   const system = useSystem()
   const register = (body: object, path?: string) => registerKey(system.place.gatewayUrl, system.tenant.key, body, path)
 
-  it('are read, renamed, narrowed and deleted by the public client, as the family that they are', async () => {
+  it('are read, renamed, restricted and deleted by the public client, as their own family', async () => {
     const { client } = system.tenant
     const { keyId } = await register({
       client_id: 'of-the-client',
@@ -34,7 +34,7 @@ describe('public keys', () => {
     await expect(client.apiKeys.get(keyId)).rejects.toMatchObject({ statusCode: 404 })
   })
 
-  it('reply with message_reply alone, and the mail goes out once', async () => {
+  it('reply with only message_reply, and the mail is sent once', async () => {
     const { inboxId, message } = await inboxWithMail(system)
     const path = `/v0/inboxes/${encodeURIComponent(inboxId)}`
     const replier = await register({ permissions: { message_reply: true } }, `${path}/api-keys`)

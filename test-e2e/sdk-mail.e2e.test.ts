@@ -55,7 +55,7 @@ describe('mail by the public client', () => {
       }
     })
 
-    it('hand out the raw mail and attachments by links that need no key', async () => {
+    it('provide the raw mail and attachments by links that need no key', async () => {
       const { inboxId } = await system.tenant.client.inboxes.create({})
       const content = Buffer.from('%PDF-1.4 not really')
       await system.peer.send({
@@ -135,7 +135,7 @@ describe('mail by the public client', () => {
       expect(toAll.threadId).toBe(message.threadId)
     })
 
-    it('attaches content and what a URL holds', async () => {
+    it('attaches content and files from a URL', async () => {
       const { inboxId } = await system.tenant.client.inboxes.create({})
       const to = system.peer.address(newUsername())
       await system.tenant.client.inboxes.messages.send(inboxId, {

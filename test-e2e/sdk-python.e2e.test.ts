@@ -37,7 +37,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
     },
   }
 
-  it('reaches its end over every operation that exists and it offers, with None for what is left out', async () => {
+  it('calls every existing operation that it offers, with None for absent members', async () => {
     const { offered, requests } = await runPython('walk.py', system.place, system.tenant.key, answers)
     const offers = new Set(strings(offered))
     const router = new Router<string>()
@@ -60,7 +60,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
     expect(wanted.filter((route) => !walked.has(route))).toEqual([])
   }, 60_000)
 
-  it('serves every tool of the public toolkit as far as its operation exists', async () => {
+  it('works with every tool of the public toolkit whose operation exists', async () => {
     const { used } = await runPython('tools.py', system.place, system.tenant.key, answers)
     expect(strings(used).length).toBeGreaterThanOrEqual(13)
   }, 60_000)

@@ -35,7 +35,7 @@ describe('the socket of the public client', () => {
     return { socket, frames, answered, event }
   }
 
-  it('delivers mail that comes and goes as typed events', async () => {
+  it('delivers received and sent mail as typed events', async () => {
     const { inboxId } = await system.tenant.client.inboxes.create({})
     const { socket, answered, event } = await open()
     const eventTypes: AgentMail.EventTypes = ['message.received', 'message.sent', 'message.delivered']
@@ -59,7 +59,7 @@ describe('the socket of the public client', () => {
     socket.close()
   })
 
-  it('delivers bounces as typed events, and spam to the socket that names it alone', async () => {
+  it('delivers bounces as typed events, and spam only to the socket that names it', async () => {
     const { inboxId } = await system.tenant.client.inboxes.create({})
     const { socket, frames, answered, event } = await open()
     socket.sendSubscribe({ type: 'subscribe', inboxIds: [inboxId] })
@@ -80,7 +80,7 @@ describe('the socket of the public client', () => {
     socket.close()
   })
 
-  it('gets an error frame for what its key may not see, and goes on', async () => {
+  it('gets an error frame for a scope that its key may not see, and stays open', async () => {
     const key = secretOf(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
     const { socket, frames, answered } = await open(clientOf(system.place, key))
     socket.sendSubscribe({ type: 'subscribe', eventTypes: ['message.received.spam'] })

@@ -7,7 +7,7 @@ describe('the public client', () => {
   const system = useSystem()
 
   describe('identity', () => {
-    it('tells who it is at each tier', async () => {
+    it('reports its identity at each tier', async () => {
       const me = await system.tenant.client.auth.me()
       expect(me).toMatchObject({
         scopeType: 'organization',

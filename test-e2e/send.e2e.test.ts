@@ -6,7 +6,7 @@ import { openStream } from './support/streams.ts'
 import { useSystem } from './support/suite.ts'
 import { createTenant, newUsername, operate } from './support/tenants.ts'
 
-describe('mail out', () => {
+describe('outgoing mail', () => {
   const system = useSystem()
   const messages = () => system.tenant.client.inboxes.messages
   const newInbox = async (displayName?: string) =>
@@ -57,7 +57,7 @@ describe('mail out', () => {
       expect(await messages().get(inboxId, messageId)).toMatchObject({ bcc: [bcc], to: [`Bo Ö <${to}>`] })
     })
 
-    it('is told of: sent once, then delivered with its recipients', async () => {
+    it('has its events: sent once, then delivered with its recipients', async () => {
       const inboxId = await newInbox()
       const stream = await listen(inboxId)
       const to = [address(), address()]
@@ -90,7 +90,7 @@ describe('mail out', () => {
       expect(copy).toMatchObject({ threadId: message.threadId, extractedText: 'Fine by me.' })
     })
 
-    it('goes to everyone but ourselves when asked to', async () => {
+    it('goes to everyone but the inbox itself when requested', async () => {
       const inboxId = await newInbox()
       const [cc, other] = [address('cc'), address('other')]
       const messageId = `<${newUsername('id')}@${system.peer.domain}>`
@@ -110,8 +110,8 @@ describe('mail out', () => {
     })
   })
 
-  describe('trouble at the other end', () => {
-    it('is waited out: a refusal for now delays the mail and does not lose it', async () => {
+  describe('failures of the other server', () => {
+    it('delay the mail and do not lose it after a temporary refusal', async () => {
       const inboxId = await newInbox()
       const to = address()
       system.peer.server.answerRecipient(to, '450 4.2.0 later', '451 4.3.0 later')
@@ -137,7 +137,7 @@ describe('mail out', () => {
       await stream.close()
     })
 
-    it('is waited out: a connection that breaks in the middle of a mail costs neither the mail nor a second one', async () => {
+    it('neither lose nor duplicate a mail whose connection breaks in the middle', async () => {
       const inboxId = await newInbox()
       const to = address()
       system.peer.server.answerData(to, 'drop')
@@ -146,7 +146,7 @@ describe('mail out', () => {
       expect(system.peer.server.mailsTo(to)).toHaveLength(1)
     })
 
-    it('bounces a mail at once when the address does not exist, and refuses the next mail to it', async () => {
+    it('bounce a mail at once when the address does not exist, and suppress the next mail to it', async () => {
       const inboxId = await newInbox()
       const [gone, here] = [address('gone'), address('here')]
       system.peer.server.answerRecipient(gone, '550 5.1.1 no such mailbox')
@@ -165,7 +165,7 @@ describe('mail out', () => {
       await stream.close()
     })
 
-    it('bounces a mail when it never ends, and forgives the address', async () => {
+    it('bounce a mail after the retry window, without suppressing the address', async () => {
       const inboxId = await newInbox()
       const to = address()
       system.peer.server.answerRecipient(to, ...Array.from({ length: 50 }, () => '450 4.2.0 later' as const))
@@ -181,7 +181,7 @@ describe('mail out', () => {
       await stream.close()
     })
 
-    it('is believed when it is reported later: a delivery report bounces the message it names', async () => {
+    it('bounce the message when they are reported later by a delivery report', async () => {
       const inboxId = await newInbox()
       const to = address()
       const stream = await listen(inboxId)
@@ -199,8 +199,8 @@ describe('mail out', () => {
     })
   })
 
-  describe('between inboxes here', () => {
-    it('hands a mail over inside: both sides know it, each in a thread of its own', async () => {
+  describe('between inboxes of the installation', () => {
+    it('hands a mail over internally: both sides have it, each in a thread of its own', async () => {
       const [sender, receiver] = [await newInbox('Sender'), await newInbox()]
       const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [sender, receiver] })
       const { messageId, threadId } = await messages().send(sender, {

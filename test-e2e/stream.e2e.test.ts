@@ -19,7 +19,7 @@ describe('the stream', () => {
   const typesOf = (stream: StreamClient) => stream.events.map((event) => event['event_type'])
 
   describe('the handshake', () => {
-    it('is refused with 403 and the bare body without a key, and with one that nobody has', async () => {
+    it('is refused with 403 and the bare body without a key, and with an unknown one', async () => {
       const refusal = new HandshakeRefusedError(403, '{"message":"Forbidden"}')
       await expect(StreamClient.open(system.place.streamUrl)).rejects.toEqual(refusal)
       await expect(connectStream(system.place, `am_us_${'0'.repeat(64)}`)).rejects.toEqual(refusal)
@@ -36,13 +36,13 @@ describe('the stream', () => {
       }
     })
 
-    it('is asked for when somebody comes without an upgrade', async () => {
+    it('is required by a 426 for a plain request', async () => {
       expect(await system.tenant.api.get('/v0')).toMatchObject({ status: 426 })
     })
   })
 
   describe('subscriptions', () => {
-    it('are answered with what was asked for', async () => {
+    it('are answered with the requested lists', async () => {
       const inboxId = await newInbox()
       const stream = await connectStream(system.place, system.tenant.key)
       const filter = { event_types: ['message.received'], inbox_ids: [inboxId], pod_ids: [system.tenant.id] }
@@ -113,7 +113,7 @@ describe('the stream', () => {
   })
 
   describe('permissions', () => {
-    it('bring spam once to a subscription that names it, and never to a bare one, whatever its key may see', async () => {
+    it('deliver spam once to a subscription that names it, and never to one without types, whatever its key may see', async () => {
       const inboxId = await newInbox()
       const key = await keyWith({ messageRead: true, labelSpamRead: true })
       const blind = await openStream(system.place, key)
@@ -129,7 +129,7 @@ describe('the stream', () => {
       await Promise.all([blind.close(), seeing.close()])
     })
 
-    it('refuse a type by name, and the connection goes on', async () => {
+    it('refuse a type by name, and leave the connection open', async () => {
       const stream = await connectStream(system.place, await keyWith({ messageRead: true }))
       expect(await stream.ask({ type: 'subscribe', event_types: ['message.received.blocked'] })).toMatchObject({
         type: 'error',

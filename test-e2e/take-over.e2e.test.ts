@@ -6,7 +6,7 @@ import { useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
 import { letCodesBeMailed } from './support/time.ts'
 
-describe('a stranger who signed up first in the name of a human', () => {
+describe('a third party who signed up first in the name of a human', () => {
   const system = useSystem()
   let theirs: WebhookReceiver
   let ours: WebhookReceiver
@@ -73,7 +73,7 @@ describe('a stranger who signed up first in the name of a human', () => {
     )
   }
 
-  it('keeps no window into the mail once the agent of that human signs up, and leaves no name once it is verified', async () => {
+  it("keeps no access to the mail once the human's agent signs up, and no name once that is verified", async () => {
     const human = system.peer.address(newUsername('human'))
     const before = await stranger(human)
     await before.api.patch(before.inbox, { status: 'paused' })
@@ -86,7 +86,7 @@ describe('a stranger who signed up first in the name of a human', () => {
     await expectCleanInbox(before, heir)
   })
 
-  it('and had the inbox sent a mail already, once that agent enters its own code', async () => {
+  it("keeps no access after the inbox has sent mail, once the human's agent enters its own code", async () => {
     const human = system.peer.address(newUsername('human'))
     const before = await stranger(human)
     await mailTo({ tenant: before, peer: system.peer }, before.inboxId)

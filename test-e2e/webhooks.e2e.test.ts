@@ -39,7 +39,7 @@ describe('webhooks', () => {
       expect(headers[`webhook-${name}`]).toBe(headers[`svix-${name}`])
   })
 
-  it('are tried again with the same id and body and a fresh, valid signature, until the receiver takes them', async () => {
+  it('are retried with the same id and body and a new, valid signature, until the receiver accepts them', async () => {
     const inboxId = await newInbox()
     const { secret } = await hook({ inboxIds: [inboxId] })
     receiver.script(500, 500, 200)
@@ -69,7 +69,7 @@ describe('webhooks', () => {
     await target.stop()
   })
 
-  it('come once, however many of their filters match', async () => {
+  it('are sent once, however many of their filters match', async () => {
     const inboxId = await newInbox()
     await hook({ inboxIds: [inboxId], podIds: [system.tenant.id] })
     const first = await send(inboxId)
@@ -79,7 +79,7 @@ describe('webhooks', () => {
     expect(about(second)).toHaveLength(1)
   })
 
-  it('tell of spam only those who asked for spam', async () => {
+  it('report spam only to webhooks that subscribed to spam', async () => {
     const inboxId = await newInbox()
     await hook({ inboxIds: [inboxId], eventTypes: ['message.received.spam'] })
     const honest = await send(inboxId)
@@ -89,7 +89,7 @@ describe('webhooks', () => {
     expect(about(honest)).toEqual([])
   })
 
-  it('leave the text out above 64 KB; it is read by REST', async () => {
+  it('omit text above 64 KB, which REST returns', async () => {
     const inboxId = await newInbox()
     await hook({ inboxIds: [inboxId] })
     const text = 'A line of text.\n'.repeat(4_500)
@@ -103,7 +103,7 @@ describe('webhooks', () => {
     expect(read.text?.trim()).toBe(text.trim())
   })
 
-  it('need the permission of the types they name, and no right to read mail', async () => {
+  it('require the permission of the types they name, and no right to read mail', async () => {
     const inboxId = await newInbox()
     const created = await system.tenant.client.apiKeys.create({ permissions: { webhookCreate: true } })
     const api = new Api(system.place.gatewayUrl, secretOf(created))

@@ -7,7 +7,7 @@ import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from 
 /** Every operation that answers a request; the stream has tests of its own. */
 const all = Object.values<OperationDefinition>(operations).filter(({ response }) => response !== UPGRADE)
 
-describe('every operation', () => {
+describe('the input validation of every operation', () => {
   const system = useSystem()
   let estate: Estate
   let agent: Estate
@@ -16,7 +16,7 @@ describe('every operation', () => {
     ;[estate, agent] = await Promise.all(made)
   }, 60_000)
 
-  describe('refuses bad input with 400 and names the place', () => {
+  describe('refuses invalid input with 400 and names the place', () => {
     const members = all.flatMap((operation) =>
       wrongMembers(operation).map((wrong) => ({ operation, id: operation.id, ...wrong })),
     )
@@ -67,7 +67,7 @@ describe('every operation', () => {
     })
   })
 
-  describe('takes null for each member that may be left out', () => {
+  describe('accepts null for each optional member', () => {
     const leavable = all.flatMap((operation) => {
       const members = optionalMembers(operation)
       return members.length === 0 ? [] : [{ operation, id: operation.id, members }]
@@ -80,7 +80,7 @@ describe('every operation', () => {
     })
   })
 
-  it('has left everything as it was', async () => {
+  it('has changed nothing', async () => {
     for (const operation of all.filter(({ method, path }) => method === 'GET' && path.includes('{'))) {
       const [prefix] = operation.prefixes
       if (prefix === undefined || operation.authentication === 'none') continue

@@ -70,14 +70,14 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         // Everything here listens on loopback.
         INTERNAL_ON_PUBLIC_PORT: 'true',
         INSTALLATION_SECRET: secretOf('installation secret'),
-        RATE_LIMIT_SPARES_LOOPBACK: 'true',
+        RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
       }
     case 'mail-ingest':
       return {
         SMTP_HOST: '127.0.0.1',
         SMTP_PORT: String(settings.port('smtp')),
         SENDER_AUTH: 'trust-loopback',
-        RATE_LIMIT_SPARES_LOOPBACK: 'true',
+        RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
         // Locally every client has the loopback address.
         SMTP_PEER_CONNECTIONS: '500',
         LINK_SECRET: secretOf('link secret'),

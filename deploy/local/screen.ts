@@ -20,7 +20,7 @@ Restante is ready.
 Switched on here and nowhere else:
   - mail that arrives from loopback is trusted to come from whom it says (SENDER_AUTH=trust-loopback)
   - outgoing mail is captured instead of delivered (SMARTHOST)
-  - requests and mail from loopback are exempt from the rate limits (RATE_LIMIT_SPARES_LOOPBACK)
+  - requests and mail from loopback are exempt from the rate limits (RATE_LIMIT_EXEMPT_LOOPBACK)
   - webhook and attachment URLs may be http and point to loopback
 
 Try first:

@@ -9,7 +9,7 @@ import { listens } from '@restante/local/processes.ts'
 import { freePort, sendMail, waitFor } from '@restante/testkit'
 import { CapturedMails } from './captured-mail.ts'
 
-describe('mail that left the local stack', () => {
+describe('mail sent from the local stack', () => {
   let folder: string
   let smtp: number
   let web: number
@@ -37,7 +37,7 @@ describe('mail that left the local stack', () => {
 
   const leave = (to: string) => sendMail({ port: smtp, from: 'agent@restante.test', to, subject: to, text: 'words' })
 
-  it('is found by its recipient, in a stack that was stopped and started again too', async () => {
+  it('is found by its recipient, also after a restart of the stack', async () => {
     const mails = new CapturedMails(`http://127.0.0.1:${web}`)
     await leave('first@elsewhere.test')
     expect((await mails.next('first@elsewhere.test', () => true)).subject).toBe('first@elsewhere.test')
@@ -47,7 +47,7 @@ describe('mail that left the local stack', () => {
     expect((await mails.next('second@elsewhere.test', () => true)).subject).toBe('second@elsewhere.test')
   }, 60_000)
 
-  describe('is out of reach for pages of others:', () => {
+  describe('is inaccessible for pages of other origins:', () => {
     const own = () => `http://127.0.0.1:${web}`
     /** The `fetch` of Node sets neither Host nor Origin as a browser may. */
     const ask = (headers: Record<string, string>, upgrade = false) =>
@@ -68,7 +68,7 @@ describe('mail that left the local stack', () => {
         call.end()
       })
 
-    it('no answer may be read across origins', async () => {
+    it('no response can be read across origins', async () => {
       const { status, headers } = await ask({ origin: own() })
       expect(status).toBe(200)
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])

@@ -38,7 +38,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     })
   }, 600_000)
 
-  it('are answered without a 5xx, each error in its envelope and without a word about what is inside', () => {
+  it('are answered without a 5xx, each error in its envelope and without internal details', () => {
     const shown = findings.faults.slice(0, 10).join('\n')
     expect(`${findings.faults.length} faults\n${shown}`).toBe('0 faults\n')
   })
@@ -54,7 +54,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     expect(findings.connections).toBeLessThan(REQUESTS / 20)
   })
 
-  it('leave the system as able as before: it is ready, and mail still arrives', async () => {
+  it('leave the system working: it is ready, and mail still arrives', async () => {
     const { place, tenant } = system
     expect((await new Api(place.gatewayUrl).get('/readyz')).status).toBe(200)
     expect(await tenant.api.patch(`/v0/inboxes/${inboxId}`, { status: 'active' })).toMatchObject({ status: 200 })

@@ -8,7 +8,7 @@ const PEERS = 150
 /** A mail whose download is more than the kernel keeps for a peer that does not read. */
 const LARGE = 'x'.repeat(3_900_000)
 
-describe('while hundreds of peers are slow on purpose', () => {
+describe('while hundreds of clients are slow on purpose', () => {
   const system = useSystem()
   const peers: RawSocket[] = []
   const timers: NodeJS.Timeout[] = []
@@ -65,7 +65,7 @@ describe('while hundreds of peers are slow on purpose', () => {
     inbox = { inboxId, download: new URL(String(raw.body['download_url'])).pathname }
   }, 60_000)
 
-  it('with the heads of their requests, everybody else is answered within a second', async () => {
+  it('with the headers of their requests, all others are answered within a second', async () => {
     const slow = many(() => open('GET /v0/auth/me HTTP/1.1\r\nX-Slow: '))
     timers.push(setInterval(() => slow.map(({ socket }) => socket.write('a')), 200))
     await othersAreAnswered()
@@ -81,7 +81,7 @@ describe('while hundreds of peers are slow on purpose', () => {
     await othersAreAnswered()
   })
 
-  it('with the answers to them, which they do not read, too', async () => {
+  it('with responses that they do not read, too', async () => {
     const slow = many(() => open(`GET ${inbox.download} HTTP/1.1\r\nHost: edge\r\n\r\n`))
     for (const { socket } of slow) socket.pause()
     await othersAreAnswered()

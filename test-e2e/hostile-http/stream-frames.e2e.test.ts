@@ -74,7 +74,7 @@ describe('a stream whose client sends', () => {
     expect(closeCode(await raw.ends())).toBe(code)
   })
 
-  it('nonsense in a right frame is told so, and goes on', async () => {
+  it('nonsense in a valid frame gets an error, and stays open', async () => {
     const stream = await connectStream(system.place, system.tenant.key)
     const nonsense = [
       '',
@@ -99,7 +99,7 @@ describe('a stream whose client sends', () => {
     await stream.close()
   })
 
-  it('nothing at all, a thousand times with one key: the next is refused, and everybody else is served', async () => {
+  it('nothing, a thousand times with one key: the next is refused, and all others are served', async () => {
     const { place } = system
     const crowd = await createTenant(place)
     const idle: RawSocket[] = []

@@ -85,7 +85,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     return JSON.stringify(answers.map(({ body }) => body)).toLowerCase()
   }
 
-  it('has left something in every place, before it is deleted', async () => {
+  it('has data in every store before it is deleted', async () => {
     const places = new Set((await search()).map(({ place }) => place))
     for (const place of [
       ...[
@@ -109,7 +109,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     expect(Object.keys(markers).filter((marker) => !found.has(marker))).toEqual([])
   })
 
-  it('is dead for whoever names it when 204 was answered, and gone from lists within two seconds', async () => {
+  it('is 404 once 204 was answered, and gone from lists within two seconds', async () => {
     const deletedAt = Date.now()
     expect((await tenant.api.delete(pathTo())).status).toBe(204)
     for (const rest of ['', '/threads', '/messages', '/webhooks', '/api-keys']) {
@@ -129,7 +129,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     expect((await own.ended()).code).toBe(1008)
   })
 
-  it('has left nothing anywhere when it is purged, but what is on the list of what stays', async () => {
+  it('leaves nothing when it is purged, except what is listed', async () => {
     await purged()
     expect(leftBehind(await search(), ON_ITS_WAY)).toEqual([])
     expect(await readable()).not.toContain(inbox.markers['subject'])
@@ -139,7 +139,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     expect((await webhook(inbox.webhooks.wide)).body).toMatchObject({ enabled: true })
   }, 90_000)
 
-  it('still delivers what it had accepted, and tells pod and organization', async () => {
+  it('still has its accepted messages delivered, and publishes events to pod and organization', async () => {
     const { messageId, recipient } = inbox.waiting
     peer.server.answerRecipient(recipient)
     expect((await peer.server.next(recipient, { timeout: 20_000 })).parsed.messageId).toBe(messageId)
@@ -156,7 +156,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     })
   }, 60_000)
 
-  it('has its queued events delivered to wider webhooks, whose documents go then', async () => {
+  it('has its queued events delivered to wider webhooks, and their documents deleted then', async () => {
     receiver.always(200)
     await letTimePass(system.place, 'webhooks-dispatcher')
     await waitFor(() => receiver.requests.some(({ body }) => body.includes(inbox.markers['subject'] ?? '-')), {
@@ -213,11 +213,11 @@ export function describeInboxDeletion(systemOf: () => System): void {
       requests: 0,
     }
 
-    it('starts empty', async () => {
+    it('starts without mail of the old one', async () => {
       expect(await seen()).toEqual(NOTHING)
     })
 
-    it('sees nothing of the old one when every record of every topic comes once more', async () => {
+    it('sees nothing of the old one when every record of every topic is delivered again', async () => {
       expect(await replayEverything(system.place)).toBeGreaterThan(20)
       // Timers of what the replay made wide webhooks hear again.
       await letTimePass(system.place, 'webhooks-dispatcher')
@@ -226,7 +226,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
       expect((await tenant.api.get(pathTo(`/threads/${inbox.thread}`))).status).toBe(404)
     }, 90_000)
 
-    it('is told of its own mail, and of nothing else', async () => {
+    it('gets events of its own mail only', async () => {
       const { messageId } = await mailTo({ tenant, peer }, inbox.inboxId)
       await stream.next((event) => JSON.stringify(event).includes(messageId), { what: 'the event of its own mail' })
       await told.next(({ body }) => body.includes(messageId), { what: 'the same at the webhook' })
@@ -234,7 +234,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     })
   })
 
-  it('goes from topics and dead letters by their retention, which the brokers have', async () => {
+  it('is deleted from topics and dead letters by their retention, as set on the brokers', async () => {
     const retentions = await retentionOfTopics(system.place)
     const names = [...retentions.keys()]
     expect(names).toEqual(expect.arrayContaining(Object.keys(topics)))

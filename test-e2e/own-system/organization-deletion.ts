@@ -44,7 +44,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     await Promise.all([peer?.stop(), receiver?.stop()])
   }, 30_000)
 
-  it('is dead for its keys, streams and senders when the command has answered, within what gateways remember', async () => {
+  it('is inaccessible for its keys, streams and senders once the command has answered, within the gateways' cache time', async () => {
     expect(await operate(system.place, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
     const answeredAt = Date.now()
     await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
@@ -56,7 +56,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     expect(Date.now() - answeredAt).toBeLessThan(2_000)
   })
 
-  it('ends when every service has purged it, and leaves nothing but what is on the list of what stays', async () => {
+  it('is complete when every service has purged it, and leaves nothing except what is listed', async () => {
     const latest = () => operate(system.place, 'audit', '--organization', id, '--limit', '1')
     const isGone = async () => (await latest()).includes('organization.deleted')
     await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
@@ -74,7 +74,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     expect(await left()).toEqual([])
   }, 120_000)
 
-  it('keeps its addresses from others, and touches nobody else', async () => {
+  it('reserves its addresses against others, and affects no other organization', async () => {
     expect(await other.api.post('/v0/inboxes', { username: inbox.username })).toMatchObject({
       status: 403,
       body: { code: 'resource_taken' },

@@ -50,7 +50,7 @@ export function describeRestart(systemOf: () => System): void {
     return new Set(about.map((document) => ('event_id' in document ? document.event_id : undefined)))
   }
 
-  it('loses no mail that was answered 200 (mail-send)', async () => {
+  it('loses no accepted mail (mail-send)', async () => {
     const inboxId = await newInbox()
     const sent: { messageId: string; to: string }[] = []
     const works = Array.from({ length: 16 }, () => async () => {
@@ -70,7 +70,7 @@ export function describeRestart(systemOf: () => System): void {
     }
   }, 90_000)
 
-  it('loses no mail that got its 250, keeps one copy of each, and tells of each once (mail-ingest)', async () => {
+  it('loses no accepted mail, stores one copy of each, and publishes each once (mail-ingest)', async () => {
     const inboxId = await newInbox()
     const receiver = await new WebhookReceiver().start()
     const { secret } = await tenant.client.webhooks.create({
@@ -108,7 +108,7 @@ export function describeRestart(systemOf: () => System): void {
     await receiver.stop()
   }, 90_000)
 
-  it('tells again what it may not have told, under the same ids (webhooks-dispatcher)', async () => {
+  it('repeats possibly lost requests under the same ids (webhooks-dispatcher)', async () => {
     const inboxId = await newInbox()
     const receiver = await new WebhookReceiver().start()
     await tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'], inboxIds: [inboxId] })
@@ -127,7 +127,7 @@ export function describeRestart(systemOf: () => System): void {
     await receiver.stop()
   }, 60_000)
 
-  it('keeps every key and inbox, and mail waits for it outside (gateway)', async () => {
+  it('keeps every key and inbox, and mail waits at its senders (gateway)', async () => {
     const inboxId = await newInbox()
     await kill('gateway')
     // Nobody can say whether the recipient exists: that is no reason to refuse it for good.
@@ -139,7 +139,7 @@ export function describeRestart(systemOf: () => System): void {
     expect(message.labels).toEqual(['received', 'unread'])
   }, 60_000)
 
-  it('goes on with its streams when their clients come back (websocket-fanout)', async () => {
+  it('resumes its streams when their clients reconnect (websocket-fanout)', async () => {
     const inboxId = await newInbox()
     const before = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
     await kill('websocket-fanout')

@@ -5,7 +5,7 @@ import { z } from 'zod'
 export const place = z.object({
   gatewayUrl: z.url(),
   streamUrl: z.url(),
-  /** Domain of inboxes that are created without one. */
+  /** Default domain of new inboxes. */
   domain: z.string(),
   /** Domain of our return paths. */
   bounceDomain: z.string(),

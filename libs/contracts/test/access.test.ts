@@ -65,13 +65,13 @@ describe('the route table', () => {
     expect(accessOf(operations[id], prefix, credential, permitted)).toEqual(expected)
   })
 
-  it('demands message_reply of whoever signs a reply, and message_send of a bearer key', () => {
+  it('requires message_reply for a signed reply, and message_send for a bearer key', () => {
     expect(demandedPermission(operations['messages.reply'], 'public key')).toBe('message_reply')
     expect(demandedPermission(operations['messages.reply'], 'organization')).toBe('message_send')
     expect(demandedPermission(operations['messages.send'], 'public key')).toBe('message_send')
   })
 
-  it('lets nobody do without a permission what needs one', () => {
+  it('refuses an operation without its permission', () => {
     for (const operation of Object.values<OperationDefinition>(operations)) {
       if (operation.authentication === 'none' || ['any', 'organization_read'].includes(operation.permission)) continue
       for (const prefix of operation.prefixes) {
@@ -82,7 +82,7 @@ describe('the route table', () => {
     }
   })
 
-  it('hides whatever a path names from every foreign key', () => {
+  it('hides every resource in a path from foreign keys', () => {
     for (const operation of Object.values<OperationDefinition>(operations)) {
       if (operation.authentication === 'none') continue
       for (const prefix of operation.prefixes) {
@@ -94,7 +94,7 @@ describe('the route table', () => {
     }
   })
 
-  it('finds nothing below a parent that holds something else', () => {
+  it('finds nothing below another parent', () => {
     expect(accessBelowWrongParent(operations['threads.get'], 'pod')).toEqual(missing('Thread'))
     expect(accessBelowWrongParent(operations['messages.getAttachment'], 'inbox')).toEqual(missing('Message'))
     expect(accessBelowWrongParent(operations['inboxes.get'], 'pod')).toEqual(missing('Inbox'))

@@ -9,19 +9,19 @@ function body(id: OperationId, given: unknown): unknown {
     : Object.fromEntries(result.errors.map(({ path, message }) => [path.join('.'), message]))
 }
 
-describe('every body', () => {
+describe('every request body', () => {
   it('drops unknown members', () => {
     expect(body('messages.send', { to: 'a@b.example', body: 'ignored' })).toEqual({ to: ['a@b.example'] })
   })
 
-  it('refuses other types without turning them into something', () => {
+  it('refuses other types without coercion', () => {
     expect(body('messages.send', { html: 5, track_opens: 'true' })).toEqual({
       html: 'Must be a string',
       track_opens: 'Must be a boolean',
     })
   })
 
-  it('names what is required when it is missing', () => {
+  it('names missing required members', () => {
     expect(body('webhooks.create', {})).toEqual({ url: 'Required', event_types: 'Required' })
     expect(body('apiKeys.create', { public_key: {} })).toMatchObject({
       'public_key.kty': 'Required',
@@ -29,7 +29,7 @@ describe('every body', () => {
     })
   })
 
-  it('counts characters, however many units of UTF-16 or bytes they take', () => {
+  it('counts characters, not UTF-16 units or bytes', () => {
     const drawn = '\u{1f600}'.repeat(256)
     expect(body('pods.create', { name: drawn })).toEqual({ name: drawn })
     expect(body('inboxes.create', { display_name: `${drawn}.` })).toEqual({
@@ -39,7 +39,7 @@ describe('every body', () => {
     expect(validate(operations['inboxes.search'].query, { q: '\u{1f600}' })).toMatchObject({ ok: false })
   })
 
-  it('refuses NUL and broken characters, which no mail and no database can hold', () => {
+  it('refuses NUL and broken characters, which neither mail nor the database can store', () => {
     expect(body('messages.send', { text: 'a\u0000b', html: '\ud800' })).toEqual({
       text: 'Must not contain NUL or broken characters',
       html: 'Must not contain NUL or broken characters',
@@ -48,7 +48,7 @@ describe('every body', () => {
 })
 
 describe('a send', () => {
-  it('refuses line breaks in what becomes a header', () => {
+  it('refuses line breaks in values for headers', () => {
     const message = 'Must not contain line breaks or other control characters'
     expect(
       body('messages.send', {
@@ -60,7 +60,7 @@ describe('a send', () => {
     ).toEqual({ 'to.1': message, subject: message, 'headers.X-Ok': message, 'attachments.0.filename': message })
   })
 
-  it('takes at most 50 recipients altogether', () => {
+  it('accepts at most 50 recipients in total', () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => `p${n}@x.example`)
     expect(body('messages.send', { to: many(20), cc: many(20), bcc: many(11) })).toEqual({
       to: 'At most 50 recipients in to, cc and bcc together',
@@ -68,7 +68,7 @@ describe('a send', () => {
     expect(body('messages.send', { to: many(20), cc: many(20), bcc: many(10) })).toHaveProperty('bcc')
   })
 
-  it('takes an attachment by exactly one of content and url', () => {
+  it('accepts an attachment with exactly one of content and url', () => {
     const attachments = [
       {},
       { content: 'aGk=', url: 'https://x.example/a' },
@@ -83,11 +83,11 @@ describe('a send', () => {
     })
   })
 
-  it.each(['aGk=', 'aGk', 'aGVs\r\nbG8=', ''])('takes %j as base64', (content) => {
+  it.each(['aGk=', 'aGk', 'aGVs\r\nbG8=', ''])('accepts %j as base64', (content) => {
     expect(body('messages.send', { attachments: [{ content }] })).toEqual({ attachments: [{ content }] })
   })
 
-  it('compares header names without case and takes only text values', () => {
+  it('compares header names ignoring case and accepts only text values', () => {
     expect(body('messages.send', { headers: { 'X-A': '1', 'x-a': '2', 'X B': '3', 'X-C': null } })).toEqual({
       'headers.x-a': 'Given twice; header names compare without case',
       'headers.X B': 'Not a valid header name',
@@ -95,7 +95,7 @@ describe('a send', () => {
     })
   })
 
-  it('lets reply_all stand only without recipients, and reply-all ignore them', () => {
+  it('allows reply_all only without recipients, and ignores them for reply-all', () => {
     const message = 'reply_all derives the recipients; leave out to, cc and bcc'
     expect(body('messages.reply', { reply_all: true, cc: 'a@x.example' })).toEqual({ reply_all: message })
     expect(body('messages.reply', { reply_all: true })).toEqual({ reply_all: true })
@@ -103,7 +103,7 @@ describe('a send', () => {
   })
 })
 
-describe('labels', () => {
+describe('labels of a message', () => {
   it('are trimmed, folded, each once, and `draft` is ignored', () => {
     expect(body('messages.update', { add_labels: [' VIP ', 'vip', 'draft'], remove_labels: 'Unread' })).toEqual({
       add_labels: ['vip'],
@@ -141,7 +141,7 @@ describe('labels', () => {
   })
 })
 
-describe('an inbox', () => {
+describe('the body for an inbox', () => {
   it.each(['.a', 'a.', 'a..b', 'a+b', 'a@b', '', 'x'.repeat(65), 'ü'])('is not named %j', (username) => {
     expect(body('inboxes.create', { username })).toHaveProperty('username', expect.stringContaining('1 to 64'))
   })
@@ -154,7 +154,7 @@ describe('an inbox', () => {
     })
   })
 
-  it('holds flat metadata without nulls', () => {
+  it('accepts flat metadata without nulls', () => {
     expect(body('inboxes.create', { metadata: { a: null, b: {}, c: [1], d: 'x'.repeat(257), ok: true } })).toEqual({
       'metadata.a': 'Must be a string, a number or true or false',
       'metadata.b': 'Must be a string, a number or true or false',
@@ -163,7 +163,7 @@ describe('an inbox', () => {
     })
   })
 
-  it('does not lose the one name that objects keep for themselves: it is refused', () => {
+  it('refuses the metadata key __proto__ instead of losing it', () => {
     const given: unknown = JSON.parse('{"__proto__":"a","constructor":"b"}')
     const refused = { 'metadata.__proto__': 'This key cannot be used' }
     expect(body('inboxes.create', { metadata: given })).toEqual(refused)
@@ -191,7 +191,7 @@ describe('an inbox', () => {
   })
 })
 
-describe('an API key', () => {
+describe('the body for an API key', () => {
   it('drops unknown permissions, refuses renamed ones and other values than true and false', () => {
     expect(body('apiKeys.create', { permissions: { inbox_read: true, message_read: false, nope: 5 } })).toEqual({
       permissions: { inbox_read: true, message_read: false },
@@ -209,7 +209,7 @@ describe('an API key', () => {
     expect(body('apiKeys.create', { permissions: [] })).toEqual({ permissions: 'Must be an object' })
   })
 
-  it('never becomes a bearer key when a public key was meant', () => {
+  it('never creates a bearer key when a public key was intended', () => {
     for (const publicKey of [null, 'x'])
       expect(body('apiKeys.create', { public_key: publicKey })).toHaveProperty('public_key')
     expect(body('apiKeys.create', { public_key: {} })).toHaveProperty(['public_key.kty'])
@@ -228,10 +228,10 @@ describe('an API key', () => {
   })
 })
 
-describe('a webhook', () => {
+describe('the body for a webhook', () => {
   const base = { url: 'https://x.example/hook', event_types: ['message.received'] }
 
-  it('names the event type that does not exist, and drops repetitions', () => {
+  it('names an unknown event type, and drops repetitions', () => {
     expect(body('webhooks.create', { ...base, event_types: ['message.sent', 'label.added'] })).toEqual({
       'event_types.1': 'Unknown event type: label.added',
     })
@@ -306,7 +306,7 @@ describe('agent sign-up', () => {
     })
   })
 
-  it('takes a code of six digits, as text', () => {
+  it('accepts a code of six digits, as text', () => {
     expect(body('agent.verify', { otp_code: ' 012345 ' })).toEqual({ otp_code: '012345' })
     expect(body('agent.verify', { otp_code: 123456 })).toEqual({ otp_code: 'Must be a string' })
     expect(body('agent.verify', { otp_code: '12345' })).toEqual({ otp_code: 'Must be exactly 6 digits' })

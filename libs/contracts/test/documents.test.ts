@@ -42,7 +42,7 @@ function resolve(document: unknown, reference: string): unknown {
     .reduce<unknown>((at, name) => z.record(z.string(), z.unknown()).safeParse(at).data?.[name], document)
 }
 
-it.each(Object.keys(generated))('docs/%s is what the code says; "npm run generate:docs" renews it', async (name) => {
+it.each(Object.keys(generated))('docs/%s matches the code; "npm run generate:docs" updates it', async (name) => {
   expect(await readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')).toBe(generated[name])
 })
 
@@ -51,7 +51,7 @@ it('generates the same bytes again', () => {
 })
 
 describe('openapi.json', () => {
-  it('holds every operation below each of its prefixes, and nothing else', () => {
+  it('contains every operation below each of its prefixes, and nothing else', () => {
     const expected = Object.values<OperationDefinition>(operations).flatMap((operation) =>
       pathsOf(operation).map(({ path }) => `${operation.method.toLowerCase()} ${path}`),
     )
@@ -77,14 +77,14 @@ describe('openapi.json', () => {
     }
   })
 
-  it('refers only to schemas that it holds, and leaves none unused', () => {
+  it('refers only to schemas that it contains, and leaves none unused', () => {
     const names = references(JSON.stringify(JSON.parse(generated['api/openapi.json'] ?? '')))
     for (const reference of names) expect(resolve(openapi, reference)).toBeDefined()
     const used = names.map((reference) => reference.split('/').at(-1))
     expect(Object.keys(openapi.components.schemas).filter((name) => !used.includes(name))).toEqual([])
   })
 
-  it('forbids no member that a later version may add', () => {
+  it('forbids no members that a later version may add', () => {
     expect(generated['api/openapi.json']).not.toContain('"additionalProperties": false')
   })
 })
@@ -102,14 +102,14 @@ describe('asyncapi.yaml', () => {
     })
     .parse(document)
 
-  it('holds a channel per topic with all of its events, the stream and the webhook', () => {
+  it('contains a channel per topic with all of its events, the stream and the webhook', () => {
     expect(Object.keys(asyncapi.channels)).toEqual([...Object.keys(topics), 'stream', 'webhook'])
     for (const [name, topic] of Object.entries(topics)) {
       expect(Object.keys(asyncapi.channels[name]?.messages ?? {})).toEqual(Object.keys(topic.events))
     }
   })
 
-  it('refers only to what it holds', () => {
+  it('refers only to schemas that it contains', () => {
     for (const reference of references(JSON.stringify(document))) expect(resolve(document, reference)).toBeDefined()
   })
 })

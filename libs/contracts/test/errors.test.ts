@@ -15,7 +15,7 @@ describe.each(all)('%s', (code, { status, name, retry, message }) => {
   })
 })
 
-it('reads Forbidden wherever a permission denies', () => {
+it('has the message Forbidden when a permission is missing', () => {
   expect(ERRORS.missing_permission.message).toBe('Forbidden')
   expect(ERRORS.forbidden.message).toBe('Forbidden')
 })
@@ -24,7 +24,7 @@ it('links each code to its entry', () => {
   expect(errorDocs('https://docs.example', 'not_found')).toBe('https://docs.example/errors#not_found')
 })
 
-it('tells an idempotency key in progress, which may be retried, from one that was used otherwise', () => {
+it('distinguishes an idempotency key in progress, which may be retried, from one used for another request', () => {
   expect(ERROR_VARIANTS.idempotency_key_in_progress).toEqual({
     code: 'conflict',
     name: 'IdempotencyKeyConflictError',

@@ -38,7 +38,7 @@ describe.each(all)('%s', (key, operation) => {
     }
   })
 
-  it('demands a permission that exists, and offers itself only to tiers that can hold it', () => {
+  it('requires an existing permission, and is offered only to tiers that can have it', () => {
     const { permission, tiers } = operation
     if (permission === 'any') return
     expect(isPermission(permission) || INTERNAL_PERMISSIONS.some((name) => name === permission)).toBe(true)
@@ -51,7 +51,7 @@ describe.each(all)('%s', (key, operation) => {
     expect(operation.tiers.length > 0).toBe(operation.authentication === 'key')
   })
 
-  it('takes a body exactly on POST and PATCH', () => {
+  it('has a body exactly on POST and PATCH', () => {
     expect(operation.body !== undefined).toBe(operation.method === 'POST' || operation.method === 'PATCH')
   })
 
@@ -91,14 +91,14 @@ describe('the table of operations', () => {
     }
   })
 
-  it('takes Idempotency-Key and the large body on the send family alone', () => {
+  it('accepts Idempotency-Key and the large body only for the send family', () => {
     const sending = ['messages.send', 'messages.reply', 'messages.replyAll']
     expect(all.filter(([, { idempotencyKey }]) => idempotencyKey).map(([id]) => id)).toEqual(sending)
     const large = all.filter(([, { bodyLimit }]) => bodyLimit.bytes > LIMITS.request.body)
     expect(large.map(([id]) => id)).toEqual(sending)
   })
 
-  it('has another permission for signed requests on replies alone', () => {
+  it('has another permission for signed requests only for replies', () => {
     const other = all.filter(([, { signedPermission }]) => signedPermission !== undefined)
     expect(other.map(([id, { signedPermission }]) => [id, signedPermission])).toEqual([
       ['messages.reply', 'message_reply'],
@@ -106,7 +106,7 @@ describe('the table of operations', () => {
     ])
   })
 
-  it('lets a provisional key ask who it is and verify, nothing else', () => {
+  it('allows a provisional key only auth.me and verify', () => {
     expect(PROVISIONAL_OPERATIONS).toEqual(['auth.me', 'agent.verify'])
   })
 })

@@ -23,23 +23,23 @@ describe('permissions', () => {
     expect(new Set(PERMISSIONS).size).toBe(47)
   })
 
-  it('hold one for each restricted label', () => {
+  it('include one for each restricted label', () => {
     expect(Object.keys(LABEL_PERMISSIONS)).toEqual([...RESTRICTED_LABELS])
     for (const name of Object.values(LABEL_PERMISSIONS)) expect(isPermission(name)).toBe(true)
   })
 
-  it('are not known by an inherited or renamed name', () => {
+  it('are unknown by an inherited or renamed name', () => {
     for (const name of ['toString', '__proto__', 'provider_connect', 'organization_read'])
       expect(isPermission(name)).toBe(false)
   })
 
-  it('are held by a key without a list, all but app_connect', () => {
+  it('are all but app_connect for a key without a list', () => {
     const unrestricted = { permissions: undefined, app_connect: false }
     expect(PERMISSIONS.filter((permission) => !holdsPermission(unrestricted, permission))).toEqual(['app_connect'])
     expect(holdsPermission({ permissions: [], app_connect: true }, 'app_connect')).toBe(true)
   })
 
-  it('give app_connect by its own bit alone, even to a key whose list names it', () => {
+  it('include app_connect only by its own flag, even for a key whose list names it', () => {
     expect(holdsPermission({ permissions: ['app_connect'], app_connect: false }, 'app_connect')).toBe(false)
     expect(holdsPermission({ permissions: new Set(['app_connect']), app_connect: false }, 'app_connect')).toBe(false)
   })
@@ -61,7 +61,7 @@ describe('permissions', () => {
     expect(seesLabels({ app_connect: false }, [...RESTRICTED_LABELS])).toBe(true)
   })
 
-  it('make visible the restricted labels that a key holds', () => {
+  it("make the restricted labels of a key's permissions visible", () => {
     expect(visibleLabels({ permissions: undefined, app_connect: false })).toEqual([...RESTRICTED_LABELS])
     expect(visibleLabels({ permissions: ['label_trash_read', 'label_spam_read'], app_connect: false })).toEqual([
       'spam',
@@ -88,7 +88,7 @@ describe('permissions', () => {
 })
 
 describe('event types', () => {
-  it('are complete; restricted mail and calendar events come only when named', () => {
+  it('are complete; restricted mail and calendar events are delivered only when named', () => {
     expect(EVENT_TYPES).toHaveLength(17)
     const unnamed = [
       'message.received',
@@ -139,7 +139,7 @@ describe('event types', () => {
     expect(receivedEventType(labels)).toBe(type)
   })
 
-  it('need message_read on a stream only, and are named in the fixed order', () => {
+  it('require message_read on a stream only, and are listed in a fixed order', () => {
     expect(permissionsForEventTypes(['message.sent'], 'webhook')).toEqual([])
     expect(permissionsForEventTypes(['message.sent'], 'stream')).toEqual(['message_read'])
     expect(permissionsForEventTypes(['domain.verified'], 'stream')).toEqual([])

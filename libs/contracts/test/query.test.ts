@@ -28,7 +28,7 @@ describe('a list in the query', () => {
     expect(read('from[]=Ray,%20Ada')).toEqual({ from: ['Ray, Ada'] })
   })
 
-  it('takes text that only looks like JSON as text', () => {
+  it('treats text that only looks like JSON as text', () => {
     expect(read('subject=[ticket')).toEqual({ subject: ['[ticket'] })
     expect(read('subject=[{"a":1}]')).toEqual({ subject: ['[{"a":1}]'] })
     expect(read('subject=[7,true]')).toEqual({ subject: ['7', 'true'] })
@@ -42,12 +42,12 @@ describe('a list in the query', () => {
   )
 })
 
-describe('an empty value', () => {
-  it('is as if absent', () => {
+describe('an empty query value', () => {
+  it('counts as absent', () => {
     expect(read('limit=&labels=&include_spam=&before=')).toEqual({})
   })
 
-  it('is a fault in page_token', () => {
+  it('is an error in page_token', () => {
     expect(read('page_token=')).toEqual(refusal(['page_token'], 'Invalid page token'))
   })
 })
@@ -69,7 +69,7 @@ describe('a scalar in the query', () => {
     ['2026-08-24T00:00:00Z', '2026-08-24T00:00:00.000Z'],
     ['2026-08-24T02:00:00.123456%2B02:00', '2026-08-24T00:00:00.123Z'],
     ['2026-08-24T02:00:00+02:00', '2026-08-24T00:00:00.000Z'],
-  ])('the instant %s is taken', (text, instant) => {
+  ])('the time %s is accepted', (text, instant) => {
     expect(read(`before=${text}`)).toEqual({ before: new Date(instant) })
   })
 
@@ -80,13 +80,13 @@ describe('a scalar in the query', () => {
     },
   )
 
-  it('is ignored under an unknown name, whatever that is', () => {
+  it('is ignored under any unknown name', () => {
     expect(read('__proto__=1&constructor=2&nope=3')).toEqual({})
   })
 })
 
 describe('limit', () => {
-  it('is clamped where nothing is filtered', () => {
+  it('is clamped when nothing is filtered', () => {
     expect(read('limit=100000')).toEqual({ limit: LIMITS.page.maxMail })
     expect(read('limit=400&include_spam=true&before=2026-01-01T00:00:00Z')).toMatchObject({ limit: 400 })
     expect(validate(operations['pods.list'].query, decodeQuery('limit=101'))).toEqual({

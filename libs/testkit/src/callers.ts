@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Caller, InternalOperationId, OperationId, ServiceName } from '@restante/contracts'
 import { CALLER_HEADER, SERVICE_HEADER, TokenMint } from '@restante/service'
 
-/** An unrestricted organization key of an organization that nobody else has, with whatever a test needs different. */
+/** An unrestricted key of a new organization, with the given overrides. */
 export function callerOf(overrides: Partial<Caller> = {}): Caller {
   return {
     organization_id: randomUUID(),

@@ -8,17 +8,17 @@ import { randomName } from './random.ts'
 export interface TestDatabase {
   readonly name: string
   readonly url: string
-  /** Deletes the database, whoever is still connected. */
+  /** Deletes the database, closing any remaining connections. */
   drop(): Promise<void>
 }
 
-/** Suites that start together make a template one after another; the number is ours alone. */
+/** Suites that start together build a template one after another; this is the number of their advisory lock. */
 const TEMPLATE_LOCK = 7_263_981_026
 
 /**
- * A fresh database with every migration of a service applied, those of its libraries included.
- * @param folder the service. The first suite that asks after a change of the migrations makes a template; a copy of it
- *   takes about 50 ms.
+ * A new database with every migration of a service applied, including those of its libraries.
+ * @param folder the service. The first suite after a change of the migrations builds a template; a copy of it takes
+ * about 50 ms.
  */
 export function createDatabase(folder: string): Promise<TestDatabase> {
   return administer(async (server) => {

@@ -20,7 +20,7 @@ type Question = Request['questions'][number]
 
 /**
  * A name server on loopback (UDP and TCP) whose records a test sets. Unknown names are NXDOMAIN, known ones without the
- * type asked for an empty answer; a name set to fail is SERVFAIL, a silent one is never answered.
+ * queried type get an empty answer; a name set to fail is SERVFAIL, a silent one is never answered.
  */
 export class DnsZone {
   /** The questions that came, oldest first. */
@@ -36,7 +36,7 @@ export class DnsZone {
   })
   #port = 0
 
-  /** `127.0.0.1:port`, as `DNS_SERVERS` takes it. */
+  /** `127.0.0.1:port`, the form of `DNS_SERVERS`. */
   get address(): string {
     return `127.0.0.1:${this.#port}`
   }

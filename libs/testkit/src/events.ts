@@ -18,7 +18,7 @@ export interface InboxScope {
   readonly address: string
 }
 
-/** An inbox that nobody else has, in its organization's default pod unless told otherwise. */
+/** An inbox with new ids, in its organization's default pod unless overridden. */
 export function inboxScope(overrides: Partial<InboxScope> = {}): InboxScope {
   const organizationId = overrides.organizationId ?? randomUUID()
   const inboxUid = randomUUID()

@@ -14,7 +14,7 @@ const command = z.discriminatedUnion('kind', [
 ])
 type Command = z.infer<typeof command>
 
-/** The modules of the gateway: this package stands below it, so it knows them at run time only. */
+/** The modules of the gateway: this package must not import services, so it loads them at run time only. */
 interface Gateway<Config extends { readonly log: { readonly level: string } }> {
   readonly service: {
     readonly configure: (variables: Readonly<Record<string, string>>) => Config

@@ -23,7 +23,7 @@ export const GATEWAY_KEYS = {
 export interface GatewayProcessOptions {
   readonly topics: TestTopics
   readonly redis: TestRedis
-  /** Base URLs of the services behind it that the suite runs; the others are not there. */
+  /** Base URLs of the upstream services that the suite runs; the others are unreachable. */
   readonly upstreams?: Readonly<Partial<Record<UpstreamName, string>>>
   /** Of the addresses of its inboxes. */
   readonly domain?: string
@@ -31,7 +31,7 @@ export interface GatewayProcessOptions {
   readonly databaseUrl?: string
 }
 
-/** The gateway, in a process beside the suite, for suites of services that call it or stand behind it. */
+/** The gateway as a separate process, for suites of services that call it or are behind it. */
 export class GatewayProcess {
   readonly url: string
   readonly databaseUrl: string
@@ -119,7 +119,7 @@ class GatewayHost {
     this.#child = spawn(program, [...args, GATEWAY], { env: process.env, stdio })
     this.#child.on('message', (message) => this.#take(message))
     this.#child.once('exit', () => this.#fail(new Error('the process of the gateways ended')))
-    // A worker that has run its files ends, and takes the process along.
+    // A worker that has run its files ends, and the process with it.
     this.#child.unref()
     this.#child.channel?.unref()
   }
@@ -180,8 +180,8 @@ function environmentOf(
     INSTALLATION_SECRET: 'the secret of this installation',
     CURSOR_SECRET: 'the secret of the page tokens',
     DEFAULT_DOMAIN: domain,
-    // Suites of other services ask for more than one agent may, and all come from one address.
-    RATE_LIMIT_SPARES_LOOPBACK: 'true',
+    // Suites of other services send more requests than an agent may, all from one address.
+    RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
     ...Object.fromEntries(
       UPSTREAMS.flatMap((service) => [
         [`${variablePart(service)}_URL`, upstreams[service] ?? nobody],

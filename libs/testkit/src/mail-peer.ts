@@ -4,13 +4,13 @@ import { generate } from 'selfsigned'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import { type WaitOptions, waitFor } from './wait-for.ts'
 
-/** One mail that a peer took. */
+/** One mail that the server accepted. */
 export interface ReceivedMail {
   readonly mailFrom: string
   /** Recipients of this transaction, as given in RCPT. */
   readonly recipients: readonly string[]
   readonly raw: Buffer
-  /** The raw mail, read by a library that is not ours. */
+  /** The raw mail, parsed by an independent library. */
   readonly parsed: ParsedMail
   /** Whether the session was encrypted. */
   readonly secure: boolean
@@ -33,7 +33,9 @@ export interface MailPeerOptions {
 
 type Done = (error?: Error | null) => void
 
-/** A real mail server somewhere else: keeps what it takes and answers as scripted. Without a script it takes all. */
+/**
+ * A real external mail server: stores what it accepts and answers as scripted. Without a script it accepts everything.
+ */
 export class MailPeer {
   readonly mails: ReceivedMail[] = []
   /** Every RCPT that was given, also those that were refused. */
@@ -75,7 +77,7 @@ export class MailPeer {
       onData: (stream, session, done) => void this.#onData(stream, session, done),
     })
     this.#server = server
-    // A connection that the other side breaks is nobody's failure here.
+    // A connection that the other side breaks is not a failure of this server.
     server.on('error', () => undefined)
     server.server.on('connection', (socket: Socket) => {
       const port = socket.remotePort ?? 0

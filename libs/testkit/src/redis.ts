@@ -7,7 +7,10 @@ export interface TestRedis {
   /** `REDIS_PREFIX` of every process of the suite. */
   readonly prefix: string
   readonly client: Redis
-  /** What a flushed Redis is to this suite, without harm to others who use it. @returns how many keys there were. */
+  /**
+   * The effect of a flushed Redis on this suite, without affecting other users of it. @returns how many keys there
+   * were.
+   */
   deleteKeys(): Promise<number>
   /** Deletes the keys and closes the connection. */
   close(): Promise<void>

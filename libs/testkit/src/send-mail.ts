@@ -1,10 +1,10 @@
 import { createTransport, type SendMailOptions } from 'nodemailer'
 
 export interface Submission extends SendMailOptions {
-  /** Port of the server that takes the mail. */
+  /** Port of the receiving server. */
   readonly port: number
   readonly host?: string
-  /** Address to connect from: what the server believes the peer to be. */
+  /** Address to connect from: the client address that the server sees. */
   readonly localAddress?: string
 }
 

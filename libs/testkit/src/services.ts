@@ -24,7 +24,7 @@ export async function startService<Config>(
   return service
 }
 
-/** A TCP port of loopback that nobody listens on at this moment. */
+/** A TCP port on loopback that is free at this moment. */
 export function freePort(host = '127.0.0.1'): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -11,9 +11,9 @@ export interface SlowAnswer {
 }
 
 /**
- * Begins a request with a JSON body and holds the rest of the body back. Resolves when the peer has asked for the body,
- * and so has admitted the request.
- * @returns what sends the rest, more than a second after the head, and reads the answer.
+ * Starts a request with a JSON body and holds back the rest of the body. Resolves when the server has asked for the
+ * body, and so has admitted the request.
+ * @returns a function that sends the rest, more than a second after the header, and reads the response.
  */
 export async function slowRequest(
   method: 'POST' | 'PATCH',

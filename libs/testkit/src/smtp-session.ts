@@ -23,7 +23,7 @@ export class SmtpSession {
     this.#listen(socket)
   }
 
-  /** Connects and takes the greeting. */
+  /** Connects and reads the greeting. */
   static async open(port: number, options: { host?: string; localAddress?: string } = {}): Promise<SmtpSession> {
     const { host = '127.0.0.1', localAddress } = options
     const socket = connect({ host, port, ...(localAddress !== undefined && { localAddress }) })

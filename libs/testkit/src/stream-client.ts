@@ -17,7 +17,7 @@ export class StreamClient {
     socket.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() }
     })
-    // A broken connection is told by its close code.
+    // A broken connection is visible in its close code.
     socket.on('error', () => undefined)
   }
 

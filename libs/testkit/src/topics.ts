@@ -13,7 +13,7 @@ export interface TestTopics {
   delete(): Promise<void>
 }
 
-/** The prefix of one suite: what carries it is nobody else's. */
+/** A new prefix for the topics of one suite. */
 export function topicPrefix(): string {
   return `test-${randomName()}-`
 }
@@ -46,7 +46,7 @@ function deleteTopics(kafka: Kafka, prefix: string): Promise<void> {
     if (names.length > 0) await admin.deleteTopics({ topics: names })
     const { groups } = await admin.listGroups()
     const ours = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix))
-    // A group whose last member left a moment ago is not empty yet: it goes by itself when its offsets expire.
+    // A group whose last member left a moment ago is not empty yet: it is deleted when its offsets expire.
     if (ours.length > 0) await admin.deleteGroups(ours).catch(() => undefined)
   })
 }

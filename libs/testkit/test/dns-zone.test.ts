@@ -25,7 +25,7 @@ describe('a zone', () => {
     expect((await resolver.resolveTxt('big.test')).flat().sort()).toEqual(texts)
   })
 
-  it('tells a missing name from a missing record, and fails when told so', async () => {
+  it('distinguishes a missing name from a missing record, and fails when set to', async () => {
     zone.set('one.test', { type: 'A', address: '127.0.0.9' }).fail('broken.test').silence('mute.test')
     await expect(resolver.resolveMx('one.test')).rejects.toMatchObject({ code: 'ENODATA' })
     await expect(resolver.resolveMx('two.test')).rejects.toMatchObject({ code: 'ENOTFOUND' })

@@ -6,7 +6,7 @@ import { collectTopic, createDatabase, createTopics, openRedis, waitFor } from '
 const service = path.resolve(import.meta.dirname, '../../../services/websocket-fanout')
 
 describe('what a suite has of the engines', () => {
-  it('is a database with every migration, gone after its drop', async () => {
+  it('provide a database with every migration, deleted after its drop', async () => {
     const database = await createDatabase(service)
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
@@ -23,7 +23,7 @@ describe('what a suite has of the engines', () => {
     await Promise.all(databases.map((database) => database.drop()))
   })
 
-  it('is topics under a prefix of its own, read from their beginning, gone after their deletion', async () => {
+  it('provide topics under a prefix of their own, read from their beginning, deleted afterwards', async () => {
     const suite = await createTopics([topics['mail.feedback']])
     const producer = suite.kafka.producer()
     await producer.connect()

@@ -9,7 +9,7 @@ describe('a mail peer', () => {
 
   const mail = { from: 'ann@one.test', subject: 'Größe', text: 'Hello\n.\nthere' }
 
-  it('keeps what it takes, byte for byte and parsed', async () => {
+  it('stores accepted mail, byte for byte and parsed', async () => {
     await sendMail({ ...mail, port: peer.port, to: 'bo@peer.test' })
     const received = await peer.next('bo@peer.test')
     expect(received).toMatchObject({ mailFrom: 'ann@one.test', recipients: ['bo@peer.test'], secure: true })
@@ -45,7 +45,7 @@ describe('a mail peer', () => {
     expect(peer.mails).toEqual([])
   })
 
-  it('keeps nothing of a mail whose sender goes away', async () => {
+  it('stores nothing of a mail whose sender disconnects', async () => {
     const session = await SmtpSession.open(peer.port)
     await session.envelope('ann@one.test', 'bo@peer.test')
     await session.command('DATA')
@@ -55,7 +55,7 @@ describe('a mail peer', () => {
     expect(peer.mails).toHaveLength(1)
   })
 
-  it('offers no encryption when told so', async () => {
+  it('offers no encryption when configured so', async () => {
     const plain = await new MailPeer({ tls: false }).start()
     await sendMail({ ...mail, port: plain.port, to: 'bo@peer.test' })
     expect((await plain.next('bo@peer.test')).secure).toBe(false)

@@ -42,7 +42,7 @@ describe('a webhook receiver', () => {
 })
 
 describe('a stream client', () => {
-  it('keeps frames, finds answers between events, and tells the close code', async () => {
+  it('stores frames, finds answers between events, and reports the close code', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
     server.on('connection', (socket) =>
       socket.on('message', (data) => {
@@ -62,7 +62,7 @@ describe('a stream client', () => {
     server.close()
   })
 
-  it('tells status and body of a refused handshake', async () => {
+  it('reports status and body of a refused handshake', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     server.on('upgrade', (_request, socket) =>
       socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n{"message":"Forbidden"}'),

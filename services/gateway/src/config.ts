@@ -23,91 +23,97 @@ export const variables = z.object({
   INTERNAL_PORT: env
     .port()
     .optional()
-    .describe('Port of the calls of other services; required unless INTERNAL_ON_PUBLIC_PORT. Keep it from the world'),
+    .describe('Port for calls of other services; required unless INTERNAL_ON_PUBLIC_PORT. Must not be public'),
   INTERNAL_HOST: env.string().optional().describe('Address that INTERNAL_PORT listens on; default: HOST'),
   INTERNAL_ON_PUBLIC_PORT: env
     .flag(false)
-    .describe('Serve the calls of other services on PORT, where only their tokens protect them; for local runs'),
+    .describe('Serve calls of other services on PORT, where only their tokens protect them; for local runs'),
   OTHER_PUBLIC_URLS: env
     .list()
     .refine((urls) => urls.every((url) => URL.canParse(url)), { error: 'must be URLs' })
-    .describe('Further addresses of the API, which signed requests may name as well'),
+    .describe('Further URLs of the API, which signed requests may use as well'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 
   TRUSTED_PROXIES: env
     .networks()
     .describe(
-      'Addresses and networks (CIDR) of the proxies in front. From them alone X-Forwarded-For is believed; without it all who come through one proxy are one peer. HTTP_PEER_CONNECTIONS does not count them',
+      'Addresses and networks (CIDR) of the proxies in front, from which X-Forwarded-For is trusted. Without it all clients of a proxy count as one client. HTTP_PEER_CONNECTIONS does not apply to them',
     ),
   HTTP_PEER_CONNECTIONS: env
     .integer(2_000)
     .describe(
-      'Connections at once of one peer; those of TRUSTED_PROXIES are not counted, so name every proxy there: to any other its clients are one peer',
+      'Concurrent connections of one client address. TRUSTED_PROXIES are exempt, so list every proxy there: all clients of any other proxy count as one',
     ),
-  RATE_LIMIT_ORGANIZATION: env.rate('100/s').describe('Requests of one organization, beyond them 429'),
-  RATE_LIMIT_ORGANIZATION_BURST: env.integer(200, 1_000_000, 1).describe('How many of them may come at once'),
-  RATE_LIMIT_CREDENTIAL: env.rate('50/s').describe('Requests with one API key'),
-  RATE_LIMIT_CREDENTIAL_BURST: env.integer(100, 1_000_000, 1).describe('How many of them may come at once'),
-  RATE_LIMIT_SIGN_UP: env.rate('60/h').describe('Sign-ups of one peer: an IPv4 address, or the /64 of an IPv6 one'),
+  RATE_LIMIT_ORGANIZATION: env.rate('100/s').describe('Rate limit per organization; beyond it 429'),
+  RATE_LIMIT_ORGANIZATION_BURST: env.integer(200, 1_000_000, 1).describe('Burst of the rate limit per organization'),
+  RATE_LIMIT_CREDENTIAL: env.rate('50/s').describe('Rate limit per API key'),
+  RATE_LIMIT_CREDENTIAL_BURST: env.integer(100, 1_000_000, 1).describe('Burst of the rate limit per API key'),
+  RATE_LIMIT_SIGN_UP: env
+    .rate('60/h')
+    .describe('Rate limit for sign-ups per client: an IPv4 address, or the /64 of an IPv6 one'),
   RATE_LIMIT_FAILED_AUTHENTICATION: env
     .rate('300/m')
-    .describe('Requests without a valid API key of one peer; those with one go on'),
-  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Downloads with one link, which needs no API key'),
-  INSTALLATION_SECRET: env
-    .secret()
-    .describe('Key of the hashes of API keys and of verification codes; never change it'),
+    .describe('Rate limit per client for requests without a valid API key; requests with a valid one are not affected'),
+  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit for downloads per link, which need no API key'),
+  INSTALLATION_SECRET: env.secret().describe('Key for hashing API keys and verification codes; must never change'),
   REGION: env.choice(['us', 'eu'], 'us').describe('Region in the prefix of new API keys'),
-  OTHER_REGION_URL: env.url().optional().describe('API of the other region, named to callers with a key of it'),
+  OTHER_REGION_URL: env
+    .url()
+    .optional()
+    .describe('API URL of the other region, named to callers that use its keys here'),
 
   SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
   RESERVED_USERNAMES: env
     .list()
-    .describe(
-      'Further local parts of shared domains that nobody can take. Dots, dashes and underscores make no difference',
-    ),
+    .describe('Further reserved local parts of shared domains. Dots, dashes and underscores are ignored'),
   FREE_USERNAMES: env
     .list()
     .describe(
-      'Local parts of shared domains that are reserved by default and free here; never the one of SYSTEM_SENDER',
+      'Local parts of shared domains that are reserved by default and shall be available; never that of SYSTEM_SENDER',
     ),
   DEFAULT_DISPLAY_NAME: env
     .string()
     .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
     .optional()
-    .describe('Sender name of inboxes that are created without one; default: none'),
-  RETIRED_ADDRESS_PERIOD: env.duration('30d').describe('How long a deleted address is kept from other organizations'),
+    .describe('Default sender name of new inboxes; default: none'),
+  RETIRED_ADDRESS_PERIOD: env
+    .duration('30d')
+    .describe('How long a deleted address is reserved against other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
   CREDENTIAL_LIMIT: env
     .integer(LIMITS.apiKey.perOrganization)
-    .describe('Live API keys per organization; as many expired ones are kept'),
+    .describe('Valid API keys per organization; the same number of expired ones is kept'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
 
-  SIGN_UP: env.flag(true).describe('Agents may sign up by themselves'),
+  SIGN_UP: env.flag(true).describe('Allow agents to sign up by themselves'),
   SIGN_UP_REFUSED_DOMAINS: env
     .list('example.com,example.net,example.org')
-    .describe('Domains of human addresses that are refused, with all domains below them'),
+    .describe('Refused domains of human addresses, including their subdomains'),
   SIGN_UP_VERIFIED_HUMAN: env
     .choice(['provisional', 'refuse'], 'provisional')
-    .describe('What a repeated sign-up of a verified human gets: a key to be confirmed with a code, or 403'),
+    .describe('Result of a repeated sign-up of a verified human: a key to be confirmed with a code, or 403'),
   UNVERIFIED_ORGANIZATION_PERIOD: env
     .duration()
     .optional()
     .describe(
-      'After how long without a used key or arriving mail an organization that was never verified is deleted; default: never',
+      'An unverified organization is deleted after this time without a used key or received mail; default: never',
     ),
   VERIFIED_INBOX_LIMIT: env
     .integer()
     .optional()
     .describe('Inboxes of a verified agent organization; default: no limit'),
-  VERIFIED_DOMAIN_LIMIT: env.integer().optional().describe('Domains of one; default: no limit'),
+  VERIFIED_DOMAIN_LIMIT: env
+    .integer()
+    .optional()
+    .describe('Domains of a verified agent organization; default: no limit'),
 
   UPSTREAM_CONNECTIONS: env
     .integer(10_000, 100_000)
     .describe(
-      'Connections to each service behind the gateway. Each request that runs has one, for as long as its peer takes to send and to read: fewer than HTTP_CONNECTIONS would let slow peers hold up the others',
+      'Connections to each service behind the gateway. Each running request uses one, for as long as its client takes to send and to read: with fewer than HTTP_CONNECTIONS, slow clients would delay the others',
     ),
-  UPSTREAM_TIMEOUT: env.duration('60s').describe('How long a service may take to begin its answer'),
+  UPSTREAM_TIMEOUT: env.duration('60s').describe('Time limit for a service to begin its response'),
   READY_INCLUDES_UPSTREAMS: env.flag(false).describe('Ready only when every service behind the gateway is'),
 })
 type Given = z.output<typeof variables>
@@ -130,7 +136,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       trustedProxies: given.TRUSTED_PROXIES,
       rateLimits: {
         redis: { ...redisCache, url: redisCache.url ?? redis.url },
-        settings: { ...ratesOf(given), sparesLoopback: exemptLoopback },
+        settings: { ...ratesOf(given), exemptLoopback: exemptLoopback },
       },
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
@@ -200,14 +206,14 @@ interface InternalVariables {
  */
 function internalProblems({ INTERNAL_PORT: port, INTERNAL_ON_PUBLIC_PORT, PORT }: InternalVariables): string[] {
   if (INTERNAL_ON_PUBLIC_PORT) {
-    return port === undefined ? [] : ['INTERNAL_ON_PUBLIC_PORT must not be true where INTERNAL_PORT is set']
+    return port === undefined ? [] : ['INTERNAL_ON_PUBLIC_PORT must not be true when INTERNAL_PORT is set']
   }
   if (port === undefined) {
     return [
-      'INTERNAL_PORT is missing: name the port on which other services call the gateway, and point their GATEWAY_URL there (in a local run, set INTERNAL_ON_PUBLIC_PORT=true instead)',
+      'INTERNAL_PORT is missing: set the port on which other services call the gateway, and point their GATEWAY_URL there (in a local run, set INTERNAL_ON_PUBLIC_PORT=true instead)',
     ]
   }
-  return port === PORT && port !== 0 ? ['INTERNAL_PORT must be another port than PORT'] : []
+  return port === PORT && port !== 0 ? ['INTERNAL_PORT must differ from PORT'] : []
 }
 
 /** Where other services call the gateway; undefined: on the public port. */

@@ -30,6 +30,6 @@ const NOW = sql<{ now: Date }>('select now() as now')
  */
 export async function sharedTime(db: Queryable): Promise<Date> {
   const [row] = await db.query(NOW)
-  if (row === undefined) throw new Error('the database does not tell the time')
+  if (row === undefined) throw new Error('the database returned no time')
   return row.now
 }

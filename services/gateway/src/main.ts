@@ -9,7 +9,7 @@ import { openTimers } from './open-timers.ts'
 import { ownOperations } from './own-operations.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 
-/** The public edge, and the owner of who may do what. */
+/** The public edge, and the owner of identities and permissions. */
 export const service = defineService({
   configuration,
   openDatabase,

@@ -15,7 +15,7 @@ interface Parts {
   readonly timers: GatewayTimers
 }
 
-/** How long a sign-up waits for others of the same human; below the time that a request may take. */
+/** Longest wait of a sign-up for others of the same human; below the time limit of a request. */
 const SIGN_UP_TIMEOUT_MS = 45_000
 
 /** The operations that the gateway itself owns. */

@@ -20,7 +20,7 @@ export interface RecurringJobsOptions {
  * can until then.
  */
 export class RecurringJobs implements Component {
-  readonly name = 'standing timers'
+  readonly name = 'recurring jobs'
   readonly #options: RecurringJobsOptions
   readonly #stop = new AbortController()
   #scheduling: Promise<void> = Promise.resolve()

@@ -32,7 +32,7 @@ describe('the internal port', () => {
     expect(() => configured({})).toThrow(/INTERNAL_PORT is missing.*GATEWAY_URL.*INTERNAL_ON_PUBLIC_PORT=true/)
   })
 
-  it('can be the public port in a local run only, which says so', () => {
+  it('can be the public port only when a local run sets the flag', () => {
     expect(configured({ INTERNAL_ON_PUBLIC_PORT: 'true' }).internal).toBeUndefined()
     expect(() => configured({ INTERNAL_ON_PUBLIC_PORT: 'true', INTERNAL_PORT: '3010' })).toThrow('INTERNAL_PORT')
     expect(() => configured({ INTERNAL_PORT: '3000' })).toThrow('another port than PORT')

@@ -62,7 +62,7 @@ const PROBES: readonly [Permission, string][] = [
 describe('keys that make and change keys', () => {
   let gateway: TestGateway
   beforeAll(async () => {
-    gateway = await startGateway({ RATE_LIMIT_SPARES_LOOPBACK: 'true' })
+    gateway = await startGateway({ RATE_LIMIT_EXEMPT_LOOPBACK: 'true' })
   })
   afterAll(() => gateway.stop())
 

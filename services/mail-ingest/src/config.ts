@@ -25,7 +25,7 @@ const roles = env.list(ROLES.join(',')).pipe(z.array(z.enum(ROLES, { error: `mus
 const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER, 1)
 
 const variables = z.object({
-  ROLES: roles.describe('Parts that this process runs: smtp, pipeline, api'),
+  ROLES: roles.describe('Roles of this process: smtp, pipeline, api'),
   LINK_SECRET: env.secret().describe('Signs download links'),
 
   SMTP_PORT: env.port(2525).describe('Port of the SMTP server'),
@@ -34,18 +34,20 @@ const variables = z.object({
   SMTP_TLS_CERT: env.string().optional().describe('PEM file of the certificate chain; self-signed when absent'),
   SMTP_TLS_KEY: env.string().optional().describe('PEM file of its key'),
   SMTP_MAX_CONNECTIONS: env.integer(500, 100_000).describe('Open SMTP connections of this process'),
-  SMTP_PEER_CONNECTIONS: env.integer(20, 100_000).describe('Open connections of one peer (IPv4 address, IPv6 /64)'),
+  SMTP_PEER_CONNECTIONS: env.integer(20, 100_000).describe('Open connections of one client (IPv4 address, IPv6 /64)'),
   SMTP_MAX_RECIPIENTS: env.integer(100, 10_000).describe('Recipients of one transaction; more get 452'),
   SMTP_IDLE_TIMEOUT: env
     .duration('5m')
-    .describe('A peer is disconnected when its next command or TLS handshake takes longer (RFC 5321 4.5.3.2.7)'),
-  SMTP_CROWDED_TIMEOUT: env.duration('10s').describe('The same while over 80% of SMTP_MAX_CONNECTIONS are open'),
+    .describe("Time limit for a client's next command or TLS handshake (RFC 5321 4.5.3.2.7)"),
+  SMTP_TIMEOUT_UNDER_LOAD: env
+    .duration('10s')
+    .describe('The same time limit while over 80% of SMTP_MAX_CONNECTIONS are open'),
   SMTP_MIN_RATE: env
     .integer(500, 1_000_000)
-    .describe('Bytes per second that a mail has to come with, on average and after that time'),
+    .describe('Minimum rate of a mail in bytes per second, on average and after that time'),
 
   INBOUND_NETWORK_MAILS: rate(LIMITS.inbound.networkMails).describe(
-    'Mails per hour from one network (IPv4 /24, IPv6 /48), beyond them 451',
+    'Mails per hour from one network (IPv4 /24, IPv6 /48); beyond it 451',
   ),
   INBOUND_NETWORK_BYTES: rate(LIMITS.inbound.networkBytes).describe('Bytes per hour from one network'),
   INBOUND_EXEMPT_NETWORKS: env
@@ -58,7 +60,7 @@ const variables = z.object({
   ORGANIZATION_STORAGE_MB: env
     .integer(undefined, 1_000_000_000, 1)
     .optional()
-    .describe('Mail that one organization may keep, beyond it 452; default: no limit'),
+    .describe('Storage of one organization; beyond it 452; default: no limit'),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
@@ -66,16 +68,20 @@ const variables = z.object({
   ARC_TRUSTED_SEALERS: env
     .list('google.com,microsoft.com,outlook.com,icloud.com')
     .describe('Forwarders whose ARC seal outweighs a DMARC failure'),
-  RSPAMD_URL: env.url().optional().describe('rspamd worker; a small built-in rule set judges without it'),
-  PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed at once'),
+  RSPAMD_URL: env.url().optional().describe('URL of an rspamd worker; without it a small built-in rule set is used'),
+  PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed concurrently'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
-  PARSE_MEMORY_MB: env.integer(256, 4_096).describe('Heap of one of them; a mail that needs more is stored unparsed'),
+  PARSE_MEMORY_MB: env
+    .integer(256, 4_096)
+    .describe('Heap of one parser thread; a mail that needs more is stored unparsed'),
   PARSE_FIRST_ATTEMPT: env
     .duration('500ms')
-    .describe('What the first attempt at a mail may take, and 25 ms for each megabyte; then it goes to the slow lane'),
+    .describe(
+      'Time limit of the first attempt to parse a mail, plus 25 ms for each megabyte; then it is moved to the slow lane',
+    ),
   PARSE_TIMEOUT: env
     .duration('5s')
-    .describe('What one mail may take in the slow lane; one that takes longer three times is stored unparsed'),
+    .describe('Time limit of one mail in the slow lane; a mail that exceeds it three times is stored unparsed'),
 })
 type Given = z.output<typeof variables>
 
@@ -91,7 +97,7 @@ function smtpOf(given: Given) {
     peerConnections: given.SMTP_PEER_CONNECTIONS,
     maxRecipients: given.SMTP_MAX_RECIPIENTS,
     idleTimeoutMs: given.SMTP_IDLE_TIMEOUT,
-    crowdedTimeoutMs: given.SMTP_CROWDED_TIMEOUT,
+    timeoutUnderLoadMs: given.SMTP_TIMEOUT_UNDER_LOAD,
     minRate: given.SMTP_MIN_RATE,
   }
 }

@@ -10,7 +10,7 @@ let networks = 0
 beforeAll(async () => {
   redis = openRedis()
   stage = await openStage({
-    RATE_LIMIT_SPARES_LOOPBACK: 'false',
+    RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
     REDIS_CACHE_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
     INBOUND_NETWORK_MAILS: '12',

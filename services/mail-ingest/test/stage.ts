@@ -228,7 +228,7 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     MAIL_SEND_URL: 'http://127.0.0.1:9',
     SMTP_HOST: '127.0.0.1',
     SENDER_AUTH: 'trust-loopback',
-    RATE_LIMIT_SPARES_LOOPBACK: 'true',
+    RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
     ...variables,
   }
 }

@@ -30,32 +30,34 @@ const variables = z.object({
 
   ATTACHMENT_TIMEOUT: env
     .duration(`${LIMITS.send.fetchTimeout}ms`)
-    .describe('For one attachment URL, redirects included'),
+    .describe('Time limit for fetching one attachment URL, including redirects'),
 
   SMARTHOST: smarthost
     .optional()
-    .describe('host:port that takes all mail for the outside; mail goes to the MX without it'),
+    .describe('host:port of a relay for all external mail; without it mail is sent to the MX hosts'),
   SMARTHOST_TLS: env
     .choice(['auto', 'opportunistic', 'required', 'implicit', 'none'], 'auto')
     .describe('auto: required with a login, opportunistic without; required and implicit verify the certificate'),
   SMARTHOST_USER: env.string().optional().describe('SMTP AUTH user at the smarthost'),
   SMARTHOST_PASSWORD: env.string().optional().describe('Password at the smarthost'),
-  MX_PORT: env.port(25).describe('Port of mail exchanges'),
+  MX_PORT: env.port(25).describe('Port of MX hosts'),
   MX_ALLOW_LOCAL: env
     .flag()
-    .describe('Deliver to exchanges on loopback and private addresses. Not on a public installation'),
-  EHLO_NAME: env.string().optional().describe('Our name towards other mail servers; default mail.<DEFAULT_DOMAIN>'),
-  DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Messages delivered to the outside at once, by this process'),
-  DELIVERY_PER_DESTINATION: env.integer(5, 1_000).describe('Of these, to one domain; a smarthost gets them all'),
-  DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('To establish one connection'),
-  DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Silence of a server that is waited out'),
+    .describe('Deliver to MX hosts on loopback and private addresses. Not on a public installation'),
+  EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
+  DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
+  DELIVERY_PER_DESTINATION: env
+    .integer(5, 1_000)
+    .describe('Concurrent deliveries to one domain; a smarthost gets all of them'),
+  DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('Time limit for establishing one connection'),
+  DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Longest silence of a server before the session is given up'),
   RETRY_FIRST: env.duration('1m').describe('Wait before the first retry; each further one is twice as long'),
   RETRY_MOST: env.duration('4h').describe('Longest wait between retries'),
   RETRY_FOR: env.duration(`${LIMITS.delivery.retriedFor / 3_600_000}h`).describe('After this the message bounces'),
 })
 type Given = z.output<typeof variables>
 
-/** A password never travels in the clear unless an operator says so in so many words. */
+/** A password is never sent unencrypted unless an operator configures that explicitly. */
 function smarthostTls(given: Given): 'opportunistic' | 'required' | 'implicit' | 'none' {
   if (given.SMARTHOST_TLS !== 'auto') return given.SMARTHOST_TLS
   return given.SMARTHOST_USER === undefined ? 'opportunistic' : 'required'

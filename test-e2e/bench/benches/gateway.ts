@@ -5,7 +5,7 @@ import { type Contender, compete } from '../load/http-contest.ts'
 import { Program } from '../programs/program.ts'
 
 const UNREACHED_LIMITS = {
-  RATE_LIMIT_SPARES_LOOPBACK: 'false',
+  RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
   RATE_LIMIT_ORGANIZATION: '999999/s',
   RATE_LIMIT_ORGANIZATION_BURST: '999999',
   RATE_LIMIT_CREDENTIAL: '999999/s',

@@ -22,7 +22,7 @@ const WAYS: readonly Way[] = [
 
 /** Mail is counted as anywhere else, and there is room for it: loopback is exempt in the local stack. */
 const COUNTED = {
-  RATE_LIMIT_SPARES_LOOPBACK: 'false',
+  RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
   INBOUND_NETWORK_MAILS: '1000000',
   INBOUND_NETWORK_BYTES: '1000000000000',
   INBOUND_INBOX_MAILS: '1000000',

@@ -41,9 +41,9 @@ export const redisCacheVariables = {
 /** Whether rate limits leave out clients on the same machine. */
 export const loopbackExemption = {
   variables: z.object({
-    RATE_LIMIT_SPARES_LOOPBACK: env.flag(false).describe('Exempt clients on the same machine from every rate limit'),
+    RATE_LIMIT_EXEMPT_LOOPBACK: env.flag(false).describe('Exempt clients on the same machine from every rate limit'),
   }),
-  configure: (given: { RATE_LIMIT_SPARES_LOOPBACK: boolean }) => ({ exemptLoopback: given.RATE_LIMIT_SPARES_LOOPBACK }),
+  configure: (given: { RATE_LIMIT_EXEMPT_LOOPBACK: boolean }) => ({ exemptLoopback: given.RATE_LIMIT_EXEMPT_LOOPBACK }),
 }
 
 const blobStore = env.string().transform((text, context) => {
@@ -112,9 +112,7 @@ export const outboundVariables = {
 /** The domain of inboxes that name none. */
 export const defaultDomainVariables = {
   variables: z.object({
-    DEFAULT_DOMAIN: env
-      .string()
-      .describe('Domain of inboxes that are created without one; every organization may use it'),
+    DEFAULT_DOMAIN: env.string().describe('Default domain of new inboxes; every organization may use it'),
   }),
   configure: (given: { DEFAULT_DOMAIN: string }) => ({ defaultDomain: given.DEFAULT_DOMAIN.toLowerCase() }),
 }

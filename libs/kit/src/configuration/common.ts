@@ -44,7 +44,7 @@ const commonEnvironment = z.object({
   ...databaseVariables.shape,
   ...kafkaVariables.shape,
   PUBLIC_URL: env.url().describe('Base URL of the public API, as clients use it'),
-  DOCS_URL: env.url().optional().describe('Base of the links in errors; default: <PUBLIC_URL>/docs'),
+  DOCS_URL: env.url().optional().describe('Base URL of the documentation links in errors; default: <PUBLIC_URL>/docs'),
   SHUTDOWN_GRACE: env.duration('30s').describe('Time limit for draining after SIGTERM'),
 })
 export type CommonEnvironment = z.output<typeof commonEnvironment>

@@ -22,7 +22,7 @@ interface Parts {
   readonly handlers: Handlers<'gateway'>
 }
 
-/** What a shutdown needs besides the streams: the lead of `/readyz`, requests that run, timers. */
+/** Time that a shutdown needs in addition to the streams: the lead of `/readyz`, running requests, timers. */
 const DRAIN_RESERVE_MS = 8_000
 
 /** Serves the public API, and what other services ask the gateway. */

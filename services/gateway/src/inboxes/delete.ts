@@ -9,7 +9,7 @@ import { markInboxDeleted } from './store.ts'
 export interface InboxDeletion {
   readonly events: TenancyEvents
   readonly timers: GatewayTimers
-  /** How long a deleted address is kept from other organizations, in milliseconds. */
+  /** How long a deleted address is reserved against other organizations, in milliseconds. */
   readonly retiredAddressMs: number
 }
 

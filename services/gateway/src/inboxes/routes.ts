@@ -36,7 +36,7 @@ export interface InboxDependencies {
   readonly events: TenancyEvents
   readonly addresses: AddressRules
   readonly timers: GatewayTimers
-  /** How long a deleted address is kept from other organizations, in milliseconds. */
+  /** How long a deleted address is reserved against other organizations, in milliseconds. */
   readonly retiredAddressMs: number
 }
 

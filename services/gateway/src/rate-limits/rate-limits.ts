@@ -21,7 +21,7 @@ export interface RateLimitSettings {
   /** Per download link, for all clients together. */
   readonly download: Rate
   /** Whether clients on this machine are exempt from all rate limits. */
-  readonly sparesLoopback: boolean
+  readonly exemptLoopback: boolean
 }
 
 const MESSAGES: Readonly<Record<LimitName, string>> = {
@@ -104,7 +104,7 @@ export class RateLimits {
   }
 
   #spares(peer: string): boolean {
-    return this.#settings.sparesLoopback && LOOPBACK.test(peer)
+    return this.#settings.exemptLoopback && LOOPBACK.test(peer)
   }
 
   #chargeOf(identity: Identity): Charge {

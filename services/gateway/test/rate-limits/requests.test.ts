@@ -183,7 +183,7 @@ describe('rate limits', () => {
     })
 
     it('can exempt clients on the same machine', async () => {
-      const sparing = await gateway.another({ RATE_LIMIT_SPARES_LOOPBACK: 'true' })
+      const sparing = await gateway.another({ RATE_LIMIT_EXEMPT_LOOPBACK: 'true' })
       const { key } = await gateway.organization()
       expect(new Set(statuses(await times(20, () => sparing.as(key).get(me))))).toEqual(new Set([200]))
       expect(statuses(await times(9, () => sparing.as(key).get(me, from('203.0.113.50')))).at(-1)).toBe(429)

@@ -33,7 +33,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
   })
 }
 
-/** A process without the role answers for its health only. */
+/** A process without the role only serves its health endpoints. */
 export function serveNothing(kit: IngestKit): void {
   kit.listen({
     handle: async () => {

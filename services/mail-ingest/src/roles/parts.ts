@@ -12,7 +12,7 @@ import { SentPlacement } from '../sent/placement.ts'
 import { RecipientLookup } from '../smtp/recipients.ts'
 import { InboxPurge } from '../tenancy/purge.ts'
 
-/** Channel on which accepted mail is announced to the pipelines of other processes. */
+/** NOTIFY channel on which accepted mail is signalled to the pipelines of other processes. */
 export const INBOUND_CHANNEL = 'restante_inbound'
 
 /** What the roles share. */

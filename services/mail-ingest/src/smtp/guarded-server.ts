@@ -10,7 +10,7 @@ export interface Patience {
   /** Time for a complete command, a TLS handshake, and the first bytes of a mail. */
   readonly ms: number
   /** The same while more than four fifths of the connections are in use. */
-  readonly crowdedMs: number
+  readonly underLoadMs: number
   /** This many bytes of a mail extend the time for the rest of it by a second. */
   readonly bytesPerSecond: number
   /** Most commands since the last accepted mail. */
@@ -66,10 +66,10 @@ export class GuardedServer extends SMTPServer {
   }
 
   #sweep(): void {
-    const { ms, crowdedMs, bytesPerSecond } = this.#guard.patience
+    const { ms, underLoadMs, bytesPerSecond } = this.#guard.patience
     const isCrowded = this.connections.size > CROWDED * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
     for (const connection of this.connections) {
-      if (connection instanceof GuardedConnection) connection.hurry(isCrowded ? crowdedMs : ms, bytesPerSecond)
+      if (connection instanceof GuardedConnection) connection.hurry(isCrowded ? underLoadMs : ms, bytesPerSecond)
     }
   }
 }

@@ -32,7 +32,7 @@ export interface SmtpEdgeOptions {
   readonly maxRecipients: number
   readonly idleTimeoutMs: number
   /** Replaces the idle timeout while most connections are in use. */
-  readonly crowdedTimeoutMs: number
+  readonly timeoutUnderLoadMs: number
   /** Minimum rate, in bytes per second, at which a mail must arrive. */
   readonly minRate: number
   readonly recipients: RecipientLookup
@@ -112,7 +112,7 @@ export class SmtpEdge implements Component {
   }
 
   #create(certificate: { cert: string; key: string }): SMTPServer {
-    const { hostname, maxConnections, maxRecipients, idleTimeoutMs, crowdedTimeoutMs, minRate } = this.#options
+    const { hostname, maxConnections, maxRecipients, idleTimeoutMs, timeoutUnderLoadMs, minRate } = this.#options
     const options: SMTPServerOptions = {
       ...certificate,
       name: hostname,
@@ -135,7 +135,7 @@ export class SmtpEdge implements Component {
       onClose: (session) => this.#disconnect(session),
     }
     const commands = IDLE_COMMANDS + maxRecipients
-    const patience = { ms: idleTimeoutMs, crowdedMs: crowdedTimeoutMs, bytesPerSecond: minRate, commands }
+    const patience = { ms: idleTimeoutMs, underLoadMs: timeoutUnderLoadMs, bytesPerSecond: minRate, commands }
     return new GuardedServer(options, {
       patience,
       admit: (connection) => this.#admit(connection),

@@ -12,7 +12,7 @@ const open: Peer[] = []
 beforeAll(async () => {
   edge = await openEdge({
     SMTP_IDLE_TIMEOUT: '1500ms',
-    SMTP_CROWDED_TIMEOUT: '200ms',
+    SMTP_TIMEOUT_UNDER_LOAD: '200ms',
     SMTP_MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     SMTP_MIN_RATE: '1000',
   })
