@@ -122,7 +122,7 @@ describeWith(NEEDS, 'the examples', () => {
     }
   })
 
-  it('of README and the operators' guide name existing commands', async () => {
+  it('of README and guide for operators name existing commands', async () => {
     const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
     const documents = await Promise.all(['README.md', 'docs/guide-operators.md', 'CONTRIBUTING.md'].map(examplesIn))
     const named = documents

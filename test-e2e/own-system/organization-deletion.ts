@@ -44,7 +44,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     await Promise.all([peer?.stop(), receiver?.stop()])
   }, 30_000)
 
-  it('is inaccessible for its keys, streams and senders once the command has answered, within the gateways' cache time', async () => {
+  it('is inaccessible for its keys, streams and senders once the command has answered, within the cache time of gateways', async () => {
     expect(await operate(system.place, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
     const answeredAt = Date.now()
     await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({

@@ -85,7 +85,7 @@ describe('hostile requests', () => {
     expect(statusCode).toBe(413)
   })
 
-  describe('compression of services' responses', () => {
+  describe('compression of upstream responses', () => {
     const authorization = () => ({ authorization: `Bearer ${organization.key}`, 'accept-encoding': 'gzip' })
     const large = JSON.stringify({ text: 'x'.repeat(5_000) })
 

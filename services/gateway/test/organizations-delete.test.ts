@@ -155,7 +155,7 @@ describe('the deletion of an organization', () => {
     await gone(id)
   })
 
-  it('waits for the other services' purge; until then it can be read, but not changed', async () => {
+  it('waits for the purge by the other services; until then it can be read, but not changed', async () => {
     const { id, api } = await gateway.organization()
     await api.post('/v0/inboxes', { username: 'held' })
     gateway.behind.purging.add(MAILBOXES)

@@ -184,7 +184,7 @@ describe('the WebSocket upgrade', () => {
     await stopped
   })
 
-  it('sends ids of streams in batches that fit into a body, however long the clients' ids are', () => {
+  it('sends ids of streams in batches that fit into a body, however long the ids of clients are', () => {
     const request_ids = Array(DRAIN_BATCH).fill('\\'.repeat(128))
     expect(JSON.stringify({ request_ids, over_ms: 20_000 }).length).toBeLessThan(LIMITS.request.body)
   })
