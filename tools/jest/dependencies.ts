@@ -5,8 +5,11 @@ import path from 'node:path'
 const root = path.resolve(import.meta.dirname, '../..')
 const SERVICES = readdirSync(path.join(root, 'services')).map((name) => path.join(root, 'services', name))
 
-/** Modules that start every service as a process, whose paths they compose. */
-const STARTS_SERVICES = new Set(['test-e2e/stack/service-process.ts', 'test-e2e/stack/main.ts'])
+/** Programs that modules start whose paths they compose. */
+const STARTED: Readonly<Record<string, readonly string[]>> = {
+  'test-e2e/stack/service-process.ts': SERVICES.map((service) => path.join(service, 'src/main.ts')),
+  'libs/testkit/src/gateway-host.ts': [path.join(root, 'services/gateway/src/main.ts')],
+}
 /** A module that is named in quotes is run as a process, or in a thread. */
 const NAMED_MODULE = /'((?:[\w-]+\/|\.\.?\/)*[\w-]+\.ts)'/g
 
@@ -21,8 +24,8 @@ export function extract(
 ): Set<string> {
   const found = new Set(extractImports(code, filePath))
   const folder = path.dirname(filePath)
-  const started = STARTS_SERVICES.has(path.relative(root, filePath)) ? SERVICES.map(mainOf) : programsIn(code, folder)
-  for (const program of started) found.add(`./${path.relative(folder, program)}`)
+  const started = STARTED[path.relative(root, filePath)] ?? []
+  for (const program of [...started, ...programsIn(code, folder)]) found.add(`./${path.relative(folder, program)}`)
   return found
 }
 
@@ -50,8 +53,4 @@ function parentsOf(folder: string): string[] {
   const parents: string[] = []
   for (let parent = path.dirname(folder); parent.startsWith(root); parent = path.dirname(parent)) parents.push(parent)
   return parents
-}
-
-function mainOf(service: string): string {
-  return path.join(service, 'src/main.ts')
 }
