@@ -3,7 +3,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { adminProgram } from '@restante/local/organization.ts'
 import { serviceCommand } from '@restante/service'
-import { randomName } from '@restante/testkit'
+import { createOrganization, randomName } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
 import type { Place } from '../stack/place.ts'
 import { Api } from './api.ts'
@@ -24,12 +24,9 @@ export function clientOf(place: Place, key: string): AgentMailClient {
   return new AgentMailClient({ baseUrl: place.gatewayUrl, apiKey: key, maxRetries: 0 })
 }
 
-/** A new organization, made by the operator's command line. */
+/** A new organization, made as the operator's command line makes it. */
 export async function createTenant(place: Place): Promise<Tenant> {
-  const printed = await operate(place, 'organizations', 'create')
-  const [, id] = /^Organization (\S+)$/m.exec(printed) ?? []
-  const key = keyIn(printed)
-  if (id === undefined) throw new Error(`the command line answered: ${printed}`)
+  const { id, key } = await createOrganization(place.operator)
   return { id, key, client: clientOf(place, key), api: new Api(place.gatewayUrl, key) }
 }
 

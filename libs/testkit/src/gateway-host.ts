@@ -7,9 +7,10 @@ import path from 'node:path'
 import { createLogger, type Logger, type Service } from '@restante/service'
 import { z } from 'zod'
 
+const variables = z.record(z.string(), z.string())
 const command = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('start'), id: z.int(), name: z.string(), environment: z.record(z.string(), z.string()) }),
-  z.object({ kind: z.literal('organization'), id: z.int(), name: z.string() }),
+  z.object({ kind: z.literal('start'), id: z.int(), name: z.string(), environment: variables }),
+  z.object({ kind: z.literal('organization'), id: z.int(), environment: variables }),
   z.object({ kind: z.literal('stop'), id: z.int(), name: z.string() }),
 ])
 type Command = z.infer<typeof command>
@@ -34,29 +35,25 @@ const { service: gateway, Operator }: Gateway<{ readonly log: { readonly level: 
   ...(await load('admin/operator.ts')),
 }
 
-interface Hosted {
-  readonly service: Service
-  readonly config: ReturnType<typeof gateway.configure>
-}
-const gateways = new Map<string, Hosted>()
+const gateways = new Map<string, Service>()
 
 async function obey(given: Command): Promise<unknown> {
+  if (given.kind === 'organization') return newOrganization(given.environment)
   const { name } = given
   if (given.kind === 'start') {
     const config = gateway.configure(given.environment)
     const service = await gateway.create(config, createLogger({ service: 'gateway', level: config.log.level }))
-    gateways.set(name, { service, config })
+    gateways.set(name, service)
     return service.start()
   }
-  const hosted = gateways.get(name)
-  if (!hosted) throw new Error(`there is no gateway ${name}`)
-  if (given.kind === 'organization') return organizationOf(hosted)
+  const service = gateways.get(name)
   gateways.delete(name)
-  return hosted.service.stop()
+  return service?.stop()
 }
 
 /** A new organization and its unrestricted key, made as the operator's command line makes them. */
-async function organizationOf({ config }: Hosted): Promise<{ id: string; key: string }> {
+async function newOrganization(given: Record<string, string>): Promise<{ id: string; key: string }> {
+  const config = gateway.configure(given)
   const operator = new Operator({ ...config, operator: 'tester' })
   try {
     const { organization, key } = await operator.createOrganization()

@@ -39,8 +39,15 @@ export class GatewayProcess {
   readonly #database: { readonly url: string; drop?(): Promise<void> }
   readonly #peer: ServiceClient<'webhooks-dispatcher'>
 
-  private constructor(url: string, database: { readonly url: string; drop?(): Promise<void> }) {
+  readonly #environment: Readonly<Record<string, string>>
+
+  private constructor(
+    url: string,
+    database: { readonly url: string; drop?(): Promise<void> },
+    environment: Readonly<Record<string, string>>,
+  ) {
     this.url = url
+    this.#environment = environment
     this.databaseUrl = database.url
     this.#database = database
     this.#peer = new ServiceClient({ from: 'webhooks-dispatcher', to: 'gateway', url, key: GATEWAY_KEYS.peer })
@@ -52,8 +59,8 @@ export class GatewayProcess {
       freePort(),
       options.databaseUrl === undefined ? createDatabase(GATEWAY) : { url: options.databaseUrl },
     ])
-    const gateway = new GatewayProcess(`http://127.0.0.1:${port}`, database)
     const environment = environmentOf(options, database.url, port)
+    const gateway = new GatewayProcess(`http://127.0.0.1:${port}`, database, environment)
     await ask({ kind: 'start', name: gateway.#name, environment })
     await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, {
       what: 'the gateway to be ready',
@@ -62,9 +69,9 @@ export class GatewayProcess {
     return gateway
   }
 
-  /** A new organization and its unrestricted key, made as the operator's command line makes them. */
-  async organization(): Promise<{ id: string; key: string }> {
-    return organization.parse(await ask({ kind: 'organization', name: this.#name }))
+  /** A new organization and its unrestricted key. */
+  organization(): Promise<{ id: string; key: string }> {
+    return createOrganization(this.#environment)
   }
 
   /** One request with a key. @returns the parsed body; `undefined` when there is none. @throws Error on a refusal. */
@@ -102,6 +109,16 @@ export class GatewayProcess {
     await ask({ kind: 'stop', name: this.#name })
     await this.#database.drop?.()
   }
+}
+
+/**
+ * A new organization of the installation with this environment of the gateway, and its unrestricted key: made as the
+ * operator's command line makes them, without a process for each.
+ */
+export async function createOrganization(
+  environment: Readonly<Record<string, string>>,
+): Promise<{ id: string; key: string }> {
+  return organization.parse(await ask({ kind: 'organization', environment }))
 }
 
 const organization = z.object({ id: z.string(), key: z.string() })

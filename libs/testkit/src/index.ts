@@ -15,7 +15,7 @@ export {
   podDeletedEvent,
   receivedEvent,
 } from './events.ts'
-export { GATEWAY_KEYS, GatewayProcess } from './gateway-process.ts'
+export { createOrganization, GATEWAY_KEYS, GatewayProcess } from './gateway-process.ts'
 export { underLoad } from './machine-load.ts'
 export { MailPeer, type MailPeerOptions, type PeerAnswer, type ReceivedMail } from './mail-peer.ts'
 export { randomName } from './random.ts'
