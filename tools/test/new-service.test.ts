@@ -1,0 +1,49 @@
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { newService } from '../new-service/new-service.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const LISTS = ['libs/contracts/src/services.ts', 'libs/contracts/src/internal/index.ts']
+
+describe('npm run new-service', () => {
+  let copy: string
+  const read = (file: string) => readFile(path.join(copy, file), 'utf8')
+
+  beforeEach(async () => {
+    copy = await mkdtemp(path.join(tmpdir(), 'new-service-'))
+    for (const file of LISTS) await cp(path.join(root, file), path.join(copy, file))
+  })
+  afterEach(() => rm(copy, { recursive: true }))
+
+  it('writes a service, and names it in three files outside its folder', async () => {
+    const files = await newService(copy, 'agent-calendar', new Date('2030-01-02T03:04:05Z'))
+    expect(files.filter((file) => !file.startsWith('services/agent-calendar/'))).toEqual([
+      'libs/contracts/src/internal/agent-calendar.ts',
+      ...LISTS,
+    ])
+    expect(files).toContain('services/agent-calendar/prisma/migrations/20300102030405_init/migration.sql')
+    expect(files).toContain('services/agent-calendar/test/agent-calendar.test.ts')
+    expect(await read('libs/contracts/src/services.ts')).toMatch(/SERVICES = \[[^\]]*'agent-calendar'[^\]]*\] as const/)
+    expect(await read('libs/contracts/src/internal/index.ts')).toContain('  ...agentCalendarInternalOperations,\n}')
+  })
+
+  it('leaves no placeholder, and only sources that Node can read', async () => {
+    for (const file of await newService(copy, 'agent-calendar', new Date())) {
+      const text = await read(file)
+      expect(text).not.toMatch(/__(name|camel)__/)
+      if (file.endsWith('.ts')) expect(() => stripTypeScriptTypes(text)).not.toThrow()
+      if (file.endsWith('.json')) expect(() => JSON.parse(text)).not.toThrow()
+    }
+  })
+
+  it.each(['', 'Calendar', 'calendar_agents', '../calendar', '-x'])('refuses the name %j', async (name) => {
+    await expect(newService(copy, name, new Date())).rejects.toThrow('Usage')
+  })
+
+  it('refuses a service that exists', async () => {
+    await newService(copy, 'agent-calendar', new Date())
+    await expect(newService(copy, 'agent-calendar', new Date())).rejects.toThrow('exists already')
+  })
+})
