@@ -1,5 +1,5 @@
 import { sql } from '@restante/service'
-import { SmtpSession, waitFor } from '@restante/testkit'
+import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
 import { openStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -23,7 +23,7 @@ describe('mails that arrive in many sessions at the same time', () => {
   it('are answered separately: one whose row cannot be written fails alone', async () => {
     const inboxes = await Promise.all(Array.from({ length: SESSIONS }, () => stage.inbox()))
     const [refused, ...taken] = inboxes.map(({ address }) => address)
-    for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await stage.db.orm.$executeRawUnsafe(text)
+    for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await queryRows(stage.db, text)
     const codes = await Promise.all(
       inboxes.map(async ({ address }) => {
         const smtp = await SmtpSession.open(stage.smtpPort)
@@ -37,9 +37,9 @@ describe('mails that arrive in many sessions at the same time', () => {
       }),
     )
     expect(codes).toEqual(inboxes.map(({ address }) => (address === refused ? [451, 451, 451] : [250, 250, 250])))
-    const stored = () => stage.db.orm.message.findMany({ select: { inboxAddress: true } })
+    const stored = () => queryRows<{ address: string }>(stage.db, 'select inbox_address as address from messages')
     await waitFor(async () => (await stored()).length === taken.length * 3, { what: 'every accepted mail' })
-    const holders = (await stored()).map(({ inboxAddress }) => inboxAddress).sort()
+    const holders = (await stored()).map(({ address }) => address).sort()
     expect(holders).toEqual(taken.flatMap((address) => [address, address, address]).sort())
   })
 })

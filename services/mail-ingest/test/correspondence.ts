@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { lockMailbox } from '../src/mailbox/lock.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -84,7 +84,7 @@ export class Correspondence {
       await lockMailbox(tx, inbox_uid)
       // The first is taken and waits for the lock; what comes meanwhile is taken together.
       await this.send({ messageId: madeId(), text: 'ahead of the others' })
-      const taken = () => db.orm.inbound.count({ where: { lane: inbox_uid, attempts: 1 } })
+      const taken = () => countRows(db, 'inbound where lane = $1 and attempts = 1', inbox_uid)
       await waitFor(taken, { what: 'the first mail to be taken' })
       for (const mail of mails) await this.send(mail)
     })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service'
-import { sendMail, waitFor } from '@restante/testkit'
+import { queryRows, sendMail, waitFor } from '@restante/testkit'
 import { pathOf } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -13,12 +13,14 @@ beforeAll(async () => {
     ['heavy', `new.text like 'heavy%'`],
     ['renewed', 'new.lease_id = old.lease_id and new.leased_until > old.leased_until'],
   ] as const) {
-    await stage.db.orm.$executeRawUnsafe(
+    await queryRows(
+      stage.db,
       `create function ${name}() returns trigger language plpgsql as
        $$ begin if ${condition} then ${giveUp}; end if; return new; end $$`,
     )
   }
-  await stage.db.orm.$executeRawUnsafe(
+  await queryRows(
+    stage.db,
     'create trigger heavy before insert on message_bodies for each row execute function heavy()',
   )
 }, 60_000)
@@ -61,9 +63,7 @@ describe('a mail whose statement takes too long', () => {
   }, 60_000)
 
   it('does not count an attempt while small statements take too long as well', async () => {
-    await stage.db.orm.$executeRawUnsafe(
-      'create trigger renewed before update on inbound for each row execute function renewed()',
-    )
+    await queryRows(stage.db, 'create trigger renewed before update on inbound for each row execute function renewed()')
     const inbox = await stage.inbox()
     const id = await send(inbox, 'heavy')
     await waitFor(async () => (await outages()) >= 2, { what: 'two attempts', timeout: 30_000 })
@@ -75,7 +75,7 @@ describe('a mail whose statement takes too long', () => {
       { what: 'the mail in the queue', timeout: 30_000 },
     )
     expect(row?.attempts).toBe(0)
-    await stage.db.orm.$executeRawUnsafe('drop trigger heavy on message_bodies')
+    await queryRows(stage.db, 'drop trigger heavy on message_bodies')
     expect(await stored(inbox, id)).toMatchObject({ text: expect.stringContaining('heavy') })
   }, 60_000)
 })

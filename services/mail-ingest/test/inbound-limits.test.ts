@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import { openRedis, SmtpSession, type TestRedis, waitFor } from '@restante/testkit'
+import { countRows, openRedis, SmtpSession, type TestRedis, waitFor } from '@restante/testkit'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 let stage: Stage
@@ -29,7 +29,7 @@ afterAll(async () => {
 /** An address in a network that no other test connects from. */
 const network = () => `127.100.${++networks}.`
 const from = (localAddress: string) => SmtpSession.open(stage.smtpPort, { localAddress })
-const stored = (inbox: TestInbox) => stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })
+const stored = (inbox: TestInbox) => countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)
 
 const someMail = () => `Message-ID: <${randomUUID()}@customer.test>\r\nSubject: x\r\n\r\nbody\r\n`
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { Outbox } from '@restante/messaging'
 import { createLogger, sql } from '@restante/service'
-import { callerOf, SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { callerOf, countRows, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
 import { markInboxDeleted } from '../src/mailbox/lock.ts'
 import { queue } from '../src/pipeline/queue.ts'
 import { blobOf, ReservedNames } from '../src/raw/reserved-names.ts'
@@ -71,7 +71,7 @@ describe('the bytes of a mail', () => {
       await waitFor(async () => (await fresh()).length > 0, { what: 'the bytes to have a name' })
       const blob = await fresh()
       expect(blob).toHaveLength(1)
-      expect(await db.orm.rawMail.findMany({ where: { blob: { in: blob } } })).toMatchObject([{ refs: 0 }])
+      expect(await queryRows(db, 'select refs from raw_mails where blob = any($1)', blob)).toEqual([{ refs: 0 }])
       return { answer }
     })
     expect((await accepted.answer).code).toBe(250)
@@ -80,7 +80,7 @@ describe('the bytes of a mail', () => {
 
   it('get no name before its reservation is committed, and unused names are given back', async () => {
     const { db } = stage
-    const reservations = () => db.orm.rawMail.count({ where: { refs: 0, size: 0 } })
+    const reservations = () => countRows(db, 'raw_mails where refs = 0 and size = 0')
     const before = await reservations()
     const names = new ReservedNames(db)
     const taken = await db.transaction(async (tx) => {
@@ -93,7 +93,7 @@ describe('the bytes of a mail', () => {
     const others = await Promise.all(Array.from({ length: 120 }, () => names.take()))
     const all = [await taken.asked, ...others].map(({ id }) => id)
     expect(new Set(all).size).toBe(121)
-    expect(await db.orm.rawMail.count({ where: { blob: { in: all.map(blobOf) } } })).toBe(121)
+    expect(await countRows(db, 'raw_mails where blob = any($1)', all.map(blobOf))).toBe(121)
     await names.stop()
     expect((await reservations()) - before).toBe(121)
     await rawMails.forgetReserved(db, all.map(blobOf))
@@ -106,12 +106,13 @@ describe('the bytes of a mail', () => {
     await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: [inbox.address, other.address], subject })
     const messages = await waitFor(
       async () => {
-        const rows = await db.orm.message.findMany({ where: { subject } })
+        const text = 'select blob, message_id from messages where subject = $1'
+        const rows = await queryRows<{ blob: string; message_id: string }>(db, text, subject)
         return rows.length === 2 && rows
       },
       { what: 'both copies' },
     )
-    const [{ blob, messageId } = { blob: '', messageId: '' }] = messages
+    const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
     const outbox = new Outbox({ db, service: 'mail-ingest' })
     const blobs = await openBlobStore(`directory:${stage.blobs}`)
     const purge = new InboxPurge({ db, blobs, outbox, log })
@@ -127,7 +128,7 @@ describe('the bytes of a mail', () => {
     })
     await work.purged
     expect((await work.deleted).status).toBe(404)
-    expect(await db.orm.rawMail.findUnique({ where: { blob } })).toMatchObject({ refs: 1 })
+    expect(await queryRows(db, 'select refs from raw_mails where blob = $1', blob)).toEqual([{ refs: 1 }])
   })
 })
 
@@ -168,7 +169,8 @@ describe('a deletion whose event was lost', () => {
     const reconciliation = new InboxReconciliation({ db, gateway, log, notify: () => announced.push('purge') })
     expect(await reconciliation.reconcile()).toBe(2)
     expect(announced).toEqual(['purge'])
-    const buried = async (inboxUid: string) => (await db.orm.deletedInbox.count({ where: { inboxUid } })) > 0
+    const buried = async (inboxUid: string) =>
+      (await countRows(db, 'deleted_inboxes where inbox_uid = $1', inboxUid)) > 0
     expect(await buried(lost.inbox_uid)).toBe(true)
     expect(await buried(inbox.inbox_uid)).toBe(false)
     expect(await reconciliation.reconcile()).toBe(0)

@@ -1,10 +1,9 @@
 import { RESTRICTED_LABELS } from '@restante/contracts'
-import { Cursors, sqlUnprepared } from '@restante/service'
+import { Cursors, Database, sqlUnprepared } from '@restante/service'
 import { callerOf } from '@restante/testkit'
 import { listMessages } from '../src/mailbox/message-list.ts'
 import { listThreads } from '../src/mailbox/thread-list.ts'
-import { openDatabase } from './database.ts'
-import { configOf, openStage, type Stage, type TestInbox } from './stage.ts'
+import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 let stage: Stage
 let inbox: TestInbox
@@ -34,14 +33,7 @@ const queriesOf = (...names: string[]) =>
 
 describe('a connection to the database', () => {
   it('keeps a bounded number of plans, whatever combinations of filters are requested', async () => {
-    const db = openDatabase(
-      configOf({
-        DATABASE_URL: stage.databaseUrl,
-        DATABASE_POOL_SIZE: '1',
-        GATEWAY_URL: stage.gatewayUrl,
-        BLOB_STORE: `directory:${stage.blobs}`,
-      }),
-    )
+    const db = new Database({ url: stage.databaseUrl, poolSize: 1, applicationName: 'test' })
     const deps = { db, cursors: new Cursors('secret') }
     const callers = [inbox.caller, callerOf({ organization_id: inbox.organization_id })]
     try {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts'
-import { type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { pathOf, receiveMail } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -131,9 +131,9 @@ describe('messages.delete', () => {
     const raw = await stage.call(other.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
     const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
     expect(file.status).toBe(200)
-    const before = await stage.db.orm.rawMail.count()
+    const before = await countRows(stage.db, 'raw_mails')
     await remove(id, other.caller)
-    await waitFor(async () => (await stage.db.orm.rawMail.count()) === before - 1, { what: 'the sweep' })
+    await waitFor(async () => (await countRows(stage.db, 'raw_mails')) === before - 1, { what: 'the sweep' })
   })
 
   it('404: the second time, and for other inboxes', async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service'
-import { freePort, sendMail, waitFor } from '@restante/testkit'
+import { countRows, freePort, queryRows, sendMail, waitFor } from '@restante/testkit'
 import { pathOf, receiveMail } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -40,7 +40,7 @@ async function expectUnparsed(stage: Stage, inbox: TestInbox, id: string, subjec
   const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
   expect((await file.text()).endsWith(BODY)).toBe(true)
   expect(await stage.db.query(EVENTS, id)).toEqual([{ type: 'message.received' }])
-  expect(await stage.db.orm.inbound.count()).toBe(0)
+  expect(await countRows(stage.db, 'inbound')).toBe(0)
 }
 
 describe.each([
@@ -63,8 +63,11 @@ describe.each([
     const later = await receiveMail(stage, other)
     await expectUnparsed(stage, victim, id, 'killer')
     expect((await failedAttempts(stage)) - failedBefore).toBe(3)
-    const stored = await stage.db.orm.message.findMany({ orderBy: { createdAt: 'asc' } })
-    expect(stored.map(({ messageId }) => messageId)).toEqual([later, id])
+    const stored = await queryRows<{ id: string }>(
+      stage.db,
+      'select message_id as id from messages order by created_at',
+    )
+    expect(stored.map((message) => message.id)).toEqual([later, id])
   }, 90_000)
 })
 
@@ -95,14 +98,14 @@ describe('a mail that kills the process', () => {
     const id = await send(stage, inbox, 'deadly')
     for (const attempts of [1, 2, 3]) {
       const pipeline = await startPipeline()
-      await waitFor(async () => (await stage.db.orm.inbound.count({ where: { attempts } })) === 1, {
+      await waitFor(async () => (await countRows(stage.db, 'inbound where attempts = $1', attempts)) === 1, {
         what: `attempt ${attempts}`,
         timeout: 30_000,
       })
       pipeline.kill('SIGKILL')
       await once(pipeline, 'exit')
       // The end of the dead process's lease, which nobody needs to wait for here.
-      await stage.db.orm.inbound.updateMany({ data: { leasedUntil: new Date() } })
+      await queryRows(stage.db, 'update inbound set leased_until = $1', new Date())
     }
     const pipeline = await startPipeline()
     await expectUnparsed(stage, inbox, id, 'deadly')
@@ -121,11 +124,8 @@ describe('while no parser can start', () => {
   it('mails wait, and no attempt is counted', async () => {
     const inbox = await stage.inbox()
     await send(stage, inbox, 'patient')
-    const { inbound } = stage.db.orm
-    const isPutOff = async () => {
-      const [row] = await inbound.findMany()
-      return row !== undefined && row.dueAt.getTime() > row.receivedAt.getTime() + 1_500 && row.leaseId === null && row
-    }
-    expect(await waitFor(isPutOff, { what: 'the failed attempt' })).toMatchObject({ attempts: 0 })
+    const putOff = `due_at > received_at + interval '1500 milliseconds' and lease_id is null`
+    const attempts = async () => (await queryRows(stage.db, `select attempts from inbound where ${putOff}`))[0]
+    expect(await waitFor(attempts, { what: 'the failed attempt' })).toEqual({ attempts: 0 })
   })
 })

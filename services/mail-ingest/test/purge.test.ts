@@ -4,7 +4,7 @@ import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { deliverShuffled } from '@restante/messaging/testing'
 import { sql } from '@restante/service'
-import { callerOf, inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
+import { callerOf, countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { rawMails } from '../src/raw/store.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
@@ -35,17 +35,27 @@ async function waiting(): Promise<{ inboxes: number; oldest: number }> {
   return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
 }
 
-const tombstone = ({ inbox_uid: inboxUid }: TestInbox) => stage.db.orm.deletedInbox.findUnique({ where: { inboxUid } })
+interface Tombstone {
+  readonly deleted_at: Date
+  readonly due_at: Date
+  readonly purged_at: Date | null
+}
+const tombstone = async ({ inbox_uid }: TestInbox) =>
+  (await queryRows<Tombstone>(stage.db, 'select * from deleted_inboxes where inbox_uid = $1', inbox_uid))[0]
 const purged = (of: TestInbox) =>
-  waitFor(async () => (await tombstone(of))?.purgedAt, { what: 'the purge', timeout: 20_000 })
+  waitFor(async () => (await tombstone(of))?.purged_at, { what: 'the purge', timeout: 20_000 })
 const ask = ({ address, inbox_uid, organization_id, pod_id }: TestInbox) =>
   stage.gatewayPeer('mail-ingest.purgeInbox', {
     ...{ organization_id, pod_id, inbox_uid, address },
     deleted_at: new Date().toISOString(),
   })
-const scopeOf = ({ address, inbox_uid: inboxUid, organization_id: organizationId, pod_id: podId }: TestInbox) => ({
-  ...{ organizationId, podId, inboxUid, address },
-})
+const bury = ({ address, inbox_uid, organization_id, pod_id }: TestInbox, deletedAt: Date, dueAt: Date) =>
+  queryRows(
+    stage.db,
+    `insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at, due_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    ...[inbox_uid, organization_id, pod_id, address, deletedAt, dueAt],
+  )
 
 /** Blobs whose names hold the uid of an inbox. */
 async function copiesOf(of: TestInbox): Promise<string[]> {
@@ -71,7 +81,7 @@ describe('the purge of an inbox', () => {
     await stage.deleteInbox(inbox)
     await purged(inbox)
     expect(await copiesOf(inbox)).toEqual([])
-    expect(await stage.db.orm.rawMail.count({ where: { blob: { contains: inbox.inbox_uid } } })).toBe(0)
+    expect(await countRows(stage.db, 'raw_mails where strpos(blob, $1) > 0', inbox.inbox_uid)).toBe(0)
   })
 
   it('waits for a copy that is being written, and deletes what a dead process left of one', async () => {
@@ -84,11 +94,11 @@ describe('the purge of an inbox', () => {
     const looked = await waitFor(
       async () => {
         const row = await tombstone(inbox)
-        return row && row.dueAt > row.deletedAt && row
+        return row && row.due_at > row.deleted_at && row
       },
       { what: 'a first look' },
     )
-    expect(looked.purgedAt).toBeNull()
+    expect(looked.purged_at).toBeNull()
     await stage.db.query(
       sql<never, [string]>("update raw_mails set updated_at = now() - interval '6 minutes' where blob = $1"),
       blob,
@@ -101,8 +111,9 @@ describe('the purge of an inbox', () => {
     const stuck = await stage.inbox()
     await receiveMail(stage, stuck)
     await receiveMail(stage, inbox)
-    const { blob } = await stage.db.orm.message.findFirstOrThrow({ where: { inboxUid: stuck.inbox_uid } })
-    const file = await fileOf(blob)
+    const text = 'select blob from messages where inbox_uid = $1'
+    const [stored] = await queryRows<{ blob: string }>(stage.db, text, stuck.inbox_uid)
+    const file = await fileOf(stored?.blob ?? '')
     // A store that does not delete these bytes, whatever the reason.
     await rm(file)
     await mkdir(path.join(file, 'in the way'), { recursive: true })
@@ -110,11 +121,11 @@ describe('the purge of an inbox', () => {
     await waitFor(() => tombstone(stuck), { what: 'the deletion' })
     await stage.deleteInbox(inbox)
     await purged(inbox)
-    expect(await tombstone(stuck)).toMatchObject({ purgedAt: null })
+    expect(await tombstone(stuck)).toMatchObject({ purged_at: null })
     await rm(file, { recursive: true })
     await stage.db.query(sql<never>('update deleted_inboxes set due_at = now()'))
     await purged(stuck)
-    expect(await stage.db.orm.message.count({ where: { inboxUid: stuck.inbox_uid } })).toBe(0)
+    expect(await countRows(stage.db, 'messages where inbox_uid = $1', stuck.inbox_uid)).toBe(0)
   }, 60_000)
 
   it('does not wait for another organization, however much that one has deleted before', async () => {
@@ -122,32 +133,25 @@ describe('the purge of an inbox', () => {
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(MANY_DELETED, large, small, 200)
     await waitFor(
-      async () => (await db.orm.deletedInbox.count({ where: { organizationId: large, purgedAt: null } })) === 0,
+      async () =>
+        (await countRows(db, 'deleted_inboxes where organization_id = $1 and purged_at is null', large)) === 0,
       {
         what: 'all purges',
         timeout: 20_000,
       },
     )
-    const { purgedAt } = await db.orm.deletedInbox.findFirstOrThrow({ where: { organizationId: small } })
-    const before = { organizationId: large, purgedAt: { lt: purgedAt ?? new Date() } }
-    expect(await db.orm.deletedInbox.count({ where: before })).toBeLessThan(10)
+    const before = 'purged_at < (select purged_at from deleted_inboxes where organization_id = $2)'
+    const earlier = await countRows(db, `deleted_inboxes where organization_id = $1 and ${before}`, large, small)
+    expect(earlier).toBeLessThan(10)
   }, 30_000)
 
   it('is counted while it waits, with the time since the deletion', async () => {
     const hourAgo = new Date(Date.now() - 3_600_000)
-    const { address, inboxUid, organizationId, podId } = scopeOf(inbox)
-    const row = {
-      address,
-      inboxUid,
-      organizationId,
-      podId,
-      deletedAt: hourAgo,
-      dueAt: new Date(Date.now() + 3_600_000),
-    }
-    await stage.db.orm.deletedInbox.create({ data: row })
+    const { inbox_uid: inboxUid } = inbox
+    await bury(inbox, hourAgo, new Date(Date.now() + 3_600_000))
     await waitFor(async () => (await waiting()).oldest >= 3_600, { what: 'the metric' })
     expect((await waiting()).inboxes).toBeGreaterThan(0)
-    await stage.db.orm.deletedInbox.update({ where: { inboxUid }, data: { dueAt: hourAgo } })
+    await queryRows(stage.db, 'update deleted_inboxes set due_at = $2 where inbox_uid = $1', inboxUid, hourAgo)
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
     expect((await waiting()).oldest).toBe(0)
   }, 30_000)
@@ -164,13 +168,11 @@ describe('the purge of an inbox', () => {
     expect([(await thread()).status, (await fetch(link)).status]).toEqual([200, 200])
 
     const anHour = 3_600_000
-    await stage.db.orm.deletedInbox.create({
-      data: { ...scopeOf(inbox), deletedAt: new Date(), dueAt: new Date(Date.now() + anHour) },
-    })
+    await bury(inbox, new Date(), new Date(Date.now() + anHour))
     expect([(await thread()).status, (await fetch(link)).status]).toEqual([404, 404])
     expect((await threads()).body.threads.map(({ subject }) => subject)).not.toContain('hidden')
-    expect(await stage.db.orm.message.count({ where: { inboxUid } })).toBe(1)
-    await stage.db.orm.deletedInbox.update({ where: { inboxUid }, data: { dueAt: new Date() } })
+    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inboxUid)).toBe(1)
+    await queryRows(stage.db, 'update deleted_inboxes set due_at = $2 where inbox_uid = $1', inboxUid, new Date())
     await purged(inbox)
   })
 
@@ -178,7 +180,7 @@ describe('the purge of an inbox', () => {
     await receiveMail(stage, inbox)
     expect(await ask(inbox)).toEqual({ purged: false })
     await waitFor(async () => (await ask(inbox)).purged, { what: 'the purge' })
-    expect(await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
+    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
   })
 
   it('does not fail on a copy whose bytes are deleted already', async () => {
@@ -200,12 +202,16 @@ describe('the deletion of an organization', () => {
     async (seed) => {
       const { db, topics } = stage
       const organizationId = randomUUID()
-      const [one, two] = [await stage.inbox(), await stage.inbox()].map((each) => ({
-        ...scopeOf(each),
-        organizationId,
-      }))
+      const [one, two] = [await stage.inbox(), await stage.inbox()].map(
+        ({ address, inbox_uid: inboxUid, pod_id: podId }) => ({ address, inboxUid, podId, organizationId }),
+      )
       if (!one || !two) throw new Error('no inboxes')
-      await db.orm.receivingOrganization.create({ data: { organizationId, since: new Date() } })
+      await queryRows(
+        db,
+        'insert into receiving_organizations (organization_id, since) values ($1, $2)',
+        organizationId,
+        new Date(),
+      )
       const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
       await deliverShuffled(
         consumer,
@@ -214,15 +220,11 @@ describe('the deletion of an organization', () => {
         organizationDeletedEvent(organizationId),
         inboxDeletedEvent(two),
       )
-      await waitFor(
-        async () => (await db.orm.deletedOrganization.findUnique({ where: { organizationId } }))?.purgedAt,
-        {
-          what: 'the purge',
-        },
-      )
-      expect(await db.orm.receivingOrganization.count({ where: { organizationId } })).toBe(0)
-      const left = await db.orm.deletedInbox.findMany({ where: { organizationId } })
-      expect(left.map(({ address }) => address)).toEqual([null, null])
+      const gone = 'deleted_organizations where organization_id = $1 and purged_at is not null'
+      await waitFor(async () => (await countRows(db, gone, organizationId)) === 1, { what: 'the purge' })
+      expect(await countRows(db, 'receiving_organizations where organization_id = $1', organizationId)).toBe(0)
+      const left = await queryRows(db, 'select address from deleted_inboxes where organization_id = $1', organizationId)
+      expect(left).toEqual([{ address: null }, { address: null }])
     },
   )
 })

@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { createLogger, type Queryable, sql } from '@restante/service'
-import { createDatabase, type TestDatabase, waitFor } from '@restante/testkit'
+import { createLogger, Database, type Queryable, sql } from '@restante/service'
+import { countRows, createDatabase, queryRows, type TestDatabase, waitFor } from '@restante/testkit'
 import { Leases } from '../src/pipeline/leases.ts'
 import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue.ts'
 import { SlowTurns } from '../src/pipeline/slow-turns.ts'
-import { type Db, openDatabase } from './database.ts'
-import { configOf } from './stage.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 
 let database: TestDatabase
-let db: Db
+let db: Database
 
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '..'))
-  const services = { PORT: '1', BLOB_STORE: 'directory:/nowhere', GATEWAY_URL: 'http://127.0.0.1:9' }
-  db = openDatabase(configOf({ ...services, DATABASE_URL: database.url }))
+  db = new Database({ url: database.url, applicationName: 'test' })
 }, 60_000)
 afterAll(async () => {
   await db.stop()
@@ -62,7 +59,13 @@ async function rowsScanned(tx: Queryable): Promise<number> {
   return row?.rows ?? 0
 }
 
-const endsOfLeases = async () => (await db.orm.inbound.findMany()).map(({ leasedUntil }) => leasedUntil?.getTime() ?? 0)
+interface QueuedRow {
+  readonly recipient: string
+  readonly attempts: number
+  readonly leased_until: Date | null
+}
+const queued = () => queryRows<QueuedRow>(db, 'select * from inbound order by position')
+const endsOfLeases = async () => (await queued()).map(({ leased_until }) => leased_until?.getTime() ?? 0)
 const endAllLeases = () => db.query(sql(`update inbound set leased_until = now() - interval '1 second'`))
 
 describe('a run of mails', () => {
@@ -259,7 +262,7 @@ describe('the lease of a mail', () => {
     expect(heir).toMatchObject([{ recipient: 'orphan', attempts: 2, orphaned: true }])
     await expect(finish(dead)).rejects.toBeInstanceOf(LeaseLostError)
     await finish(heir)
-    expect(await db.orm.inbound.count()).toBe(0)
+    expect(await countRows(db, 'inbound')).toBe(0)
   })
 
   it('costs the mails of a dead holder one attempt together, and further attempts only those retried alone', async () => {
@@ -269,8 +272,7 @@ describe('the lease of a mail', () => {
     expect(held.flat().map(({ attempts, orphaned }) => ({ attempts, orphaned }))).toEqual(
       Array(4).fill({ attempts: 1, orphaned: false }),
     )
-    const counted = async () =>
-      (await db.orm.inbound.findMany({ orderBy: { position: 'asc' } })).map((row) => row.attempts)
+    const counted = async () => (await queued()).map((row) => row.attempts)
     for (const deaths of [1, 2, 3]) {
       await endAllLeases()
       const orphans = (await take()).flat()
@@ -292,14 +294,14 @@ describe('the lease of a mail', () => {
     const mine = await take()
     await endAllLeases()
     const [[theirs] = []] = await take(1)
-    const ends = async () => new Map((await db.orm.inbound.findMany()).map((row) => [row.recipient, row]))
+    const ends = async () => new Map((await queued()).map((row) => [row.recipient, row]))
     const before = await ends()
     await queue.renew(db, mine.flat())
     const after = await ends()
     expect(theirs?.recipient).toBe('lost')
     expect(after.get('lost')).toEqual(before.get('lost'))
-    expect(after.get('kept')?.leasedUntil?.getTime()).toBeGreaterThan(Date.now())
+    expect(after.get('kept')?.leased_until?.getTime()).toBeGreaterThan(Date.now())
     await expect(finish(mine.flat())).rejects.toBeInstanceOf(LeaseLostError)
-    expect(await db.orm.inbound.count()).toBe(2)
+    expect(await countRows(db, 'inbound')).toBe(2)
   })
 })

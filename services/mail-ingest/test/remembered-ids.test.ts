@@ -1,5 +1,5 @@
 import { createLogger } from '@restante/service'
-import { waitFor } from '@restante/testkit'
+import { queryRows, waitFor } from '@restante/testkit'
 import { RetentionSweeper } from '../src/housekeeping/retention-sweeper.ts'
 import { Correspondence, type Letter, madeId } from './correspondence.ts'
 import { pathOf } from './mailbox-fixture.ts'
@@ -29,10 +29,11 @@ async function threadsOf(...mails: Letter[]): Promise<string[]> {
 }
 
 const remembered = () =>
-  post.stage.db.orm.rememberedId.findMany({
-    where: { inboxUid: post.inbox.inbox_uid },
-    orderBy: { position: 'desc' },
-  })
+  queryRows<{ id: string; thread_id: string }>(
+    post.stage.db,
+    'select id, thread_id from remembered_ids where inbox_uid = $1 order by position desc',
+    post.inbox.inbox_uid,
+  )
 
 describe('an id that mails refer to and that no message has', () => {
   it('joins mails of one organization that refer to it into one thread, in either header', async () => {
@@ -118,7 +119,12 @@ describe('an id that mails refer to and that no message has', () => {
     await post.send({ inReplyTo: ticket, text: 'one' })
     const [one] = await post.afterReceiving(1)
     const rememberedAt = new Date(Date.now() - 30 * 86_400_000 - 1_000)
-    await db.orm.rememberedId.updateMany({ where: { inboxUid: post.inbox.inbox_uid }, data: { rememberedAt } })
+    await queryRows(
+      db,
+      'update remembered_ids set remembered_at = $2 where inbox_uid = $1',
+      post.inbox.inbox_uid,
+      rememberedAt,
+    )
     const young = madeId()
     await post.send({ references: [young, ticket], text: 'two' })
     const [, two] = await post.afterReceiving(2)
@@ -126,7 +132,7 @@ describe('an id that mails refer to and that no message has', () => {
     await new RetentionSweeper({ db, log: createLogger({ service: 'test', level: 'silent' }) }).forget()
     const left = await remembered()
     expect(left.map(({ id }) => id)).toEqual([ticket, young])
-    expect(left.map(({ threadId }) => threadId)).toEqual([two.message.thread_id, two.message.thread_id])
+    expect(left.map(({ thread_id }) => thread_id)).toEqual([two.message.thread_id, two.message.thread_id])
   })
 
   it('is deleted with its thread, and with its inbox', async () => {

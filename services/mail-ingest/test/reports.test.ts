@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type CollectedRecord, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { type CollectedRecord, countRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { openStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -19,7 +19,7 @@ async function deliver(to: string, type: string, ...parts: string[]): Promise<vo
 }
 
 const isAbout = (deliveryId: string) => (record: CollectedRecord) => record.key === deliveryId
-const idle = () => waitFor(async () => (await stage.db.orm.inbound.count()) === 0, { what: 'an empty queue' })
+const idle = () => waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
 
 describe('a mail to a return path', () => {
   it('is passed on as a bounce report that names the delivery', async () => {
@@ -68,7 +68,7 @@ describe('a mail to a return path', () => {
     await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to, subject: 'I am away', text: 'until Monday' })
     await idle()
     expect(feedback.records.some(isAbout(id))).toBe(false)
-    const unused = () => stage.db.orm.rawMail.count({ where: { size: { gt: 0 } } })
+    const unused = () => countRows(stage.db, 'raw_mails where size > 0')
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep', timeout: 15_000 })
   })
 })

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { deliverTwiceAndSwapped } from '@restante/messaging/testing'
-import { createTopics, freePort, SmtpSession, sendMail, startService, urlOf, waitFor } from '@restante/testkit'
+import {
+  countRows,
+  createTopics,
+  freePort,
+  queryRows,
+  SmtpSession,
+  sendMail,
+  startService,
+  urlOf,
+  waitFor,
+} from '@restante/testkit'
 import pg from 'pg'
 import { service as mailIngest } from '../src/main.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
@@ -24,7 +34,7 @@ const mail = 'From: ada@customer.test\r\nSubject: stubborn\r\nMessage-ID: <stubb
 
 describe('an accepted mail', () => {
   it('is stored from its headers after three attempts that ended with their process', async () => {
-    await stage.db.orm.$executeRawUnsafe('alter table inbound alter column attempts set default 3')
+    await queryRows(stage.db, 'alter table inbound alter column attempts set default 3')
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
     const { body } = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
@@ -36,7 +46,7 @@ describe('an accepted mail', () => {
   })
 
   it('is stored without its headers when they cannot be stored either, and without an author', async () => {
-    await stage.db.orm.$executeRawUnsafe('alter table inbound alter column attempts set default 6')
+    await queryRows(stage.db, 'alter table inbound alter column attempts set default 6')
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     const all = () => stage.call(inbox.caller, 'messages.list', 'GET', '/messages?include_unauthenticated=true')
     await waitFor(async () => (await all()).body.count === 1, { what: 'the mail' })
@@ -48,12 +58,13 @@ describe('an accepted mail', () => {
 
   it('is processed again when its lease has ended, in order of arrival', async () => {
     // As if another process had taken the first mail and died.
-    await stage.db.orm.$executeRawUnsafe(
+    await queryRows(
+      stage.db,
       `alter table inbound alter column attempts set default 0, alter column leased_until set default now() + interval '3 seconds'`,
     )
     const first = `first ${randomUUID()}`
     await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: inbox.address, subject: first })
-    await stage.db.orm.$executeRawUnsafe('alter table inbound alter column leased_until drop default')
+    await queryRows(stage.db, 'alter table inbound alter column leased_until drop default')
     await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: inbox.address, subject: 'second' })
     expect((await list()).body.count).toBe(0)
     await waitFor(async () => (await list()).body.count === 2, { what: 'both mails' })
@@ -67,18 +78,26 @@ describe('an accepted mail', () => {
 
 describe('while the blob store cannot be read', () => {
   it('a mail waits, and is then stored in full', async () => {
-    const { orm } = stage.db
-    const where = { inboxUid: inbox.inbox_uid }
-    await orm.$executeRawUnsafe(`alter table inbound alter column due_at set default now() + interval '1 second'`)
+    const { db } = stage
+    const waiting = async () => {
+      const [row] = await queryRows<{ blob: string; due_at: Date; attempts: number; lease_id: string | null }>(
+        db,
+        'select * from inbound where inbox_uid = $1',
+        inbox.inbox_uid,
+      )
+      if (!row) throw new Error('the mail does not wait')
+      return row
+    }
+    await queryRows(db, `alter table inbound alter column due_at set default now() + interval '1 second'`)
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
-    await orm.$executeRawUnsafe('alter table inbound alter column due_at set default now()')
-    const row = await orm.inbound.findFirstOrThrow({ where })
+    await queryRows(db, 'alter table inbound alter column due_at set default now()')
+    const row = await waiting()
     const blobs = await openBlobStore(`directory:${stage.blobs}`)
     await blobs.copy(row.blob, 'elsewhere/mail')
     await blobs.delete(row.blob)
     const isPutOff = async () => {
-      const { dueAt, attempts, leaseId } = await orm.inbound.findFirstOrThrow({ where })
-      return dueAt > row.dueAt && attempts === row.attempts && leaseId === null
+      const { due_at, attempts, lease_id } = await waiting()
+      return due_at > row.due_at && attempts === row.attempts && lease_id === null
     }
     await waitFor(isPutOff, { what: 'the failed attempt' })
     await blobs.copy('elsewhere/mail', row.blob)
@@ -160,21 +179,27 @@ describe('roles in separate processes', () => {
 describe('a deleted inbox', () => {
   it('is purged, bytes included, and accepts nothing more', async () => {
     await receiveMail(stage, inbox, { attachments: [{ filename: 'a.txt', content: 'a' }] })
-    const { orm } = stage.db
-    const where = { inboxUid: inbox.inbox_uid }
-    const blobs = async () => (await orm.message.findMany({ where })).map(({ blob }) => blob)
+    const { db } = stage
+    const { inbox_uid: uid } = inbox
+    const blobs = async () =>
+      (await queryRows<{ blob: string }>(db, 'select blob from messages where inbox_uid = $1', uid)).map(
+        ({ blob }) => blob,
+      )
     const before = await blobs()
     expect(before).toHaveLength(1)
     await stage.deleteInbox(inbox)
     await waitFor(
       async () => {
-        const left = [orm.message.count({ where }), orm.thread.count({ where }), orm.labelChange.count({ where })]
-        const raw = orm.rawMail.count({ where: { blob: { in: before } } })
+        const left = ['messages', 'threads', 'label_log'].map((table) =>
+          countRows(db, `${table} where inbox_uid = $1`, uid),
+        )
+        const raw = countRows(db, 'raw_mails where blob = any($1)', before)
         return (await Promise.all([...left, raw])).every((count) => count === 0)
       },
       { what: 'the purge', timeout: 20_000 },
     )
-    expect(await orm.deletedInbox.findUnique({ where })).toMatchObject({ address: inbox.address })
+    const tombstones = await queryRows(db, 'select address from deleted_inboxes where inbox_uid = $1', uid)
+    expect(tombstones).toEqual([{ address: inbox.address }])
     const smtp = await SmtpSession.open(stage.smtpPort)
     expect((await smtp.envelope('ada@customer.test', inbox.address)).code).toBe(550)
     await smtp.quit()
@@ -201,12 +226,12 @@ describe('a deleted inbox', () => {
     })
     await deliverTwiceAndSwapped(consumer, deletion(2), deletion(3))
     expect(announced).toHaveLength(2)
-    expect(await db.orm.deletedInbox.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(1)
+    expect(await countRows(db, 'deleted_inboxes where inbox_uid = $1', inbox.inbox_uid)).toBe(1)
     const copy = await sentCopy(stage, inbox)
     await stage.peer('mail-ingest.placeSent', copy)
-    expect(await db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
+    expect(await countRows(db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
     await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
-    await waitFor(async () => (await db.orm.inbound.count()) === 0, { what: 'an empty queue' })
-    expect(await db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
+    await waitFor(async () => (await countRows(db, 'inbound')) === 0, { what: 'an empty queue' })
+    expect(await countRows(db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import { sql } from '@restante/service'
-import { sendMail, waitFor } from '@restante/testkit'
+import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 let stage: Stage
@@ -61,7 +61,7 @@ describe('waiting mails of one inbox', () => {
       await sendMail({ ...common, subject: 'Re: root, late', inReplyTo: '<root@customer.test>', date: older })
     })
     await allOf(inbox, 3)
-    await waitFor(async () => (await stage.db.orm.inbound.count()) === 0, { what: 'an empty queue' })
+    await waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
     expect(await subjects(inbox)).toEqual(['root', 'Re: root', 'Re: root, late'])
     const { body } = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
     expect(body.threads).toMatchObject([{ message_count: 3, subject: 'Re: root, late' }])
@@ -80,10 +80,11 @@ describe('waiting mails of one inbox', () => {
       for (const name of ['first', 'refused', 'third', 'fourth']) await send(inbox, name)
       await send(other, 'elsewhere')
     })
-    const waiting = () => db.orm.inbound.findMany({ orderBy: { position: 'asc' } })
+    const waiting = () =>
+      queryRows<{ attempts: number; lease_id: string | null }>(db, 'select * from inbound order by position')
     const isPutOff = async () => {
       const [refused] = await waiting()
-      return refused !== undefined && refused.attempts >= 2 && refused.leaseId === null
+      return refused !== undefined && refused.attempts >= 2 && refused.lease_id === null
     }
     await waitFor(isPutOff, { what: 'the failed attempts' })
     expect(await subjects(inbox)).toEqual(['first'])
@@ -117,7 +118,7 @@ describe('mails whose process died', () => {
     const tried = await db.query(sql<{ mails: number }>('select mails from tried_at_once'))
     expect(tried).toEqual(Array(8).fill({ mails: 1 }))
     for (const inbox of inboxes) expect(await subjects(inbox)).toEqual(['first', 'second'])
-    expect(await db.orm.messageBody.count({ where: { text: null } })).toBe(0)
+    expect(await countRows(db, 'message_bodies where text is null')).toBe(0)
     await db.query(sql('drop trigger watch on messages'))
   })
 })

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { dkimSign, sealMessage } from 'mailauth'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
@@ -230,7 +230,7 @@ describe('a mail that was changed after it was signed', () => {
 describe('the raw mails of discarded mail', () => {
   it('are deleted', async () => {
     await discarded({ from: 'ada@strict.test' })
-    const unused = () => stage.db.orm.rawMail.count({ where: { refs: 0, size: { gt: 0 } } })
+    const unused = () => countRows(stage.db, 'raw_mails where refs = 0 and size > 0')
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
   })
 })

@@ -5,7 +5,7 @@ import { Outbox } from '@restante/messaging'
 import { deliverShuffled, deliverTwiceAndSwapped, recordOf } from '@restante/messaging/testing'
 import { createParserPool, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service'
-import { type CollectedRecord, type TopicCollection, waitFor } from '@restante/testkit'
+import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { deliveriesConsumer } from '../src/sent/consumers.ts'
 import type { DeliveryFact } from '../src/sent/facts.ts'
 import { SentPlacement } from '../src/sent/placement.ts'
@@ -90,16 +90,23 @@ const PUBLISHED = sql<{ type: string }, [messageId: string]>(
   `select type from outbox where subject = $1 and type like 'message.%' order by type`,
 )
 
+interface StoredCopy {
+  readonly labels: readonly string[]
+  readonly handed_over_at: Date | null
+  readonly settled_at: Date | null
+  readonly delayed_at: Date | null
+}
+
 /** All that the facts of a message leave behind. */
 async function stateOf(messageId: string) {
   const { db } = stage
-  const rows = await db.orm.message.findMany({ where: { messageId } })
+  const rows = await queryRows<StoredCopy>(db, 'select * from messages where message_id = $1', messageId)
   return {
     messages: rows.length,
     labels: rows.flatMap((row) => row.labels).toSorted(),
-    times: rows.map(({ handedOverAt, settledAt, delayedAt }) => [handedOverAt, settledAt, delayedAt]),
-    threads: await db.orm.thread.count({ where: { lastMessageId: messageId } }),
-    pending: await db.orm.pendingFact.count({ where: { messageId } }),
+    times: rows.map((row) => [row.handed_over_at, row.settled_at, row.delayed_at]),
+    threads: await countRows(db, 'threads where last_message_id = $1', messageId),
+    pending: await countRows(db, 'pending_facts where message_id = $1', messageId),
     published: (await db.query(PUBLISHED, messageId)).map(({ type }) => type),
   }
 }
@@ -275,7 +282,7 @@ describe('delivery events', () => {
     const early = await story()
     await deliver(accepted, early.delivered)
     await stage.deleteInbox(inbox)
-    await waitFor(async () => (await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })) === 0, {
+    await waitFor(async () => (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {
       what: 'the purge',
       timeout: 20_000,
     })

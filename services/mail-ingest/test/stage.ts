@@ -11,7 +11,7 @@ import type {
   OperationId,
 } from '@restante/contracts'
 import { ReturnPath } from '@restante/mime'
-import { type Service, ServiceClient } from '@restante/service'
+import { Database, type Service, ServiceClient } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -29,7 +29,6 @@ import {
 } from '@restante/testkit'
 import type { Config } from '../src/config.ts'
 import { service as mailIngest } from '../src/main.ts'
-import { type Db, openDatabase } from './database.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'
@@ -85,7 +84,7 @@ export interface Stage {
   readonly smtpPort: number
   readonly url: string
   readonly metricsUrl: string
-  readonly db: Db
+  readonly db: Database
   readonly databaseUrl: string
   readonly gatewayUrl: string
   /** Unrestricted key of the organization that holds the inboxes. */
@@ -133,7 +132,7 @@ export async function openStage(overrides: Record<string, string> = {}): Promise
     ...overrides,
   })
   const service = await startService(mailIngest, config)
-  const db = openDatabase(config)
+  const db = new Database({ ...config.database, applicationName: 'test' })
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
   const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: GATEWAY_KEYS.peer })

@@ -1,6 +1,14 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createLogger, sql } from '@restante/service'
-import { DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import {
+  countRows,
+  DnsZone,
+  queryRows,
+  type Submission,
+  sendMail,
+  type TopicCollection,
+  waitFor,
+} from '@restante/testkit'
 import { DnsCache } from '../src/sender/dns-cache.ts'
 import { WaitingMailRecheck } from '../src/waiting/recheck.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
@@ -65,7 +73,15 @@ const send = (mail: Omit<Submission, 'port'> = {}) =>
     dkim: signedBy(domain),
     ...mail,
   })
-const waitingRows = () => stage.db.orm.waitingMail.findMany({ where: { inboxUid: inbox.inbox_uid } })
+interface WaitingRow {
+  readonly blob: string
+  readonly domain: string
+  readonly since: Date
+  readonly times: number
+  readonly due_at: Date
+}
+const waitingRows = () =>
+  queryRows<WaitingRow>(stage.db, 'select * from waiting_mails where inbox_uid = $1', inbox.inbox_uid)
 const untilItWaits = () =>
   waitFor(
     async () => {
@@ -104,9 +120,8 @@ describe('a temporary error of DNS', () => {
     await waitFor(async () => (await metric('restante_mail_waiting')) > 0, { what: 'the metric', timeout: 20_000 })
     await send({ subject: 'second', from: 'ada@spf.test' })
     await received('second')
-    expect(await stage.db.orm.inbound.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(0)
-    const { refs } = await stage.db.orm.rawMail.findUniqueOrThrow({ where: { blob: row.blob } })
-    expect(refs).toBe(1)
+    expect(await countRows(stage.db, 'inbound where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
+    expect(await queryRows(stage.db, 'select refs from raw_mails where blob = $1', row.blob)).toEqual([{ refs: 1 }])
 
     zone.set(`s1._domainkey.${domain}`, key)
     // The failure is remembered for a moment.
@@ -180,12 +195,17 @@ describe('a temporary error of DNS', () => {
       const due = await waitFor(
         async () => {
           const [row] = await waitingRows()
-          return row?.times === times && row.dueAt
+          return row?.times === times && row.due_at
         },
         { what: `try ${times}` },
       )
       minutes.push((due.getTime() - since.getTime()) / 60_000)
-      await stage.db.orm.waitingMail.updateMany({ where: { inboxUid: inbox.inbox_uid }, data: { dueAt: new Date(0) } })
+      await queryRows(
+        stage.db,
+        'update waiting_mails set due_at = $2 where inbox_uid = $1',
+        inbox.inbox_uid,
+        new Date(0),
+      )
     }
     expect(minutes).toEqual([0.5, 3, 10, 30])
   })
@@ -199,7 +219,7 @@ describe('a mail is stored as unauthenticated at once', () => {
     await send()
     const { type } = await received()
     expect(type).toBe('message.received.unauthenticated')
-    expect(await stage.db.orm.waitingMail.count({ where: { domain } })).toBe(0)
+    expect(await countRows(stage.db, 'waiting_mails where domain = $1', domain)).toBe(0)
   }
 
   it('when 100 mails of its inbox wait', async () => {
@@ -214,7 +234,13 @@ describe('a mail is stored as unauthenticated at once', () => {
 
   it('when its domain has failed for an hour, until the domain answers', async () => {
     const anHourAgo = new Date(Date.now() - 3_700_000)
-    await stage.db.orm.failingDomain.create({ data: { domain, since: anHourAgo, seenAt: new Date() } })
+    await queryRows(
+      stage.db,
+      'insert into failing_domains (domain, since, seen_at) values ($1, $2, $3)',
+      domain,
+      anHourAgo,
+      new Date(),
+    )
     await storedAtOnce()
     zone.set(`s1._domainkey.${domain}`, key)
     // The failure is remembered for a moment.
@@ -226,7 +252,7 @@ describe('a mail is stored as unauthenticated at once', () => {
       },
       { what: 'a pass' },
     )
-    await waitFor(async () => (await stage.db.orm.failingDomain.count({ where: { domain } })) === 0, {
+    await waitFor(async () => (await countRows(stage.db, 'failing_domains where domain = $1', domain)) === 0, {
       what: 'the end of the failure',
     })
   })
@@ -239,7 +265,9 @@ describe('mails that wait', () => {
     const { blob } = await untilItWaits()
     await stage.deleteInbox(inbox)
     expect(await reasonOfDiscard()).toBe('inbox_deleted')
-    await waitFor(async () => (await stage.db.orm.rawMail.count({ where: { blob } })) === 0, { what: 'the sweep' })
+    await waitFor(async () => (await countRows(stage.db, 'raw_mails where blob = $1', blob)) === 0, {
+      what: 'the sweep',
+    })
     expect(await waitingRows()).toEqual([])
   })
 
@@ -257,11 +285,11 @@ describe('mails that wait', () => {
       async () => {
         await stage.db.query(DUE_NOW, inbox.inbox_uid)
         await Promise.all(others.map((each) => each.turn()))
-        return (await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })) > 0
+        return (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) > 0
       },
       { what: 'the message' },
     )
-    await waitFor(async () => (await stage.db.orm.inbound.count()) === 0, { what: 'an empty queue' })
-    expect(await stage.db.orm.message.count({ where: { inboxUid: inbox.inbox_uid } })).toBe(1)
+    await waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
+    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { queryRows, waitFor } from '@restante/testkit'
+import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
@@ -20,8 +20,11 @@ async function send(body: Record<string, unknown>): Promise<string> {
   return String(answer.body['message_id'])
 }
 
-function deliveryTo(recipient: string) {
-  return world.db.orm.delivery.findFirstOrThrow({ where: { recipient } })
+async function deliveryTo(recipient: string) {
+  const text = 'select *, send_id as "sendId" from deliveries where recipient = $1'
+  const [delivery] = await queryRows<{ id: string; sendId: string; state: string }>(world.db, text, recipient)
+  if (!delivery) throw new Error(`there is no delivery to ${recipient}`)
+  return delivery
 }
 
 function inAnHour(): Date {
@@ -38,7 +41,7 @@ async function leasesLost(): Promise<number> {
 /** Puts the rows into the state left by a process that dies in the middle of an attempt; its lease has just run out. */
 async function dieInAttempt(recipient: string): Promise<void> {
   const { id, sendId } = await deliveryTo(recipient)
-  await world.db.orm.delivery.update({ where: { id }, data: { state: 'handing_over', attempts: 1 } })
+  await queryRows(world.db, 'update deliveries set state = $2, attempts = 1 where id = $1', id, 'handing_over')
   const past = new Date(Date.now() - 1_000)
   await queryRows(
     world.db,
@@ -126,13 +129,14 @@ describe('after a crash', () => {
     const hold = () => change('due_at = $2 where starts_with(key, $1) and lease_id is null and attempt > 0')
     await waitFor(async () => (await hold()).length > 0, { what: 'a first attempt' })
     const weekAgo = new Date(Date.now() - 7 * 86_400_000)
-    await world.db.orm.send.update({ where: { id: sendId }, data: { acceptedAt: weekAgo } })
+    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', sendId, weekAgo)
     world.zone.set('overtaken.example', { type: 'MX', exchange: 'stalling.test', priority: 1 })
     await queryRows(world.db, 'update timers set due_at = now() where starts_with(key, $1)', sendId)
     const socket = await reached.promise
 
     const lost = await leasesLost()
-    const taken = await world.db.orm.delivery.update({ where: { id }, data: { attempts: { increment: 1 } } })
+    await queryRows(world.db, 'update deliveries set attempts = attempts + 1 where id = $1', id)
+    const taken = await deliveryTo(to)
     await change('lease_id = $3, leased_until = $2 where starts_with(key, $1)', randomUUID())
     socket.destroy()
     stalling.close()
@@ -159,7 +163,7 @@ describe('when the database goes down', () => {
     const answer = await repeat(caller, someone(), randomUUID())
     world.wire.restore()
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
-    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(0)
     const id = await send({ to: someone() })
     await factOf(world, id, 'delivery.delivered')
   }, 60_000)
@@ -195,7 +199,7 @@ describe('when the database goes down', () => {
     )
     expect(again.status).toBe(200)
     await factOf(world, again.body['message_id'], 'delivery.delivered')
-    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(1)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
     expect(world.outside.mailsTo(to)).toHaveLength(1)
   }, 60_000)
 })

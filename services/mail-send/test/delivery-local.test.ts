@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { InternalResponseOf } from '@restante/contracts'
 import { ReturnPath } from '@restante/mime'
-import { waitFor } from '@restante/testkit'
+import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 type Recipient = InternalResponseOf<'gateway.resolveRecipients'>['recipients'][number]
@@ -114,14 +114,16 @@ describe('delivery to inboxes hosted here', () => {
     // A rejection of the request itself, which no retry fixes.
     world.peers.answers = { ...world.peers.answers, 'mail-ingest.acceptInbound': async () => 400 }
     const id = await send({ to: `${local}@${DOMAIN}` })
-    await world.db.orm.send.updateMany({
-      where: { messageId: id },
-      data: { acceptedAt: new Date(Date.now() - world.config.delivery.retry.giveUpAfterMs) },
-    })
+    await queryRows(
+      world.db,
+      'update sends set accepted_at = $2 where message_id = $1',
+      id,
+      new Date(Date.now() - world.config.delivery.retry.giveUpAfterMs),
+    )
     const { payload } = await factOf(world, id, 'delivery.rejected')
     expect(payload['reason']).toContain('internal failure')
     expect(factsAbout(world, id).map(({ type }) => type)).toEqual(['message.accepted', 'delivery.rejected'])
-    expect(await world.db.orm.suppression.count({ where: { address: `${local}@${DOMAIN}` } })).toBe(0)
+    expect(await countRows(world.db, 'suppressions where address = $1', `${local}@${DOMAIN}`)).toBe(0)
   })
 
   it('delays no other recipient for one whose mailbox does not answer', async () => {
@@ -149,8 +151,8 @@ describe('delivery to inboxes hosted here', () => {
     world.peers.answers = {
       ...world.peers.answers,
       'gateway.resolveRecipients': async (request) => {
-        const data = { state: 'deferred', attempts: 1 }
-        if (ahead) await world.db.orm.delivery.updateMany({ where: { recipient: { startsWith: local } }, data })
+        const overtake = `update deliveries set state = 'deferred', attempts = 1 where starts_with(recipient, $1)`
+        if (ahead) await queryRows(world.db, overtake, local)
         ahead = false
         return resolve?.(request) ?? 503
       },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { countRows, freePort, waitFor } from '@restante/testkit'
+import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
 import { factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
@@ -33,9 +33,13 @@ describe('delivery to external recipients', () => {
     const id = await send({ to })
     await factOf(world, id, 'delivery.delivered')
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delayed', 'delivery.delivered'])
-    const [delivery] = await world.db.orm.delivery.findMany({ where: { recipient: to } })
+    const [delivery] = await queryRows<{ send_id: string }>(
+      world.db,
+      'select * from deliveries where recipient = $1',
+      to,
+    )
     expect(delivery).toMatchObject({ state: 'delivered', attempts: 4, status: expect.stringMatching(/^2\./) })
-    expect(await countRows(world.db, 'timers where starts_with(key, $1)', delivery?.sendId ?? '')).toBe(0)
+    expect(await countRows(world.db, 'timers where starts_with(key, $1)', delivery?.send_id ?? '')).toBe(0)
   })
 
   it('bounces on a 5xx at once, suppresses the address for the organization, and does not retry', async () => {
@@ -63,7 +67,7 @@ describe('delivery to external recipients', () => {
     const id = await send({ to }, caller)
     const { payload } = await factOf(world, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'ContentRejected' })
-    expect(await world.db.orm.suppression.count({ where: { organizationId: caller.organization_id } })).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', caller.organization_id)).toBe(0)
   })
 
   it('gives up when the retry window is over, with the last reply', async () => {

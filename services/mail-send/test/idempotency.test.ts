@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { freePort, waitFor } from '@restante/testkit'
+import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
 import { type Answer, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World
@@ -22,7 +22,15 @@ function send(caller: SendingCaller, body: unknown, key: string): Promise<Answer
 }
 
 function age(organizationId: string, change: { leasedUntil?: Date; completedAt?: Date }) {
-  return world.db.orm.idempotencyKey.updateMany({ where: { organizationId }, data: change })
+  return queryRows(
+    world.db,
+    `update idempotency_keys
+        set leased_until = coalesce($2, leased_until), completed_at = coalesce($3, completed_at)
+      where organization_id = $1`,
+    organizationId,
+    change.leasedUntil,
+    change.completedAt,
+  )
 }
 
 const ago = (ms: number) => new Date(Date.now() - ms)
@@ -44,7 +52,7 @@ describe('an Idempotency-Key', () => {
     }
     await factOf(world, accepted[0]?.body['message_id'], 'delivery.delivered')
     expect(world.outside.mailsTo(to)).toHaveLength(1)
-    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(1)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
   })
 
   it('answers the original ids when the request is repeated, with nothing new', async () => {
@@ -139,8 +147,9 @@ describe('an Idempotency-Key', () => {
     await waitFor(async () => (await claims(caller)) === 1, { what: 'the claim' })
     const soon = new Date(Date.now() + 8_000)
     await age(caller.organization_id, { leasedUntil: soon })
-    const where = { organizationId: caller.organization_id, leasedUntil: { gt: soon } }
-    await waitFor(async () => (await world.db.orm.idempotencyKey.count({ where })) === 1, { what: 'a longer lease' })
+    const longer = 'idempotency_keys where organization_id = $1 and leased_until > $2'
+    const renewed = () => countRows(world.db, longer, caller.organization_id, soon)
+    await waitFor(async () => (await renewed()) === 1, { what: 'a longer lease' })
     serve()
     expect((await slow).status).toBe(200)
   })
@@ -158,7 +167,7 @@ describe('an Idempotency-Key', () => {
     serve()
     expect(await slow).toMatchObject(CONFLICT)
     expect(await send(caller, { to, text: 'first' }, key)).toMatchObject({ status: 200, body: other.body })
-    expect(await world.db.orm.send.count({ where: { inboxUid: caller.inbox.uid } })).toBe(1)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
   })
 })
 
@@ -176,19 +185,19 @@ async function slowFile(): Promise<{ url: string; serve: () => void }> {
 }
 
 function claims(caller: SendingCaller): Promise<number> {
-  return world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })
+  return countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)
 }
 
 /** The claim left by a process that died in the middle of a send. */
 async function crashedClaim(caller: SendingCaller, key: string): Promise<void> {
-  await world.db.orm.idempotencyKey.create({
-    data: {
-      organizationId: caller.organization_id,
-      key,
-      inboxUid: caller.inbox.uid,
-      fingerprint: 'of a request that was never finished',
-      leaseId: randomUUID(),
-      leasedUntil: new Date(Date.now() + 60_000),
-    },
-  })
+  await queryRows(
+    world.db,
+    'insert into idempotency_keys (organization_id, key, inbox_uid, fingerprint, lease_id, leased_until) values ($1, $2, $3, $4, $5, $6)',
+    caller.organization_id,
+    key,
+    caller.inbox.uid,
+    'of a request that was never finished',
+    randomUUID(),
+    new Date(Date.now() + 60_000),
+  )
 }

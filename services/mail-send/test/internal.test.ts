@@ -33,7 +33,7 @@ describe('mail-send.sendSystemMail', () => {
     expect(parsed.from?.value[0]?.address).toBe(`no-reply@${DOMAIN}`)
     expect(raw.toString()).toMatch(SIGNATURE)
     await waitFor(
-      async () => (await world.db.orm.delivery.count({ where: { recipient: to, state: 'delivered' } })) > 0,
+      async () => (await countRows(world.db, 'deliveries where recipient = $1 and state = $2', to, 'delivered')) > 0,
       {
         what: 'the delivery to be settled',
       },
@@ -64,8 +64,8 @@ describe('mail-send.sendSystemMail', () => {
       expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(200)
     }
     expect((await world.outside.next(to)).parsed.text).toBe('It is a secret of the text.\n')
-    const deferred = () => world.db.orm.delivery.findFirst({ where: { recipient: stuck, state: 'deferred' } })
-    await waitFor(deferred, { what: 'a mail that waits' })
+    const deferred = () => countRows(world.db, `deliveries where recipient = $1 and state = 'deferred'`, stuck)
+    await waitFor(async () => (await deferred()) > 0, { what: 'a mail that waits' })
     expect(await held()).toEqual([])
   })
 
@@ -88,7 +88,14 @@ describe('mail-send.hasSystemMailFailed', () => {
     return mail.id
   }
   const settled = (to: string, state: string) =>
-    waitFor(() => world.db.orm.delivery.findFirst({ where: { recipient: to, state } }), { what: `${to} ${state}` })
+    waitFor(
+      async () => {
+        const text = 'select send_id as "sendId" from deliveries where recipient = $1 and state = $2'
+        const [delivery] = await queryRows<{ sendId: string }>(world.db, text, to, state)
+        return delivery
+      },
+      { what: `${to} ${state}` },
+    )
 
   it('200: reports a mail that was refused', async () => {
     const to = someone()
@@ -178,10 +185,12 @@ describe('mail-send.findRecentSends', () => {
         ],
       },
     })
-    await world.db.orm.send.updateMany({
-      where: { inboxUid: inbox_uid },
-      data: { acceptedAt: new Date(Date.now() - 601_000) },
-    })
+    await queryRows(
+      world.db,
+      'update sends set accepted_at = $2 where inbox_uid = $1',
+      inbox_uid,
+      new Date(Date.now() - 601_000),
+    )
     const later = await find({
       messages: [{ inbox_uid, message_id: first.message_id }],
       threads: [{ organization_id, thread_id: second.thread_id }],

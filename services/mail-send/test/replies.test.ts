@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { InternalResponseOf, OperationId } from '@restante/contracts'
+import { countRows } from '@restante/testkit'
 import { type Answer, inboxCaller, startWorld, type World } from './support/world.ts'
 
 type Source = NonNullable<InternalResponseOf<'mail-ingest.getReplySource'>['source']>
@@ -159,7 +160,7 @@ describe('messages.reply', () => {
       .requests('mail-ingest.getReplySource')
       .find(({ message_id }) => message_id === source.message_id)
     expect(asked).toMatchObject({ inbox_uid: caller.inbox.uid, visible_labels: ['trash'] })
-    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
   })
 
   it('422: refuses when there is no one to answer', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import { createLogger } from '@restante/service'
-import { waitFor } from '@restante/testkit'
+import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { announceBlob } from '../src/delivery/outbound-queue.ts'
 import { outboundBlob } from '../src/delivery/store.ts'
 import { Sweeper } from '../src/retention/sweeper.ts'
@@ -27,7 +27,8 @@ async function sent(to: string) {
   const body = { to, text: 'x' }
   const answer = await world.call('messages.send', caller, { path: '/messages/send', body, key: randomUUID() })
   const messageId = String(answer.body['message_id'])
-  const { id } = await world.db.orm.send.findFirstOrThrow({ where: { messageId } })
+  const text = 'select id from sends where message_id = $1'
+  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
   return { caller, messageId, id }
 }
 
@@ -37,19 +38,19 @@ describe('the sweeper', () => {
     await factOf(world, messageId, 'delivery.delivered')
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
-    await world.db.orm.send.update({ where: { id }, data: { acceptedAt: days(8) } })
+    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(8))
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(false)
-    expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
-    await world.db.orm.send.update({ where: { id }, data: { acceptedAt: days(91) } })
+    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(91))
     await sweeper.sweep()
-    expect(await world.db.orm.delivery.count({ where: { sendId: id } })).toBe(0)
+    expect(await countRows(world.db, 'deliveries where send_id = $1', id)).toBe(0)
   })
 
   it('keeps undelivered messages, however old', async () => {
     world.zone.fail('stuck.example')
     const { id } = await sent(`ann-${randomUUID()}@stuck.example`)
-    await world.db.orm.send.update({ where: { id }, data: { acceptedAt: days(2) } })
+    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(2))
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
   })
@@ -67,12 +68,14 @@ describe('the sweeper', () => {
       await world.internal('mail-send.sendSystemMail', 'gateway', { ...mail, ...text })
     }
     await world.outside.next(to)
-    const isDelivered = () => world.db.orm.delivery.findFirst({ where: { recipient: to, state: 'delivered' } })
-    await waitFor(isDelivered, { what: 'the delivery to be settled' })
+    const delivered = () => countRows(world.db, `deliveries where recipient = $1 and state = 'delivered'`, to)
+    await waitFor(async () => (await delivered()) > 0, { what: 'the delivery to be settled' })
     const sends = async () =>
-      (await world.db.orm.send.findMany({ where: { id: { in: [id, stuck] } } })).map((row) => row.id)
+      (await queryRows<{ id: string }>(world.db, 'select id from sends where id = any($1)', [id, stuck])).map(
+        (row) => row.id,
+      )
     const age = (count: number) =>
-      world.db.orm.send.updateMany({ where: { id: { in: [id, stuck] } }, data: { acceptedAt: days(count) } })
+      queryRows(world.db, 'update sends set accepted_at = $2 where id = any($1)', [id, stuck], days(count))
     await age(1)
     await sweeper.sweep()
     expect(new Set(await sends())).toEqual(new Set([id, stuck]))
@@ -80,7 +83,7 @@ describe('the sweeper', () => {
     await sweeper.sweep()
     expect(await sends()).toEqual([stuck])
     expect(await blobs.exists(outboundBlob(id))).toBe(false)
-    expect(await world.db.orm.delivery.count({ where: { recipient: to } })).toBe(0)
+    expect(await countRows(world.db, 'deliveries where recipient = $1', to)).toBe(0)
   })
 
   it('removes the blob of a message that was never accepted, and no other', async () => {
@@ -88,26 +91,39 @@ describe('the sweeper', () => {
     const { id: accepted } = await sent(`ann-${randomUUID()}@outside.example`)
     for (const id of [orphan, writing, accepted]) await announceBlob(world.db, id)
     for (const id of [orphan, writing]) await blobs.put(outboundBlob(id), Buffer.from('x'))
-    await world.db.orm.pendingBlob.updateMany({
-      where: { sendId: { in: [orphan, accepted] } },
-      data: { createdAt: days(1) },
-    })
+    await queryRows(
+      world.db,
+      'update pending_blobs set created_at = $2 where send_id = any($1)',
+      [orphan, accepted],
+      days(1),
+    )
     await sweeper.sweep()
     const left = await Promise.all([orphan, writing, accepted].map((id) => blobs.exists(outboundBlob(id))))
     expect(left).toEqual([false, true, true])
-    expect(await world.db.orm.pendingBlob.findMany()).toMatchObject([{ sendId: writing }])
+    expect(await queryRows(world.db, 'select send_id from pending_blobs')).toEqual([{ send_id: writing }])
   })
 
   it('deletes idempotency keys a day after completion, claims of dead processes, and counts of past days', async () => {
     const { caller } = await sent(`ann-${randomUUID()}@outside.example`)
     const { organization_id: organizationId } = caller
-    await world.db.orm.dailyCount.create({ data: { organizationId, day: days(5), recipients: 3 } })
-    const keys = () => world.db.orm.idempotencyKey.count({ where: { organizationId } })
+    await queryRows(
+      world.db,
+      'insert into daily_counts (organization_id, day, recipients) values ($1, $2, $3)',
+      organizationId,
+      days(5),
+      3,
+    )
+    const keys = () => countRows(world.db, 'idempotency_keys where organization_id = $1', organizationId)
     await sweeper.sweep()
     expect(await keys()).toBe(1)
-    await world.db.orm.idempotencyKey.updateMany({ where: { organizationId }, data: { completedAt: days(1) } })
+    await queryRows(
+      world.db,
+      'update idempotency_keys set completed_at = $2 where organization_id = $1',
+      organizationId,
+      days(1),
+    )
     await sweeper.sweep()
     expect(await keys()).toBe(0)
-    expect(await world.db.orm.dailyCount.count({ where: { organizationId } })).toBe(0)
+    expect(await countRows(world.db, 'daily_counts where organization_id = $1', organizationId)).toBe(0)
   })
 })

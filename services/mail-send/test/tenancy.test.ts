@@ -5,7 +5,7 @@ import { type BlobStore, openBlobStore } from '@restante/blobs'
 import type { EventOf, topics } from '@restante/contracts'
 import { deliverShuffled } from '@restante/messaging/testing'
 import { createLogger, sql } from '@restante/service'
-import { inboxDeletedEvent, organizationDeletedEvent, waitFor } from '@restante/testkit'
+import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { outboundBlob } from '../src/delivery/store.ts'
 import { suppress } from '../src/suppression/store.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
@@ -56,8 +56,14 @@ const trySend = (caller: SendingCaller, to: string, key = randomUUID()) =>
 
 async function send(caller: SendingCaller, to: string): Promise<{ messageId: string; id: string }> {
   const messageId = String((await trySend(caller, to)).body['message_id'])
-  const { id } = await world.db.orm.send.findFirstOrThrow({ where: { messageId } })
+  const text = 'select id from sends where message_id = $1'
+  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
   return { messageId, id }
+}
+
+async function tombstoneOf({ inbox }: SendingCaller) {
+  const text = 'select purged_at, ended_at from deleted_inboxes where inbox_uid = $1'
+  return (await queryRows<{ purged_at: Date | null; ended_at: Date | null }>(world.db, text, inbox.uid))[0]
 }
 
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
@@ -71,8 +77,8 @@ describe('when an inbox is deleted', () => {
     const { id, messageId } = await send(caller, to)
     const { id: others } = await send(sibling, someone())
     await deliver(1, deletionOf(caller))
-    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: caller.inbox.uid } })).toBe(0)
-    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid: sibling.inbox.uid } })).toBe(1)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', sibling.inbox.uid)).toBe(1)
     const asked = { inbox_uid: caller.inbox.uid, message_ids: [messageId] }
     expect((await world.internal('mail-send.getSentCopy', 'mail-ingest', asked)).body).toEqual({})
     await factOf(world, messageId, 'delivery.delivered')
@@ -87,12 +93,9 @@ describe('when an inbox is deleted', () => {
     const { id } = await send(caller, `ann-${randomUUID()}@waiting.example`)
     await deliver(1, deletionOf(caller))
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
-    expect(await world.db.orm.delivery.count({ where: { sendId: id } })).toBe(1)
-    expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
-    expect(await world.db.orm.deletedInbox.findUnique({ where: { inboxUid: caller.inbox.uid } })).toMatchObject({
-      purgedAt: expect.any(Date),
-      endedAt: null,
-    })
+    expect(await countRows(world.db, 'deliveries where send_id = $1', id)).toBe(1)
+    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    expect(await tombstoneOf(caller)).toEqual({ purged_at: expect.any(Date), ended_at: null })
   })
 
   it('accepts nothing more for it, and stores nothing of refused messages', async () => {
@@ -100,9 +103,9 @@ describe('when an inbox is deleted', () => {
     await deliver(1, deletionOf(caller))
     expect(await trySend(caller, someone())).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
     const { uid: inboxUid } = caller.inbox
-    expect(await world.db.orm.send.count({ where: { inboxUid } })).toBe(0)
-    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid } })).toBe(0)
-    expect(await world.db.orm.pendingBlob.count()).toBe(0)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'pending_blobs')).toBe(0)
   })
 
   it('purges a message that was being accepted at the same time', async () => {
@@ -114,9 +117,8 @@ describe('when an inbox is deleted', () => {
       deliver(2, deletionOf(caller)),
     ])
     await purge()
-    const sends = await world.db.orm.send.findMany({ where: { inboxUid } })
-    expect(sends.filter(({ copy }) => copy !== null)).toEqual([])
-    expect(await world.db.orm.idempotencyKey.count({ where: { inboxUid } })).toBe(0)
+    expect(await countRows(world.db, 'sends where inbox_uid = $1 and copy is not null', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
   })
 
   it('reports to the gateway when it is purged, and learns of the deletion from it if necessary', async () => {
@@ -130,7 +132,7 @@ describe('when an inbox is deleted', () => {
     }
     expect(await ask()).toBe(false)
     await waitFor(ask, { what: 'the purge' })
-    expect(await world.db.orm.send.findUnique({ where: { id } })).toMatchObject({ copy: null })
+    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
   })
 })
 
@@ -144,14 +146,14 @@ describe('the purge metrics', () => {
   it('count the inboxes that are still to be purged, but not those that wait for deliveries', async () => {
     const [stuck, delivering] = [randomUUID(), randomUUID()]
     const hourAgo = new Date(Date.now() - 3_600_000)
-    const later = { organizationId: randomUUID(), deletedAt: hourAgo, dueAt: new Date(Date.now() + 3_600_000) }
-    await world.db.orm.deletedInbox.createMany({
-      data: [
-        { ...later, inboxUid: stuck },
-        { ...later, inboxUid: delivering, purgedAt: hourAgo },
-      ],
-    })
-    const unpurged = () => world.db.orm.deletedInbox.count({ where: { purgedAt: null } })
+    await queryRows(
+      world.db,
+      `insert into deleted_inboxes (inbox_uid, purged_at, organization_id, deleted_at, due_at)
+       select uid, purged_at, $3, $4, now() + interval '1 hour'
+         from (values ($1::uuid, null), ($2::uuid, $4::timestamptz)) as given (uid, purged_at)`,
+      ...[stuck, delivering, randomUUID(), hourAgo],
+    )
+    const unpurged = () => countRows(world.db, 'deleted_inboxes where purged_at is null')
     await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
     await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
     expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
@@ -166,15 +168,15 @@ describe('when another organization deletes many inboxes', () => {
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(manyDeleted, large, small, 200)
     await waitFor(
-      async () => (await db.orm.deletedInbox.count({ where: { organizationId: large, endedAt: null } })) === 0,
+      async () => (await countRows(db, 'deleted_inboxes where organization_id = $1 and ended_at is null', large)) === 0,
       {
         what: 'all purges',
         timeout: 20_000,
       },
     )
-    const { endedAt } = await db.orm.deletedInbox.findFirstOrThrow({ where: { organizationId: small } })
-    const before = { organizationId: large, endedAt: { lt: endedAt ?? new Date() } }
-    expect(await db.orm.deletedInbox.count({ where: before })).toBeLessThan(10)
+    const before = 'ended_at < (select ended_at from deleted_inboxes where organization_id = $2)'
+    const earlier = await countRows(db, `deleted_inboxes where organization_id = $1 and ${before}`, large, small)
+    expect(earlier).toBeLessThan(10)
   }, 30_000)
 })
 
@@ -190,10 +192,7 @@ describe('when the purge of an inbox fails', () => {
     const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} })
     await deliverShuffled(consumer, 1, deletionOf(stuck))
     await deliverShuffled(consumer, 1, deletionOf(other))
-    const ended = async () => {
-      const row = await db.orm.deletedInbox.findUnique({ where: { inboxUid: other.inbox.uid } })
-      return row?.endedAt
-    }
+    const ended = async () => (await tombstoneOf(other))?.ended_at
     const purging = new Purge({ db, blobs, log: createLogger({ service: 'test', level: 'silent' }) })
     await waitFor(
       () =>
@@ -203,13 +202,10 @@ describe('when the purge of an inbox fails', () => {
           .then(ended),
       { what: 'the purge of the other' },
     )
-    const row = await db.orm.deletedInbox.findUniqueOrThrow({ where: { inboxUid: stuck.inbox.uid } })
-    expect(row.purgedAt).toBeNull()
+    expect(await tombstoneOf(stuck)).toMatchObject({ purged_at: null })
     await rm(inTheWay, { recursive: true })
     await purge()
-    expect(await db.orm.deletedInbox.findUnique({ where: { inboxUid: stuck.inbox.uid } })).toMatchObject({
-      endedAt: expect.any(Date),
-    })
+    expect(await tombstoneOf(stuck)).toMatchObject({ ended_at: expect.any(Date) })
   }, 30_000)
 
   let inTheWay = ''
@@ -233,10 +229,10 @@ describe('when an organization is deleted', () => {
     await factOf(world, messageId, 'delivery.delivered')
     const { organization_id: organizationId } = caller
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
-    expect(await world.db.orm.idempotencyKey.count({ where: { organizationId } })).toBe(0)
-    expect(await world.db.orm.suppression.count({ where: { organizationId } })).toBe(0)
-    expect(await world.db.orm.send.count({ where: { organizationId } })).toBe(0)
-    expect(await world.db.orm.suppression.count({ where: { organizationId: other.organization_id } })).toBe(1)
+    expect(await countRows(world.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'sends where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', other.organization_id)).toBe(1)
   })
 
   it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
@@ -248,7 +244,7 @@ describe('when an organization is deleted', () => {
     await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
     await factOf(world, messageId, 'delivery.bounced')
     await purge()
-    expect(await world.db.orm.send.findUnique({ where: { id } })).toBeNull()
-    expect(await world.db.orm.suppression.count({ where: { organizationId } })).toBe(0)
+    expect(await countRows(world.db, 'sends where id = $1', id)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
   })
 })

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { Outbox } from '@restante/messaging'
 import { ReturnPath } from '@restante/mime'
-import { createLogger, ServiceClient, sql } from '@restante/service'
+import { createLogger, Database, ServiceClient, sql } from '@restante/service'
 import { createDatabase } from '@restante/testkit'
 import { Acceptance } from '../../src/inbound/acceptance.ts'
 import { HourlyCounters } from '../../src/inbound/rates/hourly-counters.ts'
@@ -15,7 +15,6 @@ import { ReservedNames } from '../../src/raw/reserved-names.ts'
 import { Admission } from '../../src/smtp/admission.ts'
 import { RecipientLookup } from '../../src/smtp/recipients.ts'
 import { SmtpEdge } from '../../src/smtp/server.ts'
-import { openDatabase } from '../database.ts'
 import { BOUNCE_DOMAIN, configOf } from '../stage.ts'
 
 const ACCEPTED = sql<{ blob: string }, [lane: string]>('select blob from inbound where lane = $1 order by position')
@@ -49,7 +48,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
     ...variables,
   })
   const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
-  const db = openDatabase(config)
+  const db = new Database({ ...config.database, applicationName: 'test' })
   const blobs = await openBlobStore(config.blobStore)
   const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.peers.of('gateway') })
   const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.returnPath.secret })

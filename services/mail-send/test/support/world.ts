@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Caller, internalOperations, type OperationId, type Topic } from '@restante/contracts'
-import type { Service } from '@restante/service'
+import { Database, type Service } from '@restante/service'
 import {
   callerHeaders,
   callerOf,
@@ -22,7 +22,6 @@ import {
 } from '@restante/testkit'
 import type { Config } from '../../src/config.ts'
 import { service as mailSend } from '../../src/main.ts'
-import { type Db, openDatabase } from './database.ts'
 import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
 
@@ -39,7 +38,7 @@ export interface Answer {
 /** mail-send on real engines, with fake external servers and services on loopback. */
 export interface World {
   readonly config: Config
-  readonly db: Db
+  readonly db: Database
   readonly peers: Peers
   /** The external mail server: the MX of every domain that a test sends to. */
   readonly outside: MailPeer
@@ -120,7 +119,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     ...variables,
   })
   const facts = await collectTopic(topics.kafka, 'mail.deliveries')
-  const db = openDatabase({ ...config, database: { ...config.database, url: database.url } })
+  const db = new Database({ url: database.url, applicationName: 'test' })
   let service: Service = await startService(mailSend, config)
   const url = `http://127.0.0.1:${port}`
   return {
