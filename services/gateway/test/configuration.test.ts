@@ -35,7 +35,7 @@ describe('the internal port', () => {
   it('can be the public port only when a local run sets the flag', () => {
     expect(configured({ INTERNAL_ON_PUBLIC_PORT: 'true' }).internal).toBeUndefined()
     expect(() => configured({ INTERNAL_ON_PUBLIC_PORT: 'true', INTERNAL_PORT: '3010' })).toThrow('INTERNAL_PORT')
-    expect(() => configured({ INTERNAL_PORT: '3000' })).toThrow('another port than PORT')
+    expect(() => configured({ INTERNAL_PORT: '3000' })).toThrow('must differ from PORT')
   })
 
   it('listens on INTERNAL_HOST, or on the host of the public port', () => {

@@ -97,7 +97,7 @@ describe('the deletion of an organization', () => {
     ])
     expect(events.slice(5).map(({ subject }) => subject)).toEqual([pod, id, id])
     expect((await gateway.as(key).get('/v0/auth/me')).body['code']).toBe('unknown_api_key')
-    expect(await remove(id)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('no organization') })
+    expect(await remove(id)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('was not found') })
 
     const audit = (await command(['audit', '--organization', id, '--json'])).text.split('\n')
     const told = audit.map((line) => JSON.parse(line)).reverse()
