@@ -153,7 +153,9 @@ describe('the operator’s command line', () => {
 
     it('refuses unknown permissions, times, pods and inboxes, and keys beyond the limit', async () => {
       const { id } = await gateway.organization()
-      await expect(run('keys', 'create', id, '--permissions', 'everything')).rejects.toThrow('Unknown permission everything')
+      await expect(run('keys', 'create', id, '--permissions', 'everything')).rejects.toThrow(
+        'Unknown permission everything',
+      )
       await expect(run('keys', 'create', id, '--expires', 'soon')).rejects.toThrow('--expires')
       await expect(run('keys', 'create', id, '--expires', '2020-01-01T00:00:00Z')).rejects.toThrow('future')
       await expect(run('keys', 'create', id, '--pod', 'none')).rejects.toThrow('no pod')
