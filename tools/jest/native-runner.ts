@@ -32,6 +32,9 @@ const circus: { default: TestFramework } = require('jest-circus/runner')
 const STATE = 'JEST_STATE_SYMBOL'
 const HANDLERS = Symbol.for('EVENT_HANDLERS')
 
+// Services of a test keep a worker alive, also when jest was killed before it could stop them.
+process.once('disconnect', () => process.exit())
+
 const imported = new Set<string>()
 
 /**
