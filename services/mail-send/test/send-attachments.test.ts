@@ -157,7 +157,7 @@ describe('messages.send with attachments: 503', () => {
     const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
     expect(answer).toMatchObject({
       status: 503,
-      body: { code: 'service_unavailable', fix: expect.stringContaining('on the network: ECONNREFUSED. Repeat') },
+      body: { code: 'service_unavailable', fix: expect.stringContaining('with a network error: ECONNREFUSED. Repeat') },
     })
   })
 })
