@@ -81,20 +81,25 @@ function isMade<E extends Events, Type extends keyof E & string>(
   return Object.hasOwn(events, type) && event.type === type
 }
 
+/** What a topic says of itself, without the rules that make its envelopes. */
+function declaredPart<const Key extends string, const E>({
+  name,
+  producer,
+  summary,
+  key,
+  events,
+}: TopicHead & { readonly key: Key; readonly events: E }) {
+  return { ...COMMON, name, producer, summary, key, events }
+}
+
 /** A topic whose payloads contain the facts for its envelopes. */
 export function defineTopic<
   const Key extends string,
   Facts extends { readonly [K in Key]: string },
   const E extends Events<Facts>,
 >(definition: TopicHead & EnvelopeRules<Key, Facts> & { readonly events: E }) {
-  const { name, producer, summary, key, events } = definition
   return {
-    ...COMMON,
-    name,
-    producer,
-    summary,
-    key,
-    events,
+    ...declaredPart(definition),
     /** An event of this topic with its envelope. */
     event<const Type extends keyof E & string>(
       type: Type,
@@ -112,14 +117,8 @@ export function definePublicTopic<
   Facts extends { readonly [K in Key]: string },
   const E extends Events,
 >(definition: TopicHead & EnvelopeRules<Key, Facts> & { readonly events: E }) {
-  const { name, producer, summary, key, events } = definition
   return {
-    ...COMMON,
-    name,
-    producer,
-    summary,
-    key,
-    events,
+    ...declaredPart(definition),
     /** An event of this topic with its envelope, which `about` decides. */
     event<const Type extends keyof E & string>(
       type: Type,

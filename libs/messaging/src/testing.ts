@@ -23,7 +23,7 @@ export async function deliverShuffled<T extends TopicDefinition>(
   const random = randomFrom(seed)
   const copies = events.flatMap((event) => Array.from({ length: 1 + Math.floor(random() * 3) }, () => event))
   const drawn = copies.map((event) => ({ event, at: random() }))
-  for (const { event } of drawn.sort((a, b) => a.at - b.at)) await deliverOne(consumer, event)
+  for (const { event } of drawn.sort((a, b) => a.at - b.at)) await deliverOnce(consumer, event)
 }
 
 /** Numbers from [0, 1) that depend on the seed alone (mulberry32). */
@@ -37,8 +37,12 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-function deliverOne<T extends TopicDefinition>(consumer: Consumer<T>, event: EventOf<T>): Promise<void> {
-  return consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
+/** For tests of handlers: delivers one event to a consumer, which need not be started. */
+export function deliverOnce<T extends TopicDefinition>(consumer: Consumer<T>, event: EventOf<T>): Promise<void> {
+  const topic = consumer.topics.find(({ events }) => Object.hasOwn(events, event.type))
+  if (!topic) throw new Error(`the consumer takes no topic with the type ${event.type}`)
+  const place = { topic: topic.name, partition: 0, offset: 0, timestamp: event.time.getTime() }
+  return consumer.deliver({ ...place, ...recordOf(event) })
 }
 
 /**
@@ -50,5 +54,5 @@ export async function deliverTwiceAndSwapped<T extends TopicDefinition>(
   consumer: Consumer<T>,
   ...events: readonly EventOf<T>[]
 ): Promise<void> {
-  for (const event of [...events.toReversed(), ...events]) await deliverOne(consumer, event)
+  for (const event of [...events.toReversed(), ...events]) await deliverOnce(consumer, event)
 }

@@ -3,13 +3,15 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { encodeHeaders } from '../src/envelope.ts'
-import { deadLetterGroups, readDeadLetters } from '../src/index.ts'
-import { ADD_EFFECT, BROKERS, posted, Stage, until } from './stage.ts'
+import { type Consumer, deadLetterGroups, readDeadLetters } from '../src/index.ts'
+import { recordOf } from '../src/testing.ts'
+import { ADD_EFFECT, BROKERS, type letters as lettersTopic, posted, Stage, until } from './stage.ts'
 
 const GROUP = 'mail-ingest.letters'
 
 describe('dead letters', () => {
   let stage: Stage
+  let consumer: Consumer<typeof lettersTopic>
   let mended = false
   let failures = 0
   beforeEach(async () => {
@@ -17,7 +19,7 @@ describe('dead letters', () => {
     mended = false
     failures = 0
     await stage.relay()
-    await stage.consumer({
+    consumer = await stage.consumer({
       attempts: 3,
       handlers: {
         'letter.posted': {
@@ -97,6 +99,17 @@ describe('dead letters', () => {
       'InvalidRecordError: the header ce_id is missing',
       expect.stringContaining('is missing'),
     ])
+  })
+
+  it('hold a record of a topic that the consumer does not take, instead of dropping it', async () => {
+    const place = { topic: 'parcels', partition: 0, offset: 0, timestamp: Date.now() }
+    await consumer.deliver({ ...place, ...recordOf(posted('box', 1)) })
+    const [letter] = await readDeadLetters(stage.kafka, GROUP)
+    expect(letter).toMatchObject({
+      reason: 'invalid',
+      error: 'InvalidRecordError: parcels is not a topic of this consumer',
+    })
+    expect(await stage.effects()).toEqual([])
   })
 
   it('are listed, shown and replayed by a command; a replayed letter has its effect once', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { type EventOf, topics } from '@restante/contracts'
 import { Outbox } from '@restante/messaging'
-import { deliverShuffled, deliverTwiceAndSwapped, recordOf } from '@restante/messaging/testing'
+import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createParserPool, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
@@ -41,9 +41,7 @@ beforeEach(async () => {
 
 /** Hands events to the consumer as their topic would. */
 async function deliver(...delivered: DeliveryEvent[]): Promise<void> {
-  for (const event of delivered) {
-    await consumer.deliver({ partition: 0, offset: 0, timestamp: event.time.getTime(), ...recordOf(event) })
-  }
+  for (const event of delivered) await deliverOnce(consumer, event)
 }
 
 const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`

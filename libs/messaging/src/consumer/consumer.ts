@@ -170,17 +170,9 @@ export class Consumer<T extends TopicDefinition> implements Component {
   }
 
   /** Handles one record as if it had just been fetched; for tests of handlers (`deliverTwiceAndSwapped`). */
-  async deliver(fetched: Omit<ConsumedRecord, 'topic'>): Promise<void> {
-    const record = { ...fetched, topic: this.#topicOf(fetched) }
+  async deliver(record: ConsumedRecord): Promise<void> {
     if (!this.#processor.accepts(record)) return this.#reporter.skipped()
     await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })
-  }
-
-  /** The topic that has the record's type; without a type, any of the consumer's topics. */
-  #topicOf({ headers }: Pick<ConsumedRecord, 'headers'>): string {
-    const type = headers['ce_type']
-    const found = this.topics.find(({ events }) => type !== undefined && Object.hasOwn(events, type))
-    return (found ?? this.topics[0])?.name ?? ''
   }
 
   get #drainMs(): number {

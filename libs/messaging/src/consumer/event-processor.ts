@@ -1,7 +1,7 @@
 import type { TopicDefinition } from '@restante/contracts'
 import type { Transactional, Tx } from '@restante/service'
 import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
-import { decodeEvent, readEnvelope } from '../envelope.ts'
+import { decodeEvent, InvalidRecordError, readEnvelope } from '../envelope.ts'
 import { type PausablePartition, type Policy, RevokedError, tryWork } from './attempts.ts'
 import type { AnyHandler } from './handlers.ts'
 import { IS_MARKED, MARK } from './marks.ts'
@@ -63,7 +63,7 @@ export class EventProcessor implements Processor {
     const handler = this.#handlers.get(envelope.type)
     if (!handler) return 'skipped'
     const topic = topics.find(({ name }) => name === record.topic)
-    if (!topic) return 'skipped'
+    if (!topic) throw new InvalidRecordError(`${record.topic} is not a topic of this consumer`)
     const event = decodeEvent(topic, envelope)
     if ('effect' in handler) {
       return this.#once(envelope.id, (tx) => handler.effect(tx, event))

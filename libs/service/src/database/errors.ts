@@ -57,7 +57,7 @@ function isError(value: unknown): value is Error {
   return value instanceof Error || types.isNativeError(value)
 }
 
-/** S3 clients report who is at fault, and name a timeout. */
+/** Errors of S3 clients have a field for the side at fault, client or server; timeouts are recognized by their name. */
 function isServerFault(error: Error): boolean {
   return ('$fault' in error && error.$fault === 'server') || error.name === 'TimeoutError'
 }

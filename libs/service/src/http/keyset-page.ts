@@ -24,7 +24,7 @@ export interface KeysetPageOptions {
   readonly defaultSize?: number
 }
 
-/** Members of a list's answer besides the items (identity 1.4). */
+/** The members of a list's answer, without its items (identity 1.4). */
 export interface PageMembers {
   readonly count: number
   readonly limit: number | undefined
@@ -64,17 +64,17 @@ export class KeysetPage {
   /**
    * Cuts the rows that were read into the page, and makes the members of its answer.
    * @param rows at most `take` of them, in the order of the list.
-   * @param fit how many of the page's rows the answer has room for, from the first on; all of them by default. A page that
-   *   is cut short goes on with the next token.
+   * @param countThatFits how many of the page's rows, from the first on, the answer has room for; at least one. Default: all.
+   *   The next page begins where this one was cut.
    */
   answer<Row, Item>(
     rows: readonly Row[],
     position: (row: Row) => Position,
     item: (row: Row) => Item,
-    fit: (rows: readonly Row[]) => number = (all) => all.length,
+    countThatFits: (rows: readonly Row[]) => number = (all) => all.length,
   ): { items: Item[]; members: PageMembers } {
     const page = rows.slice(0, this.#size)
-    const shown = page.slice(0, fit(page))
+    const shown = page.slice(0, countThatFits(page))
     const last = shown.at(-1)
     const more = last !== undefined && shown.length < rows.length
     return {

@@ -20,7 +20,7 @@ export type Grant =
   /** A public key always lists its permissions. */
   | { readonly outcome: 'explicit_required' }
 
-/** Permissions that a public key cannot have, whoever registers it (identity 3.3). */
+/** Permissions that a public key never has; the rights of the caller who registers it do not matter (identity 3.3). */
 const BEARER_ONLY: readonly Permission[] = ['account_update']
 
 export function isUnrestricted(rights: Rights): boolean {
