@@ -32,8 +32,13 @@ const circus: { default: TestFramework } = require('jest-circus/runner')
 const STATE = 'JEST_STATE_SYMBOL'
 const HANDLERS = Symbol.for('EVENT_HANDLERS')
 
-// Services of a test keep a worker alive, also when jest was killed before it could stop them.
-process.once('disconnect', () => process.exit())
+// Services of a test would keep a worker alive that jest, because it was killed, can no longer stop. A listener of
+// `disconnect` keeps a process alive itself, so it is removed when jest ends the worker by removing its own listener.
+const exit = () => process.exit()
+process.once('disconnect', exit)
+process.on('removeListener', (event) => {
+  if (event === 'message') process.removeListener('disconnect', exit)
+})
 
 const imported = new Set<string>()
 

@@ -8,10 +8,10 @@ import { readSettings, root } from '../settings.ts'
  * engines running and named in their environment, and stops using the engines afterwards. Ctrl-C and SIGTERM end the
  * running program. Resolves to the first exit code that is not 0, or 130 when interrupted.
  *
- * @param programs the arguments of Node for each.
+ * @param programs the arguments of Node for each; a generator may decide about the next by what the last one did.
  */
 export async function runOnEngines(
-  programs: readonly (readonly string[])[],
+  programs: Iterable<readonly string[]> | AsyncIterable<readonly string[]>,
   more: NodeJS.ProcessEnv = {},
 ): Promise<number> {
   const settings = readSettings(process.env)
@@ -21,7 +21,7 @@ export async function runOnEngines(
     await ensurePeers()
     const urls = await useEngines(settings, process.env)
     const codes: number[] = []
-    for (const program of programs) {
+    for await (const program of programs) {
       if (interrupted.signal.aborted) return 130
       codes.push(await runNode(program, { ...process.env, ...urls, ...more }, interrupted.signal))
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
 import { changedFiles, selectTests } from '../testing/changed-files.ts'
 import { SLOW_FILES } from '../testing/slow-files.ts'
-import { overBudget, readSummary, type Summary, slowestFiles } from '../testing/summary.ts'
+import { overBudget, readSummary, type SlowFile, type Summary, slowestFiles } from '../testing/summary.ts'
 import { runOnEngines } from './on-engines.ts'
 
 /**
@@ -30,12 +30,12 @@ interface Wishes {
  * `npm test`: every suite on the real engines. A path runs the suites below it, `--changed` those that a change can
  * break, `--long` (`npm run test:long`) the full length of all; other arguments are jest's. The run closes with the
  * slowest files; the last line is `N passed, N failed`. The exit code is not 0 when a test failed, none ran, or a file
- * took longer than its budget.
+ * took longer than its budget beside others and again by itself.
  */
 export async function test(args: readonly string[]): Promise<number> {
   const { long, changed, jest } = readArguments(args)
-  const selected = changed ? await selectChanged(changed.base) : []
-  if (selected === undefined) {
+  const selection = changed ? await selectChanged(changed.base) : []
+  if (selection === undefined) {
     process.stdout.write('Nothing has changed that a test depends on.\n0 passed, 0 failed\n')
     return 0
   }
@@ -43,17 +43,29 @@ export async function test(args: readonly string[]): Promise<number> {
   const report = join(run, `test-report-${process.pid}`)
   const program = join(root, 'node_modules/jest/bin/jest.js')
   const options = ['--disable-warning=ExperimentalWarning', program, '--passWithNoTests']
-  // In this order: the options of a round take every following word as one of their patterns.
-  const programs = rounds.map((round) => [...options, ...jest, ...selected, ...round])
+  let rounded: Summary | undefined
+  let late: readonly SlowFile[] = []
+  const programs = async function* () {
+    // In this order: the options of a round take every following word as one of their patterns.
+    for (const round of rounds) yield [...options, ...jest, ...selection, ...round]
+    rounded = await readSummary(report)
+    late = long ? [] : overBudget(rounded, SLOW_FILES)
+    if (late.length === 0) return
+    process.stdout.write('\nFiles over their budget run once more, one at a time:\n')
+    await rm(report, { force: true })
+    yield [...options, '--runInBand', '--runTestsByPath', ...late.map(({ path }) => path)]
+    const again = await readSummary(report)
+    late = overBudget(again, SLOW_FILES)
+    rounded.failed += again.failed
+  }
   try {
     await mkdir(run, { recursive: true })
-    const code = await runOnEngines(programs, {
+    const code = await runOnEngines(programs(), {
       RESTANTE_TEST_REPORT: report,
       RESTANTE_TEST_LENGTH: long ? 'long' : 'short',
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/compiled'),
     })
-    const summary = await readSummary(report)
-    const late = long ? [] : overBudget(summary, SLOW_FILES)
+    const summary = rounded ?? (await readSummary(report))
     process.once('exit', () => process.stdout.write(closing(summary, late)))
     const none = summary.passed + summary.failed === 0 && changed === undefined
     return none || late.length > 0 ? code || 1 : code
@@ -80,11 +92,15 @@ async function selectChanged(base: string | undefined): Promise<string[] | undef
   return modules.length === 0 ? undefined : ['--findRelatedTests', ...modules]
 }
 
-function closing(summary: Summary, late: readonly string[]): string {
+function closing(summary: Summary, late: readonly SlowFile[]): string {
   const { passed, failed } = summary
   return [
     `\nThe slowest files:\n${slowestFiles(summary)}`,
-    ...late.map((line) => `${line}\n`),
+    ...late.map(
+      ({ path, seconds, allowed }) =>
+        `${path} took ${seconds.toFixed(1)} s by itself, more than ${allowed.toFixed(0)} s: make it shorter, or name it ` +
+        'with the reason in deploy/local/testing/slow-files.ts\n',
+    ),
     `${passed} passed, ${failed} failed\n`,
   ].join('')
 }

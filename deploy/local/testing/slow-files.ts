@@ -10,6 +10,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'starts two processes of each service and drains each for its full time',
   ],
   ['test-e2e/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
+  ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
   ['test-e2e/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/slow-peers.e2e.test.ts', 'waits for the timeouts that end slow connections'],
   ['services/mail-ingest/test/slow-mail.test.ts', 'reads mails that use up the whole time of each attempt'],

@@ -10,6 +10,9 @@ const round = z.object({
 /** One run of jest, or the sum of several. */
 export type Summary = z.infer<typeof round>
 
+/** A test file with what it took and what it may take. */
+export type SlowFile = Summary['files'][number]
+
 const SHOWN = 20
 
 /** The sum of what the rounds reported, one line of JSON each (`tools/jest/report.ts`). */
@@ -32,13 +35,7 @@ export function slowestFiles({ files }: Summary): string {
   return slowest.map(({ path, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${path}\n`).join('')
 }
 
-/** Files that took longer than they may, one line each. @param listed files that may take longer, with the reason. */
-export function overBudget({ files }: Summary, listed: ReadonlyMap<string, string>): string[] {
-  return files
-    .filter(({ path, seconds, allowed }) => !listed.has(path) && seconds > allowed)
-    .map(
-      ({ path, seconds, allowed }) =>
-        `${path} took ${seconds.toFixed(1)} s, more than ${allowed.toFixed(0)} s: make it shorter, ` +
-        'or name it with the reason in deploy/local/testing/slow-files.ts',
-    )
+/** Files that took longer than they may. @param listed files that may take longer, with the reason. */
+export function overBudget({ files }: Summary, listed: ReadonlyMap<string, string>): SlowFile[] {
+  return files.filter(({ path, seconds, allowed }) => !listed.has(path) && seconds > allowed)
 }
