@@ -1,4 +1,4 @@
--- Work that is due at a time: PostgreSQL says when.
+-- Timers: work that is due at a time. PostgreSQL decides when it runs.
 CREATE TABLE "timers" (
     "id" UUID NOT NULL,
     "kind" TEXT NOT NULL,

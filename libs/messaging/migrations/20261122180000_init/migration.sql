@@ -1,4 +1,4 @@
--- Events that are committed with the state that they are about; the relay publishes them to Kafka.
+-- Events, committed together with the state change that they report. The relay publishes them to Kafka.
 CREATE TABLE "outbox" (
     "position" BIGSERIAL NOT NULL,
     "id" UUID NOT NULL,
@@ -11,13 +11,13 @@ CREATE TABLE "outbox" (
     "payload" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "published_at" TIMESTAMPTZ(3),
-    -- Why Kafka rejects the event for good; null: it is published or will be.
+    -- Why Kafka rejects the event permanently. Null: the event is published, or will be.
     "refused" TEXT,
 
     CONSTRAINT "outbox_pkey" PRIMARY KEY ("position")
 );
 CREATE INDEX "outbox_published_at_idx" ON "outbox"("published_at");
--- The relay's queue.
+-- The queue of the relay: events that are not published yet.
 CREATE INDEX "outbox_unpublished" ON "outbox"("position") WHERE "published_at" IS NULL AND "refused" IS NULL;
 
 -- Payloads are written once and read once: lz4 takes a fifth of the time of pglz, PostgreSQL's default. Not every build of
@@ -29,7 +29,7 @@ BEGIN
   END IF;
 END $$;
 
--- Marks of events whose effect is committed: one row per consumer and event, kept 21 days.
+-- Marks of events whose effect is committed: one row per consumer and event, kept for 21 days.
 CREATE TABLE "consumed" (
     "consumer" TEXT NOT NULL,
     "event_id" TEXT NOT NULL,

@@ -38,7 +38,7 @@ CREATE TABLE "pods" (
     CONSTRAINT "pods_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "pods_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organizations"("id") ON DELETE RESTRICT ON UPDATE CASCADE
 );
--- Only live pods hold their alias; Prisma's schema cannot say so.
+-- The alias of a pod is unique among live pods only, which schema.prisma cannot express.
 CREATE UNIQUE INDEX "pods_client_id_live_key" ON "pods"("organization_id", "client_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX "pods_organization_id_created_at_id_idx" ON "pods"("organization_id", "created_at", "id");
 
@@ -65,15 +65,15 @@ CREATE TABLE "inboxes" (
 );
 CREATE INDEX "inboxes_organization_id_created_at_uid_idx" ON "inboxes"("organization_id", "created_at", "uid");
 CREATE INDEX "inboxes_pod_id_created_at_uid_idx" ON "inboxes"("pod_id", "created_at", "uid");
--- Only live inboxes hold their address and alias; Prisma's schema cannot say so.
+-- Address and alias of an inbox are unique among live inboxes only, which schema.prisma cannot express.
 CREATE UNIQUE INDEX "inboxes_address_live_key" ON "inboxes"("address") WHERE "deleted_at" IS NULL;
 CREATE UNIQUE INDEX "inboxes_client_id_live_key" ON "inboxes"("organization_id", "client_id") WHERE "deleted_at" IS NULL;
 
--- Whether an address is still being purged is asked at each create.
+-- Every creation of an inbox checks whether its address is still being purged.
 CREATE INDEX "inboxes_address_deleted_idx" ON "inboxes"("address") WHERE "deleted_at" IS NOT NULL;
--- How many inboxes of an organization are still to be purged is counted at each step of its deletion.
+-- Each step of the deletion of an organization counts its inboxes that are not purged yet.
 CREATE INDEX "inboxes_unpurged" ON "inboxes"("organization_id") WHERE "deleted_at" IS NOT NULL;
--- Bytewise, so that a range holds what begins with a text.
+-- Ordered by bytes, so that all texts with one beginning are a range.
 CREATE INDEX "inboxes_organization_id_address_live" ON "inboxes"("organization_id", "address" COLLATE "C") WHERE "deleted_at" IS NULL;
 
 CREATE TABLE "inbox_words" (
@@ -116,7 +116,7 @@ CREATE TABLE "credentials" (
         WHEN 'inbox' THEN "pod_id" IS NOT NULL AND "inbox_uid" IS NOT NULL
         ELSE false END),
     CONSTRAINT "credentials_permissions_check" CHECK (jsonb_typeof("permissions") = 'array'),
-    -- A credential has what its family needs and nothing of the other.
+    -- A credential has the columns of its own family, and none of the other.
     CONSTRAINT "credentials_family_check" CHECK (CASE "type"
         WHEN 'bearer' THEN "secret_hash" IS NOT NULL AND "prefix" IS NOT NULL
             AND num_nonnulls("public_key", "fingerprint", "client_id", "created_by") = 0
@@ -124,7 +124,8 @@ CREATE TABLE "credentials" (
             AND num_nonnulls("public_key", "fingerprint", "created_by") = 3
         ELSE false END),
     CONSTRAINT "credentials_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organizations"("id") ON DELETE RESTRICT ON UPDATE CASCADE,
-    -- What a credential is bound to cannot go before it: none is ever bound to something wider instead.
+    -- A pod or inbox cannot be deleted before the credentials that are bound to it: otherwise a credential would
+    -- be left that is bound to something wider.
     CONSTRAINT "credentials_pod_id_fkey" FOREIGN KEY ("pod_id") REFERENCES "pods"("id") ON DELETE RESTRICT ON UPDATE CASCADE,
     CONSTRAINT "credentials_inbox_uid_fkey" FOREIGN KEY ("inbox_uid") REFERENCES "inboxes"("uid") ON DELETE RESTRICT ON UPDATE CASCADE
 );
@@ -151,7 +152,8 @@ CREATE TABLE "verification_codes" (
 );
 CREATE UNIQUE INDEX "verification_codes_credential_id_key" ON "verification_codes"("credential_id");
 CREATE INDEX "verification_codes_organization_id_idx" ON "verification_codes"("organization_id");
--- One code of an organization's own, besides those of its provisional keys; Prisma's schema cannot say so.
+-- An organization has one code of its own, in addition to those of its provisional keys. schema.prisma cannot express
+-- this.
 CREATE UNIQUE INDEX "verification_codes_organization_key" ON "verification_codes"("organization_id") WHERE "credential_id" IS NULL;
 
 CREATE TABLE "code_mails" (
@@ -176,7 +178,7 @@ CREATE TABLE "retired_addresses" (
 );
 CREATE INDEX "retired_addresses_until_idx" ON "retired_addresses"("until");
 
--- Without foreign keys: the log outlives the organizations and credentials that it is about.
+-- No foreign keys: the log outlives the organizations and credentials that it describes.
 CREATE TABLE "audit_entries" (
     "position" BIGSERIAL NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL,

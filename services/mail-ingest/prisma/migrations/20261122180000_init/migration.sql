@@ -1,4 +1,4 @@
--- Filters by label and substring need these; both are trusted: the owner of the database may create them.
+-- Filters by label and substring need these extensions. Both are trusted: the owner of the database may create them.
 CREATE EXTENSION IF NOT EXISTS "btree_gin";
 CREATE EXTENSION IF NOT EXISTS "pg_trgm";
 
@@ -263,22 +263,23 @@ CREATE INDEX "remembered_ids_remembered_at_idx" ON "remembered_ids"("remembered_
 ALTER TABLE "remembered_ids" ADD CONSTRAINT "remembered_ids_thread_id_fkey" FOREIGN KEY ("thread_id") REFERENCES "threads"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "message_bodies" ADD CONSTRAINT "message_bodies_id_fkey" FOREIGN KEY ("id") REFERENCES "messages"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What schema.prisma cannot say.
+-- Below: what schema.prisma cannot express.
 
--- Raw mail that nothing refers to (any more).
+-- Raw mail without references.
 CREATE INDEX "raw_mails_unused" ON "raw_mails" ("updated_at") WHERE "refs" = 0;
 
--- What is still to be purged is looked for all the time. Organizations take turns; the index leads from one to the next.
+-- The purger queries unpurged inboxes continuously. It serves organizations in rotation, and the index leads from one to
+-- the next.
 CREATE INDEX "deleted_inboxes_unpurged" ON "deleted_inboxes"("organization_id", "due_at") WHERE "purged_at" IS NULL;
 CREATE INDEX "deleted_organizations_unpurged" ON "deleted_organizations"("deleted_at") WHERE "purged_at" IS NULL;
 
--- The default view of lists: nothing with a restricted label (mail 4.4).
+-- The default view of lists: no message with a restricted label (mail 4.4).
 CREATE INDEX "messages_default_view" ON "messages" ("inbox_uid", "timestamp", "id")
   WHERE NOT ("labels" && ARRAY['spam', 'blocked', 'unauthenticated', 'trash']);
 CREATE INDEX "threads_default_view" ON "threads" ("inbox_uid", "timestamp", "id")
   WHERE NOT ("labels" && ARRAY['spam', 'blocked', 'unauthenticated', 'trash']);
 
--- Lanes in which a mail is being processed.
+-- Queues in which a mail is being processed.
 CREATE INDEX "inbound_leased" ON "inbound" ("lane") WHERE "leased_until" IS NOT NULL;
 
 -- Mail is written once and read a few times: lz4 takes a fifth of the time of pglz, PostgreSQL's default.

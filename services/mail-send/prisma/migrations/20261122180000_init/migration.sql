@@ -110,8 +110,9 @@ CREATE INDEX "pending_blobs_created_at_idx" ON "pending_blobs"("created_at");
 
 ALTER TABLE "deliveries" ADD CONSTRAINT "deliveries_send_id_fkey" FOREIGN KEY ("send_id") REFERENCES "sends"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What schema.prisma cannot say.
+-- Below: what schema.prisma cannot express.
 
--- What is still to be purged is looked for all the time. Organizations take turns; the index leads from one to the next.
+-- The purger queries unpurged inboxes continuously. It serves organizations in rotation, and the index leads from one to
+-- the next.
 CREATE INDEX "deleted_inboxes_open" ON "deleted_inboxes"("organization_id", "due_at") WHERE "ended_at" IS NULL;
 CREATE INDEX "deleted_organizations_open" ON "deleted_organizations"("due_at") WHERE "ended_at" IS NULL;

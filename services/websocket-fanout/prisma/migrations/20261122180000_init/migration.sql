@@ -3,7 +3,7 @@ CREATE TABLE "stream_log" (
     "event_id" UUID NOT NULL,
     "kind" TEXT NOT NULL,
     "type" TEXT,
-    -- Null: entries about an edge that goes away concern streams of many organizations.
+    -- Null for entries about a gateway that shuts down: they concern streams of many organizations.
     "organization_id" UUID,
     "pod_id" UUID,
     "inbox_uid" UUID,
