@@ -134,6 +134,26 @@ describe('Database', () => {
     expect(seen).toEqual([1])
   })
 
+  it('runs statements that are started together in the order of the calls, each after the one before it', async () => {
+    const id = randomUUID()
+    const results = await db.transaction((tx) =>
+      Promise.all([tx.query(countNotes), tx.query(insertNote, id, 'first'), tx.query(countNotes)]),
+    )
+    expect(results).toEqual([[{ count: 0 }], [{ id }], [{ count: 1 }]])
+  })
+
+  it('rolls back statements that were started together when one fails, and reports the first failure', async () => {
+    const id = randomUUID()
+    // Declared for this test: they reach the server for the first time in a transaction that has failed by then.
+    const fresh = sql<{ text: string }, [id: string]>('select text from notes where id = $1 -- first use')
+    const failing = db.transaction((tx) =>
+      Promise.all([tx.query(insertNote, id, 'one'), tx.query(insertNote, id, 'two'), tx.query(fresh, id)]),
+    )
+    await expect(failing).rejects.toThrow(/duplicate key/)
+    expect(await count()).toBe(0)
+    for (let time = 0; time < 8; time++) expect(await db.query(fresh, id)).toEqual([])
+  })
+
   it('retries a serializable transaction that lost against a concurrent one', async () => {
     const totals = await Promise.all(
       Array.from({ length: 4 }, () =>

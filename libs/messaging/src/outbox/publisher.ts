@@ -21,6 +21,13 @@ interface Hold {
   readonly failures: number
 }
 
+/** Smaller requests are sent as they are: compression would delay a single event and save next to nothing. */
+const COMPRESSED_CHARACTERS = 32 * 1024
+
+function isWorthCompressing(rows: readonly OutboxRow[]): boolean {
+  return rows.reduce((sum, { payload }) => sum + payload.length, 0) >= COMPRESSED_CHARACTERS
+}
+
 /**
  * Writes batches of outbox rows to Kafka, in order, and keeps failures from blocking the rest: a topic in trouble
  * (missing, without leader) is paused alone and retried; a record that Kafka rejects for good is found by sending its
@@ -107,7 +114,7 @@ export class Publisher {
     try {
       await producer.sendBatch({
         acks: -1,
-        compression: kafkajs.CompressionTypes.GZIP,
+        compression: isWorthCompressing(rows) ? kafkajs.CompressionTypes.GZIP : kafkajs.CompressionTypes.None,
         topicMessages: this.#messages(rows),
       })
     } catch (error) {

@@ -3,7 +3,11 @@ import type { Component } from '../process/component.ts'
 import { isSerializationFailure, isUnanswered } from './errors.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
 
-/** One open transaction: whatever is written through it commits together, the outbox rows included. */
+/**
+ * One open transaction: whatever is written through it commits together, the outbox rows included. Statements reach
+ * PostgreSQL in the order of the calls and run in that order, so those that need no earlier result are started together
+ * (`Promise.all`): they cost one round trip, and a statement that follows a lock sees what the lock waited for.
+ */
 export interface Tx extends Queryable {
   /** Runs `notice` once the commit is durable; never after a rollback. It must not throw. */
   afterCommit(notice: () => void): void
@@ -76,6 +80,7 @@ export class Database implements Transactional, Component {
       query_timeout: answerMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
+      pipeline: true,
     }
     this.pool = makePool({
       ...common,
@@ -119,8 +124,11 @@ export class Database implements Transactional, Component {
     const { tx, notices, leave } = this.openTx(client)
     let broken = false
     try {
-      await client.query(options.isolation ? `begin isolation level ${options.isolation}` : 'begin')
+      // Not awaited, so that it costs no round trip: it fails only with its connection, as the work does then.
+      const begun = client.query(options.isolation ? `begin isolation level ${options.isolation}` : 'begin')
+      begun.catch(() => {})
       const result = await work(tx)
+      await begun
       await leave()
       await client.query('commit')
       for (const notice of notices) notice()

@@ -110,12 +110,8 @@ export class Acceptance {
 
   async #record(tx: Tx, arrived: readonly Arrived[]): Promise<readonly Arrived[]> {
     const uses = arrived.map(({ mail: { blob, size }, rows }) => ({ blob, size, refs: rows.length }))
-    await rawMails.hold(tx, uses)
-    await insertInbound(tx, arrived)
-    await this.#options.outbox.record(
-      tx,
-      arrived.flatMap(({ events }) => events),
-    )
+    const events = arrived.flatMap((one) => one.events)
+    await Promise.all([rawMails.hold(tx, uses), insertInbound(tx, arrived), this.#options.outbox.record(tx, events)])
     return arrived
   }
 

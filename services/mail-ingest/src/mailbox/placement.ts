@@ -6,13 +6,18 @@ import { store } from './store.ts'
 import { extendTotals, insertIntoTotals, type ThreadMember } from './thread-totals.ts'
 
 /**
- * Adds messages to their threads, which are created when they do not exist, in this order. The caller holds the locks
- * of their mailboxes.
+ * The threads of messages that are to be stored in this order. The caller holds the locks of their mailboxes.
+ * @param isNew whether a thread has an id that was made for one of these messages; it needs no look-up.
  * @returns for each message the thread as it is with that message in it.
  */
-export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[]): Promise<ThreadRow[]> {
-  const ids = new Set(added.map(({ message }) => message.thread_id))
-  const threads = new Map((await store.threads(tx, [...ids])).map((thread) => [thread.id, thread]))
+export async function extendThreads(
+  tx: Tx,
+  added: readonly MessageWithBody[],
+  isNew: (threadId: string) => boolean,
+): Promise<ThreadRow[]> {
+  const ids = new Set(added.map(({ message }) => message.thread_id).filter((id) => !isNew(id)))
+  const known = ids.size > 0 ? await store.threads(tx, [...ids]) : []
+  const threads = new Map(known.map((thread) => [thread.id, thread]))
   const grown: ThreadRow[] = []
   for (const [index, { message }] of added.entries()) {
     const known = threads.get(message.thread_id)
@@ -32,9 +37,17 @@ export async function insertIntoThreads(tx: Tx, added: readonly MessageWithBody[
     threads.set(thread.id, thread)
     grown.push(thread)
   }
-  await store.insertMessages(tx, added)
-  await store.saveThreads(tx, [...threads.values()])
   return grown
+}
+
+/** Stores messages and the threads that `extendThreads` made for them. */
+export async function saveWithThreads(
+  tx: Tx,
+  added: readonly MessageWithBody[],
+  extended: readonly ThreadRow[],
+): Promise<void> {
+  const last = new Map(extended.map((thread) => [thread.id, thread]))
+  await Promise.all([store.insertMessages(tx, added), store.saveThreads(tx, [...last.values()])])
 }
 
 /** @param before the messages that are about to be stored before this one */

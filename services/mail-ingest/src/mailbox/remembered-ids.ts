@@ -116,14 +116,14 @@ export class RememberedIds {
   async save(tx: Queryable): Promise<void> {
     const rows = [...this.#named.values()]
     if (rows.length === 0) return
-    await tx.query(
+    const remember = tx.query(
       REMEMBER,
       rows.map(({ inbox_uid }) => inbox_uid),
       rows.map(({ id }) => id),
       rows.map(({ thread_id }) => thread_id),
       rows.map(({ domain }) => domain),
     )
-    await tx.query(TRIM, [...new Set(rows.map(({ thread_id }) => thread_id))])
+    await Promise.all([remember, tx.query(TRIM, [...new Set(rows.map(({ thread_id }) => thread_id))])])
   }
 
   #with(inboxUid: string, id: string): readonly RememberedId[] {

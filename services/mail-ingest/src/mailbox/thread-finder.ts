@@ -21,7 +21,8 @@ export class ThreadFinder {
       inbox_uid,
       ids: [header_id, ...named],
     }))
-    return new ThreadFinder(await Carriers.of(db, wanted), await RememberedIds.of(db, mails))
+    const [carriers, remembered] = await Promise.all([Carriers.of(db, wanted), RememberedIds.of(db, mails)])
+    return new ThreadFinder(carriers, remembered)
   }
 
   /** Whether another message of the inbox has the id of a mail's header on the wire. */

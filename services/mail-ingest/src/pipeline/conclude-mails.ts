@@ -42,19 +42,10 @@ export function concludeMails(
     const settled = await withWaiting(tx, examined)
     const stored = await storeMessages(tx, settled.filter(isStorable), tools)
     const conclusions = settled.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
-    await queue.finish(
-      tx,
-      examined.map(({ mail }) => mail),
-    )
-    const unused = conclusions.filter(({ kept }) => !kept)
-    await rawMails.release(
-      tx,
-      unused.map(({ mail }) => mail.blob),
-    )
-    await outbox.record(
-      tx,
-      conclusions.flatMap(({ events }) => events),
-    )
+    const finished = examined.map(({ mail }) => mail)
+    const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
+    const events = conclusions.flatMap((conclusion) => conclusion.events)
+    await Promise.all([queue.finish(tx, finished), rawMails.release(tx, unused), outbox.record(tx, events)])
     return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
   })
 }

@@ -7,7 +7,7 @@ import type { MailContent } from '../content/mail-content.ts'
 import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../mailbox/duplicates.ts'
 import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
-import { firstLabels, insertIntoThreads } from '../mailbox/placement.ts'
+import { extendThreads, firstLabels, saveWithThreads } from '../mailbox/placement.ts'
 import { receivedEvent } from '../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../mailbox/rows.ts'
 import { ThreadFinder } from '../mailbox/thread-finder.ts'
@@ -49,13 +49,16 @@ export async function storeMessages(
   const outcomes = new Map<LeasedMail, Outcome>()
   if (mails.length === 0) return outcomes
   const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
-  await lockMailboxes(tx, inboxes)
-  const deleted = await deletedInboxes(tx, inboxes)
   const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
   const messages = rows.map(({ message }) => message)
+  const [, deleted, known, finder] = await Promise.all([
+    lockMailboxes(tx, inboxes),
+    deletedInboxes(tx, inboxes),
+    messagesWithDigests(tx, messages),
+    ThreadFinder.of(tx, messages),
+  ])
   // Mails stored here are visible to later ones.
-  const stored: StoredMail[] = await messagesWithDigests(tx, messages)
-  const finder = await ThreadFinder.of(tx, messages)
+  const stored: StoredMail[] = [...known]
   const added: (MessageWithBody & { readonly of: MailToStore })[] = []
   for (const { of, message: arrived } of rows) {
     if (deleted.has(arrived.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
@@ -68,10 +71,10 @@ export async function storeMessages(
     }
   }
   if (added.length === 0) return outcomes
-  const threads = await insertIntoThreads(tx, added)
-  await finder.save(tx)
+  const newThreads = new Set(messages.map(({ thread_id }) => thread_id))
+  const threads = await extendThreads(tx, added, (id) => newThreads.has(id))
   const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
-  await insertLabelRecords(tx, labels.flat())
+  await Promise.all([saveWithThreads(tx, added, threads), finder.save(tx), insertLabelRecords(tx, labels.flat())])
   for (const [index, { of, message, body }] of added.entries()) {
     const thread = threads[index]
     if (thread === undefined) throw new Error('a message has no thread')

@@ -7,7 +7,7 @@ import { contentOf, type MailContent, unparsedContent } from '../content/mail-co
 import { parsed } from '../content/read-mail.ts'
 import { mailDigest } from '../mailbox/duplicates.ts'
 import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
-import { insertIntoThreads, logFirstLabels } from '../mailbox/placement.ts'
+import { extendThreads, logFirstLabels, saveWithThreads } from '../mailbox/placement.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
@@ -85,7 +85,8 @@ export class SentPlacement {
     await lockMailbox(tx, inbox_uid)
     if (await isUnwanted(tx, inbox_uid, message_id)) return rawMails.abandon(tx, message.blob, message.size)
     await rawMails.hold(tx, [{ blob: message.blob, refs: 1, size: message.size }])
-    await insertIntoThreads(tx, [{ message, body }])
+    const added = [{ message, body }]
+    await saveWithThreads(tx, added, await extendThreads(tx, added, () => false))
     await logFirstLabels(tx, outbox, message)
     for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)
   }

@@ -44,9 +44,6 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
     event_id: event.id,
     event_type: event.type,
   }))
-  await addDeliveries(tx, payloads, deliveries)
-  await timers.scheduleAll(
-    tx,
-    deliveries.map(({ id }) => ({ kind: 'webhook-delivery', key: id, payload: {} })),
-  )
+  const attempts = deliveries.map(({ id }) => ({ kind: 'webhook-delivery' as const, key: id, payload: {} }))
+  await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
 }

@@ -53,14 +53,15 @@ export async function addDeliveries(
   payloads: ReadonlyMap<string, string>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  await tx.query(insertPayloads, [...payloads.keys()], [...payloads.values()])
-  await tx.query(
+  const documents = tx.query(insertPayloads, [...payloads.keys()], [...payloads.values()])
+  const added = tx.query(
     insertDeliveries,
     deliveries.map(({ id }) => id),
     deliveries.map(({ webhook_id }) => webhook_id),
     deliveries.map(({ event_id }) => event_id),
     deliveries.map(({ event_type }) => event_type),
   )
+  await Promise.all([documents, added])
 }
 
 /** A delivery with everything that an attempt needs. */
@@ -102,8 +103,10 @@ const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
  * everywhere.
  */
 export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
-  await tx.query(lockPayload, delivery.event_id)
-  await tx.query(deleteDelivery, delivery.id, delivery.event_id)
+  await Promise.all([
+    tx.query(lockPayload, delivery.event_id),
+    tx.query(deleteDelivery, delivery.id, delivery.event_id),
+  ])
 }
 
 const countAttempt = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')

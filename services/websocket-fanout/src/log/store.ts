@@ -50,8 +50,7 @@ const deleteOld = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
 /** Appends entries; an event that is stored already is left as it is. */
 export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
-  await tx.query(lockAppend, LOCK)
-  await tx.query(insertEntries, JSON.stringify(entries))
+  await Promise.all([tx.query(lockAppend, LOCK), tx.query(insertEntries, JSON.stringify(entries))])
 }
 
 /** The next entries after a position, in order: at least one if there is any, and no more once `bytes` are reached. */
