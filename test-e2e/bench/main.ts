@@ -1,18 +1,18 @@
-/** `npm run bench`: measures, prints a table and writes JSON. README.md here says what there is. */
+/** `npm run bench`: measures, prints a table and writes JSON. See README.md in this folder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 import path from 'node:path'
 import { say } from '@restante/local/progress.ts'
 import { readSettings } from '@restante/local/settings.ts'
 import { benches } from './benches/index.ts'
-import { InvalidArgumentError, readArguments, type Wishes } from './harness/arguments.ts'
+import { type BenchOptions, InvalidArgumentError, readArguments } from './harness/arguments.ts'
 import { type ReportedFigure, reported } from './harness/figures.ts'
 import { describeMachine } from './harness/machine.ts'
 import { runBench } from './harness/runner.ts'
 import { table } from './harness/table.ts'
 
-/** Runs what was asked for. @returns the exit code: 1 when a bench failed; figures alone never fail. */
-async function measure(wishes: Wishes): Promise<number> {
+/** Runs the requested benches. @returns the exit code: 1 when a bench failed; a missed goal is no failure. */
+async function measure(options: BenchOptions): Promise<number> {
   const began = new Date()
   const run = path.join(readSettings(process.env).state, 'bench', began.toISOString().replaceAll(/[:.]/g, '-'))
   await mkdir(run, { recursive: true })
@@ -21,24 +21,24 @@ async function measure(wishes: Wishes): Promise<number> {
   const failures: Record<string, string> = {}
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
-  for (const bench of benches.filter(({ name }) => wishes.benches.includes(name))) {
+  for (const bench of benches.filter(({ name }) => options.benches.includes(name))) {
     if (interrupted.signal.aborted) break
     say(`${bench.name}: ${bench.about}`)
     try {
-      const measured = await runBench(bench, wishes, run, interrupted.signal)
+      const measured = await runBench(bench, options, run, interrupted.signal)
       figures.push(...measured.map((figure) => reported(bench.name, figure)))
     } catch (error) {
       failures[bench.name] = error instanceof Error ? (error.stack ?? error.message) : String(error)
       say(`${bench.name}: failed: ${failures[bench.name]}`)
     }
   }
-  const result = { began, quick: wishes.quick, machine: { ...machine, loadAfter: loadavg()[0] }, figures, failures }
+  const result = { began, quick: options.quick, machine: { ...machine, loadAfter: loadavg()[0] }, figures, failures }
   await writeFile(`${run}.json`, `${JSON.stringify(result, null, 2)}\n`)
   const { cpu, cores, node, postgres, redis, kafka } = machine
   print(`\n${cores} x ${cpu}, Node ${node}, PostgreSQL ${postgres}, Redis ${redis}, Kafka ${kafka}`)
   print(`\n${table(figures)}\n`)
   print(`Figures  ${run}.json`)
-  if (wishes.profiled.size > 0) print(`Profiles ${run}/<bench>/profiles/<service>/*.cpuprofile`)
+  if (options.profiled.size > 0) print(`Profiles ${run}/<bench>/profiles/<service>/*.cpuprofile`)
   return Object.keys(failures).length > 0 ? 1 : 0
 }
 

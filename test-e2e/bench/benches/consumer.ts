@@ -10,20 +10,20 @@ import type { Figure } from '../harness/figures.ts'
 import { Program } from '../programs/program.ts'
 
 const EVENTS = 20_000
-/** Some text, as most mail has. */
+/** Text of a usual length. */
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(40)
 const COMMIT = 100
 
 export const consumer: Bench = {
   name: 'consumer',
-  about: 'events a second from outbox to Kafka and from Kafka to marks, beside kafkajs that does nothing with them',
+  about: 'events a second from outbox to Kafka and from Kafka to marks, compared with bare kafkajs',
   async run(context) {
-    return [...(await stage(context, 'many keys', 200)), ...(await stage(context, 'one key', 1))]
+    return [...(await measure(context, 'many keys', 200)), ...(await measure(context, 'one key', 1))]
   },
 }
 
-/** Fills an outbox, publishes it in both ways, reads it in all. */
-async function stage(context: BenchContext, name: string, keys: number): Promise<Figure[]> {
+/** Fills an outbox, publishes it in both modes and consumes it in all three. */
+async function measure(context: BenchContext, name: string, keys: number): Promise<Figure[]> {
   const events = context.size(EVENTS)
   const [database, published, produced] = await Promise.all([
     createDatabase(path.join(root, 'services/mail-ingest')),
@@ -35,29 +35,29 @@ async function stage(context: BenchContext, name: string, keys: number): Promise
   context.say(`${events} events with ${name} ...`)
   await fill(database.url, events, keys)
   const common = { database: database.url, prefix: published.prefix, events }
-  const bareProducer = await run(context, 'relaying', { ...common, prefix: produced.prefix, way: 'bare' })
-  const relay = await run(context, 'relaying', { ...common, way: 'relay' })
-  const bare = await run(context, 'consuming', { ...common, way: 'bare' })
-  const marks = await run(context, 'consuming', { ...common, way: 'marks' })
-  const batches = await run(context, 'consuming', { ...common, way: 'batches' })
+  const bareProducer = await run(context, 'relaying', { ...common, prefix: produced.prefix, mode: 'bare' })
+  const relay = await run(context, 'relaying', { ...common, mode: 'relay' })
+  const bare = await run(context, 'consuming', { ...common, mode: 'bare' })
+  const marks = await run(context, 'consuming', { ...common, mode: 'marks' })
+  const batches = await run(context, 'consuming', { ...common, mode: 'batches' })
   const compare = (what: string, ours: Outcome, theirs: Outcome): Figure[] => [
     {
       name: `${what}, ${name}`,
       value: events / ours.seconds,
       unit: '/s',
-      beside: { what: 'bare kafkajs', value: events / theirs.seconds },
+      reference: { what: 'bare kafkajs', value: events / theirs.seconds },
     },
     {
       name: `CPU of ${what}, ${name}`,
       value: (ours.cpuMs * 1000) / events,
       unit: 'µs',
-      beside: { what: 'bare kafkajs', value: (theirs.cpuMs * 1000) / events },
+      reference: { what: 'bare kafkajs', value: (theirs.cpuMs * 1000) / events },
     },
   ]
   return [
     ...compare('outbox to Kafka', relay, bareProducer),
-    ...compare('a mark per event', marks, bare),
-    ...compare('batches of marks', batches, bare),
+    ...compare('Kafka to marks, one per transaction', marks, bare),
+    ...compare('Kafka to marks, in batches', batches, bare),
   ]
 }
 

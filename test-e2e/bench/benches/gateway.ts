@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { createTenant } from '../../support/tenants.ts'
 import type { Bench } from '../harness/bench.ts'
-import { type Contender, compete } from '../load/http-contest.ts'
+import { compareServers, type HttpServer } from '../load/http-comparison.ts'
 import { Program } from '../programs/program.ts'
 
 const UNREACHED_LIMITS = {
@@ -15,21 +15,21 @@ const served = z.object({ url: z.url() })
 
 export const gateway: Bench = {
   name: 'gateway',
-  about: 'requests through the gateway and answered by it, beside the least that Express 5 needs for the same',
+  about: 'requests forwarded and answered by the gateway, compared with minimal Express 5 servers',
   async run(context) {
-    async function server(name: string, program: string, path: string, input: object = {}): Promise<Contender> {
+    async function server(name: string, program: string, path: string, input: object = {}): Promise<HttpServer> {
       const process = context.cleanUp(Program.start(program, input))
       const { url } = await process.next(served)
       return { name, url: url + path, pid: process.pid }
     }
 
     const constant = await server('constant', 'constant-server', '')
-    // It stands in for a service, so that the gateway alone is what is measured. Requests are counted for the rate limits,
-    // which they never reach.
+    // The constant server replaces a service, so that only the gateway is measured. Rate limits are counted and never
+    // reached.
     const environment = { WEBHOOKS_DISPATCHER_URL: constant.url, ...UNREACHED_LIMITS }
     const system = await context.startSystem({ environment })
     const { key, api } = await createTenant(system.place)
-    const ours = (path: string): Contender => ({
+    const ours = (path: string): HttpServer => ({
       name: 'gateway',
       url: system.place.gatewayUrl + path,
       pid: system.process('gateway').pid ?? 0,
@@ -37,13 +37,13 @@ export const gateway: Bench = {
     const [list, me] = ['/v0/webhooks', '/v0/auth/me']
     const { body: answer } = await api.get(me)
     return [
-      ...(await compete(context, {
+      ...(await compareServers(context, {
         name: 'forwarded GET',
         key,
         ours: ours(list),
         theirs: await server('Express, undici', 'forwarding-server', list, { upstream: constant.url }),
       })),
-      ...(await compete(context, {
+      ...(await compareServers(context, {
         name: 'own GET',
         key,
         ours: ours(me),

@@ -5,11 +5,11 @@ import { createTenant, newUsername } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure, Goal } from '../harness/figures.ts'
 import { type Summary, summarize } from '../harness/statistics.ts'
-import { Arrivals, type Told } from '../load/arrivals.ts'
+import { Arrivals, type Times } from '../load/arrivals.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { kafkaRoundTrips } from '../load/kafka-round-trip.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
-import { readWay, STATIONS } from '../load/way.ts'
+import { readTimeline, STEPS } from '../load/timeline.ts'
 
 interface Round {
   readonly perSecond: number
@@ -22,14 +22,14 @@ const ROUNDS: readonly Round[] = [
   { perSecond: 50, mails: 2_000, goals: { p99: { atMost: 500 } } },
 ]
 
-/** So that the first connections, plans and compilations are not what is measured. */
+/** Sent before the measurement, which must not include first connections, query plans and compilations. */
 const WARM_UP = { perSecond: 10, mails: 100 }
 
 const HOPS = { perSecond: 10, records: 200 }
 
 export const latency: Bench = {
   name: 'latency',
-  about: "from SMTP's 250 to the frame on a stream and to the webhook's request, beside one bare hop over Kafka",
+  about: 'from SMTP 250 to the frame on a stream and to the webhook request, compared with one bare hop over Kafka',
   async run(context) {
     const { place } = await context.startSystem()
     const tenant = await createTenant(place)
@@ -54,8 +54,8 @@ interface Load {
   readonly inboxes: readonly string[]
 }
 
-/** @returns when the `250` of each mail was read, by Message-ID. */
-async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 'mails'>): Promise<Told> {
+/** @returns the time at which the `250` of each mail was read, by Message-ID. */
+async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 'mails'>): Promise<Times> {
   const accepted = new Map<string, number>()
   const [count, before] = [load.context.size(mails), load.arrivals.stream.size]
   load.context.say(`${count} mails at ${perSecond}/s ...`)
@@ -71,27 +71,27 @@ async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 
 async function measure(load: Load, round: Round, hop: Summary): Promise<Figure[]> {
   const accepted = await send(load, round)
   const { perSecond, goals } = round
-  const way = await readWay(load.place)
-  const stations = STATIONS.map((station): Figure => {
-    const { p50 } = summarize(delays(accepted, way[station]))
-    return { name: `on the way: ${station} p50, ${perSecond}/s`, value: p50, unit: 'ms' }
+  const timeline = await readTimeline(load.place)
+  const steps = STEPS.map((step): Figure => {
+    const { p50 } = summarize(delays(accepted, timeline[step]))
+    return { name: `time until ${step} p50, ${perSecond}/s`, value: p50, unit: 'ms' }
   })
-  const told = (['stream', 'webhook'] as const).flatMap((kind): Figure[] => {
+  const delivered = (['stream', 'webhook'] as const).flatMap((kind): Figure[] => {
     const { p50, p99, max } = summarize(delays(accepted, load.arrivals[kind]))
-    // The goals are those of the stream; a webhook takes its first attempt at the same moment.
+    // The goals are those of the stream. The first webhook attempt starts at the same time.
     const goalOf = (goal: Goal | undefined) => (goal && kind === 'stream' ? { goal } : {})
     const figure = (name: keyof typeof hop, value: number, goal?: Goal): Figure => ({
       name: `${kind} ${name}, ${perSecond}/s`,
       value,
       unit: 'ms',
-      beside: { what: 'a hop over Kafka', value: hop[name] },
+      reference: { what: 'a hop over Kafka', value: hop[name] },
       ...goalOf(goal),
     })
     return [figure('p50', p50, goals.p50), figure('p99', p99, goals.p99), figure('max', max)]
   })
-  return [...told, ...stations]
+  return [...delivered, ...steps]
 }
 
-function delays(accepted: Told, told: Told): number[] {
-  return [...accepted].map(([messageId, at]) => (told.get(messageId) ?? Number.NaN) - at)
+function delays(accepted: Times, reached: Times): number[] {
+  return [...accepted].map(([messageId, at]) => (reached.get(messageId) ?? Number.NaN) - at)
 }

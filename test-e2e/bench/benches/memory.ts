@@ -14,7 +14,7 @@ import { type UsageByService, usageOf, usageOfAll } from '../load/processes.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
 import { Program } from '../programs/program.ts'
 
-/** Long enough for the first collections of what only starting needed. */
+/** Long enough for the garbage of the start to be collected. */
 const REST_MS = 20_000
 const MAILS = 500
 const LARGE_MAILS = 5
@@ -24,7 +24,7 @@ const SENDS = 100
 export const memory: Bench = {
   name: 'memory',
   about:
-    'what each service holds and burns at rest, beside a bare Express; what it holds after mail in, large mail, mail out',
+    'memory and CPU of each service at rest, compared with a bare Express; memory after mail in, large mail, mail out',
   async run(context) {
     const bare = context.cleanUp(Program.start('constant-server', {}))
     const system = await context.startSystem()
@@ -38,13 +38,13 @@ export const memory: Bench = {
     return [
       ...figures('at rest', (name) => atRest.get(name)?.residentMb, { atMost: 200 }).map((figure) => ({
         ...figure,
-        beside: { what: 'bare Express', value: bareMb },
+        reference: { what: 'bare Express', value: bareMb },
       })),
       ...figures('after load', (name) => after.get(name)?.residentMb),
       ...figures('peak under load', (name) => after.get(name)?.peakMb, { atMost: 512 }),
       ...SERVICES.map((name): Figure => {
-        const burnt = cpuOf(atRest, name) - cpuOf(rested, name)
-        return { name: `CPU of ${name} at rest`, value: (burnt / REST_MS) * 100, unit: '%' }
+        const used = cpuOf(atRest, name) - cpuOf(rested, name)
+        return { name: `CPU of ${name} at rest`, value: (used / REST_MS) * 100, unit: '%' }
       }),
     ]
   },
@@ -61,7 +61,7 @@ function cpuOf(usage: UsageByService, name: ServiceName): number {
   return usage.get(name)?.cpuMs ?? Number.NaN
 }
 
-/** Mail in and out, all of which has ended when this resolves. */
+/** Sends mail in and out, and resolves when all of it is processed. */
 async function work(context: BenchContext, place: Place): Promise<void> {
   const tenant = await createTenant(place)
   const inboxes = await createInboxes(tenant, 20)

@@ -1,33 +1,34 @@
 import { parseArgs } from 'node:util'
 import { SERVICES } from '@restante/contracts'
 
-/** What one call of `npm run bench` asks for. */
-export interface Wishes {
+/** The arguments of one `npm run bench`. */
+export interface BenchOptions {
   /** Names of benches, in the order in which they run. */
   readonly benches: readonly string[]
-  /** A tenth of the load: to see that a change works, not how much it gains. */
+  /** A tenth of the load, to check that a change works and not how much it gains. */
   readonly quick: boolean
-  /** What runs under `--cpu-prof`. */
+  /** Processes that run under `--cpu-prof`. */
   readonly profiled: ReadonlySet<string>
 }
 
-/** Processes of which a CPU profile can be taken: `messaging` are the programs of the bench `consumer`. */
+/** Processes that can be profiled. `messaging` stands for the programs of the bench `consumer`. */
 const PROFILABLE: readonly string[] = [...SERVICES, 'messaging']
 
-/** An argument that means nothing; its message says what there is. */
+/** An unknown argument. The message lists what is available. */
 export class InvalidArgumentError extends Error {
   override readonly name = 'InvalidArgumentError'
 }
 
 /**
  * Reads `[bench ...] [--quick] [--profile[=service,...]]`; without names, all benches.
- * @param known every bench there is.
+ * @param known the names of all benches.
  * @throws InvalidArgumentError for anything else.
  */
-export function readArguments(args: readonly string[], known: readonly string[]): Wishes {
+export function readArguments(args: readonly string[], known: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args)
   const unknown = positionals.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no bench '${unknown}', but: ${known.join(', ')}`)
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no bench '${unknown}'. Available: ${known.join(', ')}`)
   return {
     benches: positionals.length > 0 ? known.filter((name) => positionals.includes(name)) : known,
     quick: values.quick ?? false,
@@ -36,7 +37,7 @@ export function readArguments(args: readonly string[], known: readonly string[])
 }
 
 function parse(args: readonly string[]) {
-  // `--profile` alone means all services, which parseArgs has no word for.
+  // `--profile` alone means all services, which parseArgs cannot express.
   const spelled = args.map((arg) => (arg === '--profile' ? '--profile=all' : arg))
   try {
     return parseArgs({
@@ -53,6 +54,6 @@ function profiled(list: string | undefined): ReadonlySet<string> {
   const names = list === undefined ? [] : list === 'all' ? PROFILABLE : list.split(',')
   const unknown = names.find((name) => !PROFILABLE.includes(name))
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`'${unknown}' cannot be profiled, but: ${PROFILABLE.join(', ')}`)
+    throw new InvalidArgumentError(`'${unknown}' cannot be profiled. Available: ${PROFILABLE.join(', ')}`)
   return new Set(names)
 }

@@ -1,27 +1,27 @@
 import type { System, SystemOptions } from '../../stack/system.ts'
 import type { Figure } from './figures.ts'
 
-/** Something that can be measured, one file each. */
+/** One measurement of the system; each has a file of its own. */
 export interface Bench {
   readonly name: string
-  /** One line: what is measured, beside what. */
+  /** One line: what is measured, compared with what. */
   readonly about: string
   run(context: BenchContext): Promise<readonly Figure[]>
 }
 
-/** What a bench gets. All that it starts through this ends with it. */
+/** The environment of a bench. Everything that the bench starts through it is stopped with the bench. */
 export interface BenchContext {
   readonly quick: boolean
-  /** The given size, or a tenth of it when the run is to be quick. */
+  /** The given size, or a tenth of it in a quick run. */
   size(full: number): number
-  /** A line of progress. */
+  /** Prints a line of progress. */
   say(text: string): void
-  /** A folder of this bench's own, on the disk that the services use. */
+  /** The folder of this bench, on the disk that the services use. */
   readonly folder: string
-  /** Every service as a process, with databases and topics that nobody else has, on which nothing happens yet. */
+  /** Starts every service as a process, with its own databases and topics and without any load. */
   startSystem(options?: Pick<SystemOptions, 'environment'>): Promise<System>
-  /** Arguments of Node for a process that is to be profiled if that service is. */
+  /** Node arguments for a process that is profiled together with the given service. */
   nodeArguments(service: string): readonly string[]
-  /** Stops something when the bench is over, what was started last first. */
+  /** Stops something at the end of the bench, in reverse order of the calls. */
   cleanUp<T extends { stop(): Promise<unknown> }>(thing: T): T
 }

@@ -5,13 +5,13 @@ import { root } from '@restante/local/settings.ts'
 import { engines, openRedis } from '@restante/testkit'
 import pg from 'pg'
 
-/** Where figures come from: they mean nothing without it. */
+/** The machine that figures were measured on. They mean nothing without it. */
 export interface Machine {
   readonly system: string
   readonly cpu: string
   readonly cores: number
   readonly memoryMb: number
-  /** Processes that wanted a core in the last minute: above 0.5 or so, the machine was not ours alone. */
+  /** Load average of the last minute. Above 0.5 or so, the machine was not idle. */
   readonly loadBefore: number
   readonly node: string
   readonly postgres: string
@@ -55,7 +55,7 @@ async function redisVersion(): Promise<string> {
   }
 }
 
-/** Brokers do not tell theirs; this is the version that the local stack runs. */
+/** Brokers do not report their version; this is the one that the local stack runs. */
 async function kafkaVersion(): Promise<string> {
   const pom = await readFile(path.join(root, 'deploy/local/kafka/pom.xml'), 'utf8')
   const [, version] = /<kafka\.version>([^<]+)</.exec(pom) ?? []

@@ -2,20 +2,20 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { say } from '@restante/local/progress.ts'
 import { System } from '../../stack/system.ts'
-import type { Wishes } from './arguments.ts'
+import type { BenchOptions } from './arguments.ts'
 import type { Bench, BenchContext } from './bench.ts'
 import type { Figure } from './figures.ts'
 
-/** Anything that has to be ended after a bench. */
+/** Stops something after a bench. */
 type Ending = () => Promise<unknown>
 
 /**
- * Runs one bench in a folder of its own and ends all that it began, also when it fails or is interrupted.
+ * Runs one bench in a folder of its own and stops everything that it started, also when it fails or is interrupted.
  * @param run folder of the whole run.
  */
 export async function runBench(
   bench: Bench,
-  wishes: Wishes,
+  options: BenchOptions,
   run: string,
   interrupted: AbortSignal,
 ): Promise<readonly Figure[]> {
@@ -26,15 +26,15 @@ export async function runBench(
     const end = new Promise<never>((_, reject) => {
       interrupted.addEventListener('abort', () => reject(new Error('interrupted')))
     })
-    return await Promise.race([bench.run(contextOf(bench, wishes, folder, endings)), end])
+    return await Promise.race([bench.run(contextOf(bench, options, folder, endings)), end])
   } finally {
     for (const end of endings.toReversed()) await end()
-    // Gigabytes of mail; logs and profiles stay.
+    // The blobs are gigabytes of mail. Logs and profiles are kept.
     await rm(path.join(folder, 'blobs'), { recursive: true, force: true })
   }
 }
 
-function contextOf(bench: Bench, { quick, profiled }: Wishes, folder: string, endings: Ending[]): BenchContext {
+function contextOf(bench: Bench, { quick, profiled }: BenchOptions, folder: string, endings: Ending[]): BenchContext {
   const nodeArguments = (service: string) => {
     if (!profiled.has(service)) return []
     return ['--cpu-prof', `--cpu-prof-dir=${path.join(folder, 'profiles', service)}`]

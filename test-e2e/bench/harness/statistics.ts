@@ -1,4 +1,4 @@
-/** What a sample of durations comes to, in its own unit. */
+/** Summary of a sample of durations, in the unit of the sample. */
 export interface Summary {
   readonly count: number
   readonly p50: number

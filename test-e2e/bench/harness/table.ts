@@ -1,8 +1,8 @@
 import type { Goal, ReportedFigure, Unit } from './figures.ts'
 
-const HEAD = ['bench', 'figure', 'measured', 'beside', 'ratio', 'goal'] as const
+const HEAD = ['bench', 'figure', 'measured', 'reference', 'ratio', 'goal'] as const
 
-/** Figures as lines of columns, for a person in a terminal. */
+/** Figures as an aligned table for the terminal. */
 export function table(figures: readonly ReportedFigure[]): string {
   const rows = [HEAD, ...figures.map(cells)]
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
@@ -16,12 +16,12 @@ export function table(figures: readonly ReportedFigure[]): string {
   return rows.map(line).join('\n')
 }
 
-function cells({ bench, name, value, unit, beside, ratio, goal, goalMet }: ReportedFigure): string[] {
+function cells({ bench, name, value, unit, reference, ratio, goal, goalMet }: ReportedFigure): string[] {
   return [
     bench,
     name,
     amount(value, unit),
-    beside ? `${beside.what}: ${amount(beside.value, unit)}` : '',
+    reference ? `${reference.what}: ${amount(reference.value, unit)}` : '',
     ratio === undefined ? '' : ratio.toFixed(2),
     goal ? `${goalMet ? 'holds' : 'MISSED'}: ${words(goal, unit)}` : '',
   ]

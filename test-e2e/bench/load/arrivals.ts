@@ -5,15 +5,15 @@ import type { Place } from '../../stack/place.ts'
 import { openStream } from '../../support/streams.ts'
 import type { Tenant } from '../../support/tenants.ts'
 
-/** When each mail was told, by Message-ID, in milliseconds of this process. */
-export type Told = ReadonlyMap<string, number>
+/** Times by Message-ID, in milliseconds of this process. */
+export type Times = ReadonlyMap<string, number>
 
 const received = z.object({
   event_type: z.literal('message.received'),
   message: z.object({ message_id: z.string() }),
 })
 
-/** A stream and a webhook of one organization, both told of every mail that arrives in its inboxes. */
+/** A stream and a webhook of one organization that receive every mail arriving in its inboxes. */
 export class Arrivals {
   readonly #stream = new Map<string, number>()
   readonly #webhook = new Map<string, number>()
@@ -29,25 +29,25 @@ export class Arrivals {
     return arrivals
   }
 
-  get stream(): Told {
+  get stream(): Times {
     return this.#stream
   }
 
-  get webhook(): Told {
+  get webhook(): Times {
     return this.#webhook
   }
 
-  /** Resolves when so many mails were told by both. @throws Error when nothing more comes for a minute. */
+  /** Resolves when both have received so many mails. @throws Error when neither receives one for a minute. */
   async count(mails: number): Promise<void> {
     let [before, since] = [0, performance.now()]
     await waitFor(
       () => {
-        const told = this.#stream.size + this.#webhook.size
-        if (told > before) [before, since] = [told, performance.now()]
+        const received = this.#stream.size + this.#webhook.size
+        if (received > before) [before, since] = [received, performance.now()]
         if (performance.now() - since > 60_000) return true
         return this.#stream.size >= mails && this.#webhook.size >= mails
       },
-      { what: `${mails} mails to be told`, timeout: 3_600_000, interval: 50 },
+      { what: `${mails} mails on the stream and by webhook`, timeout: 3_600_000, interval: 50 },
     )
     if (this.#stream.size < mails || this.#webhook.size < mails) {
       throw new Error(`of ${mails} mails, ${this.#stream.size} came by stream and ${this.#webhook.size} by webhook`)
@@ -58,7 +58,7 @@ export class Arrivals {
     for (const close of this.#close) await close()
   }
 
-  /** A receiver that answers at once and keeps nothing but the time. @returns its URL. */
+  /** Starts a receiver that answers at once and records only the time. @returns its URL. */
   async #receive(): Promise<string> {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = []
@@ -80,8 +80,8 @@ export class Arrivals {
   }
 }
 
-function note(told: Map<string, number>, event: Frame, at = performance.now()): void {
+function note(times: Map<string, number>, event: Frame, at = performance.now()): void {
   const { message } = received.parse(event)
-  // At least once: the first time counts.
-  if (!told.has(message.message_id)) told.set(message.message_id, at)
+  // Delivery is at least once; the first time counts.
+  if (!times.has(message.message_id)) times.set(message.message_id, at)
 }

@@ -4,8 +4,8 @@ import { atRate } from '../../support/open-loop.ts'
 import type { BenchContext } from '../harness/bench.ts'
 
 /**
- * What one hop over Kafka costs without us: from the moment before a record is sent, to be confirmed by all copies, until
- * a consumer has it. An event takes such a hop on its way from a mail to a stream.
+ * Measures one hop over Kafka without our code: from the time before a record is sent, with confirmation by all replicas,
+ * until a consumer has it. An event takes such a hop between the stored mail and the stream.
  * @returns milliseconds of each record.
  */
 export async function kafkaRoundTrips(context: BenchContext, perSecond: number, records: number): Promise<number[]> {

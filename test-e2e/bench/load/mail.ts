@@ -1,4 +1,4 @@
-/** The size of mail that rates are told for: most mail of people is smaller, and of machines larger. */
+/** The size of mail that rates are measured with: most mail of people is smaller, most mail of machines is larger. */
 export const USUAL_BYTES = 10_000
 
 export interface MailOptions {

@@ -6,19 +6,20 @@ import { isInstalled } from '../../support/programs.ts'
 import type { BenchContext } from '../harness/bench.ts'
 
 /**
- * A Postfix that queues each mail durably, as before every `250`, and goes no further: nothing that it would do with the
- * mail competes with accepting the next one. `undefined`, with a word about it, where none can run.
+ * Starts a Postfix that queues each mail durably, as it does before every `250`, and then holds it, so that delivery does
+ * not compete with the acceptance of the next mail. Returns `undefined`, with a message, where Postfix cannot run.
  */
 export async function startHoldingPostfix(
   context: BenchContext,
   place: Place,
 ): Promise<{ readonly host: string; readonly port: number } | undefined> {
   if (!isInstalled('postfix') || process.getuid?.() !== 0) {
-    context.say('no comparison: Postfix is not installed, or cannot run without the rights of root')
+    context.say('no comparison: Postfix is not installed, or cannot run without root privileges')
     return undefined
   }
   const [ours, theirs] = await Promise.all([stat(context.folder), stat(tmpdir())])
-  if (ours.dev !== theirs.dev) context.say(`note: the queue of Postfix in ${tmpdir()} is on another disk than ours`)
+  if (ours.dev !== theirs.dev)
+    context.say(`note: the queue of Postfix in ${tmpdir()} is on another disk than the services`)
   const settings = ['smtpd_client_restrictions = static:HOLD', 'smtpd_client_connection_count_limit = 0']
   return context.cleanUp(await Postfix.start(place, 1, 2, settings))
 }

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import type { System } from '../../stack/system.ts'
 
-/** What a process holds and has used so far, from Linux. */
+/** Memory and CPU time of a process, as Linux reports them. */
 export interface Usage {
   readonly residentMb: number
-  /** The most that it ever held. */
+  /** Peak of the resident memory. */
   readonly peakMb: number
   readonly cpuMs: number
 }
@@ -20,7 +20,7 @@ export async function usageOf(pid: number): Promise<Usage> {
     readFile(`/proc/${pid}/stat`, 'utf8'),
   ])
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
-  // The name of the program is in parentheses and may hold anything; utime and stime are 11 fields behind it.
+  // The name of the program is in parentheses and may contain anything; utime and stime are the 12th and 13th field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
   return { residentMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM'), cpuMs: ticks * TICK_MS }

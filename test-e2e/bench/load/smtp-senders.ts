@@ -1,7 +1,7 @@
 import { SmtpSession } from '@restante/testkit'
 import { mailText } from './mail.ts'
 
-/** SMTP sessions that are kept open, each used by one mail at a time. */
+/** SMTP sessions that are kept open; each sends one mail at a time. */
 export class SmtpSenders {
   readonly #port: number
   readonly #from: string
@@ -12,7 +12,7 @@ export class SmtpSenders {
     this.#from = from
   }
 
-  /** Sends a mail. @returns when its `250` was read, in milliseconds of this process. @throws Error when it is refused. */
+  /** Sends a mail. @returns the time at which its `250` was read, in milliseconds of this process. @throws Error when it is refused. */
   async send(to: string, messageId: string, bytes?: number): Promise<number> {
     const session = this.#idle.pop() ?? (await this.#open())
     const mail = mailText({ from: this.#from, to, messageId, ...(bytes !== undefined && { bytes }) })

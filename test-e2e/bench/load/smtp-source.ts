@@ -8,12 +8,12 @@ export interface SmtpSourceLoad {
   readonly host?: string
   readonly port: number
   readonly from: string
-  /** Each gets an equal part of the mails, from a process of its own. */
+  /** Each recipient gets an equal share of the mails, from a process of its own. */
   readonly recipients: readonly string[]
   readonly mails: number
   /** Sessions at once, in total; at least one per recipient. */
   readonly sessions: number
-  /** Whether a session goes on with the next mail, or each mail has a connection of its own. */
+  /** True: a session sends many mails. False: each mail has a connection of its own. */
   readonly reuse: boolean
 }
 
@@ -23,7 +23,7 @@ export interface SmtpSourceResult {
   readonly seconds: number
 }
 
-/** Sends with Postfix's own load generator, which ends with an error when one mail is refused. */
+/** Sends with Postfix's load generator, which fails when one mail is refused. */
 export async function smtpSource(load: SmtpSourceLoad): Promise<SmtpSourceResult> {
   const { host = '127.0.0.1', port, from, recipients, mails, sessions, reuse } = load
   const each = Math.ceil(mails / recipients.length)

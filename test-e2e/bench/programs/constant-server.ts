@@ -1,4 +1,4 @@
-/** Answers everything with one document: the service behind a proxy that is to be measured. */
+/** Answers every request with the same document: the service behind the proxy that is measured. */
 import express from 'express'
 import { z } from 'zod'
 import { inputOf, serve } from './parent.ts'

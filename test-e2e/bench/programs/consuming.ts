@@ -1,16 +1,16 @@
 /**
- * Reads a topic to its end in a group of its own: with the consumer that our services use, whose effect here is nothing
- * but the mark that an event was done; or with kafkajs as it comes, which looks at no record.
+ * Reads a topic to its end in a group of its own: with the consumer of the services, whose only effect here is the mark
+ * of the event, or with bare kafkajs, which processes no record.
  */
 import { topics } from '@restante/contracts'
 import { Consumer } from '@restante/messaging'
 import { Database } from '@restante/service'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { inputOf, startClock, tell } from './parent.ts'
+import { inputOf, reportToParent, startClock } from './parent.ts'
 
-const { prefix, database, events, way } = inputOf(
-  z.object({ prefix: z.string(), database: z.url(), events: z.int(), way: z.enum(['marks', 'batches', 'bare']) }),
+const { prefix, database, events, mode } = inputOf(
+  z.object({ prefix: z.string(), database: z.url(), events: z.int(), mode: z.enum(['marks', 'batches', 'bare']) }),
 )
 const topic = topics['mail.messages']
 const kafka = testKafka(prefix)
@@ -22,7 +22,7 @@ function count(more: number): void {
   if (seen >= events) done.resolve()
 }
 
-/** Resolves when the group is joined, which is not to be measured. */
+/** Resolves when the group is joined, which is not measured. */
 async function readBare(): Promise<void> {
   const consumer = kafka.consumer({ groupId: `${prefix}bare` })
   const joined = new Promise<void>((resolve) => consumer.on(consumer.events.GROUP_JOIN, () => resolve()))
@@ -37,7 +37,7 @@ async function readOurs(): Promise<void> {
   const effect = async () => count(1)
   const effectMany = async (_tx: object, { length }: { length: number }) => count(length)
   const consumer =
-    way === 'batches'
+    mode === 'batches'
       ? new Consumer({ ...common, service: 'websocket-fanout', batch: { effectMany } })
       : new Consumer({ ...common, service: 'mail-ingest', handlers: { 'message.received': { effect } } })
   await consumer.start()
@@ -45,7 +45,7 @@ async function readOurs(): Promise<void> {
   await waitFor(joined, { what: 'the group', timeout: 60_000, interval: 5 })
 }
 
-await (way === 'bare' ? readBare() : readOurs())
+await (mode === 'bare' ? readBare() : readOurs())
 const clock = startClock()
 await done.promise
-tell(clock())
+reportToParent(clock())

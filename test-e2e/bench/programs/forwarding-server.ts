@@ -1,4 +1,4 @@
-/** The least that a proxy of Express 5 and undici does: no key, no scope, no token, no log. */
+/** A minimal proxy of Express 5 and undici: no key, no scope, no token, no log. */
 import express from 'express'
 import { Pool } from 'undici'
 import { z } from 'zod'

@@ -1,8 +1,8 @@
-/** Sends one GET again and again over connections that stay open, each waiting for its answer before the next. */
+/** Repeats one GET over persistent connections; each connection waits for the response before the next request. */
 import { Pool } from 'undici'
 import { z } from 'zod'
 import { summarize } from '../harness/statistics.ts'
-import { inputOf, tell, toldToGoOn } from './parent.ts'
+import { inputOf, reportToParent, resumed } from './parent.ts'
 
 const { url, key, connections, seconds } = inputOf(
   z.object({ url: z.url(), key: z.string(), connections: z.int(), seconds: z.number() }),
@@ -34,8 +34,8 @@ async function load(forSeconds: number): Promise<number[]> {
 }
 
 await load(seconds / 3)
-tell({})
-await toldToGoOn()
+reportToParent({})
+await resumed()
 const began = performance.now()
 const took = await load(seconds)
-tell({ requests: took.length, seconds: (performance.now() - began) / 1000, ...summarize(took) })
+reportToParent({ requests: took.length, seconds: (performance.now() - began) / 1000, ...summarize(took) })

@@ -1,4 +1,4 @@
-/** The least that an API with keys does: it hashes the key and looks it up in a map. */
+/** A minimal API with keys: it hashes the key and looks it up in a map. */
 import { createHmac } from 'node:crypto'
 import express from 'express'
 import { z } from 'zod'

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import type { Express } from 'express'
 import type { z } from 'zod'
 
-/** What the bench gave this program to begin with. The program ends when the bench lets go of it. */
+/** The input that the bench gave to this program. The program exits when the bench disconnects. */
 export function inputOf<T>(schema: z.ZodType<T>): T {
   process.once('disconnect', () => process.exit(0))
   return schema.parse(JSON.parse(process.argv[2] ?? '{}'))
 }
 
-export function tell(value: object): void {
+export function reportToParent(value: object): void {
   process.send?.(value)
 }
 
-/** @returns a function that tells how long it has been since, and what CPU this process has used. */
+/** @returns a function that returns the time since, and the CPU time that this process has used since. */
 export function startClock(): () => { readonly seconds: number; readonly cpuMs: number } {
   const [began, before] = [performance.now(), process.cpuUsage()]
   return () => {
@@ -21,16 +21,16 @@ export function startClock(): () => { readonly seconds: number; readonly cpuMs: 
   }
 }
 
-/** Resolves when the bench lets this program go on. */
-export async function toldToGoOn(): Promise<void> {
+/** Resolves when the bench resumes this program. */
+export async function resumed(): Promise<void> {
   await once(process, 'message')
 }
 
-/** Serves on a free port of loopback, and tells its URL. */
+/** Serves on a free port of loopback, and reports the URL. */
 export function serve(app: Express): void {
   const server = app.listen(0, '127.0.0.1', () => {
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('not listening on a port')
-    tell({ url: `http://127.0.0.1:${address.port}` })
+    reportToParent({ url: `http://127.0.0.1:${address.port}` })
   })
 }

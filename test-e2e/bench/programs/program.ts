@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import path from 'node:path'
 import type { z } from 'zod'
 
-const PATIENCE_MS = 600_000
+const TIMEOUT_MS = 600_000
 
 /**
- * A program of this folder as a process of its own, so that what it costs is not measured with what it is compared to.
- * It gets one value to begin with, and tells values back in the order in which they are asked for.
+ * A program of this folder in a process of its own, so that its cost is measured separately. It gets one value as input
+ * and reports values, which `next` returns in their order.
  */
 export class Program {
   readonly #child: ChildProcess
-  readonly #told: unknown[] = []
+  readonly #reported: unknown[] = []
   #wake: () => void = () => {}
 
   private constructor(child: ChildProcess) {
     this.#child = child
     child.on('message', (value) => {
-      this.#told.push(value)
+      this.#reported.push(value)
       this.#wake()
     })
     child.on('exit', () => this.#wake())
@@ -32,9 +32,9 @@ export class Program {
     return this.#child.pid ?? 0
   }
 
-  /** The next value that it tells. @throws Error when it ends first, or takes longer than ten minutes. */
+  /** The next value that the program reports. @throws Error when it exits first, or takes longer than ten minutes. */
   async next<T>(schema: z.ZodType<T>): Promise<T> {
-    const late = setTimeout(() => this.#child.kill(), PATIENCE_MS)
+    const late = setTimeout(() => this.#child.kill(), TIMEOUT_MS)
     try {
       return schema.parse(await this.#first())
     } finally {
@@ -43,21 +43,21 @@ export class Program {
   }
 
   async #first(): Promise<unknown> {
-    while (this.#told.length === 0) {
+    while (this.#reported.length === 0) {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) throw new Error('the program ended early')
       await new Promise<void>((wake) => {
         this.#wake = wake
       })
     }
-    return this.#told.shift()
+    return this.#reported.shift()
   }
 
-  /** Lets it go on, where it waits for that. */
-  goOn(): void {
-    this.#child.send('go on')
+  /** Resumes a program that waits for it. */
+  resume(): void {
+    this.#child.send('resume')
   }
 
-  /** Asks it to end and waits until it has. */
+  /** Ends the program and waits until it has exited. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

@@ -1,23 +1,23 @@
-/** Publishes what waits in an outbox: with the relay of our services, or the same records with kafkajs as it comes. */
+/** Publishes the rows of an outbox: with the relay of the services, or the same records with bare kafkajs. */
 import { topics } from '@restante/contracts'
 import { Outbox, Relay } from '@restante/messaging'
 import { Database, sql } from '@restante/service'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { inputOf, startClock, tell } from './parent.ts'
+import { inputOf, reportToParent, startClock } from './parent.ts'
 
-const { prefix, database, way } = inputOf(
-  z.object({ prefix: z.string(), database: z.url(), way: z.enum(['relay', 'bare']) }),
+const { prefix, database, mode } = inputOf(
+  z.object({ prefix: z.string(), database: z.url(), mode: z.enum(['relay', 'bare']) }),
 )
 const kafka = testKafka(prefix)
 const db = new Database({ url: database, applicationName: 'bench' })
 
-/** kafkajs names it in an enumeration of its own package, which only libs/messaging imports. */
+/** `CompressionTypes.GZIP` of kafkajs, which only libs/messaging imports. */
 const GZIP = 1
-/** As many as the relay takes at once. */
+/** The batch size of the relay. */
 const BATCH = 400
 
-interface Waiting {
+interface OutboxRow {
   readonly key: string
   readonly payload: string
   readonly headers: Record<string, string>
@@ -32,7 +32,7 @@ async function relayAll(): Promise<void> {
   await waitFor(empty, { what: 'the outbox to be empty', timeout: 600_000, interval: 20 })
 }
 
-async function produceAll(rows: readonly Waiting[]): Promise<void> {
+async function produceAll(rows: readonly OutboxRow[]): Promise<void> {
   const producer = kafka.producer()
   await producer.connect()
   for (let at = 0; at < rows.length; at += BATCH) {
@@ -42,7 +42,7 @@ async function produceAll(rows: readonly Waiting[]): Promise<void> {
 }
 
 const rows =
-  way === 'bare' ? await db.query(sql<Waiting>('select key, payload, headers from outbox order by position')) : []
+  mode === 'bare' ? await db.query(sql<OutboxRow>('select key, payload, headers from outbox order by position')) : []
 const clock = startClock()
-await (way === 'bare' ? produceAll(rows) : relayAll())
-tell(clock())
+await (mode === 'bare' ? produceAll(rows) : relayAll())
+reportToParent(clock())

@@ -5,19 +5,19 @@ import { quantile } from '../harness/statistics.ts'
 import { Program } from '../programs/program.ts'
 import { usageOf } from './processes.ts'
 
-/** Something that answers the same GET. */
-export interface Contender {
+/** A server that answers the GET. */
+export interface HttpServer {
   readonly name: string
   readonly url: string
   readonly pid: number
 }
 
-export interface Contest {
-  /** What is asked for, in the names of figures. */
+export interface Comparison {
+  /** Prefix of the names of figures. */
   readonly name: string
   readonly key: string
-  readonly ours: Contender
-  readonly theirs: Contender
+  readonly ours: HttpServer
+  readonly theirs: HttpServer
 }
 
 interface Round {
@@ -28,22 +28,22 @@ interface Round {
 }
 
 const MANY = 32
-/** Both take turns, so that whatever else the machine does in the meantime meets both. */
+/** The servers are measured alternately, so that other load on the machine affects both. */
 const ROUNDS = 3
 const SECONDS = 4
 
-/** Compares two servers: how much they take from many clients at once, how late one client alone is answered. */
-export async function compete(context: BenchContext, contest: Contest): Promise<Figure[]> {
-  const { name, ours, theirs } = contest
-  const many = await takeTurns(context, contest, MANY)
-  const alone = await takeTurns(context, contest, 1)
+/** Compares two servers: throughput with many concurrent clients, and latency for a single client. */
+export async function compareServers(context: BenchContext, comparison: Comparison): Promise<Figure[]> {
+  const { name, ours, theirs } = comparison
+  const many = await alternate(context, comparison, MANY)
+  const alone = await alternate(context, comparison, 1)
   const compare = (what: string, unit: Figure['unit'], of: (round: Round) => number, [our, their]: Rounds): Figure => ({
     name: `${name}: ${what}`,
     value: median(our.map(of)),
     unit,
-    beside: { what: theirs.name, value: median(their.map(of)) },
+    reference: { what: theirs.name, value: median(their.map(of)) },
   })
-  context.say(`${name}: ${ours.name} beside ${theirs.name} measured`)
+  context.say(`${name}: ${ours.name} and ${theirs.name} measured`)
   return [
     compare(`requests, ${MANY} at once`, '/s', ({ perSecond }) => perSecond, many),
     compare(`p99, ${MANY} at once`, 'ms', ({ p99 }) => p99, many),
@@ -55,11 +55,11 @@ export async function compete(context: BenchContext, contest: Contest): Promise<
 
 type Rounds = readonly [ours: Round[], theirs: Round[]]
 
-async function takeTurns(context: BenchContext, contest: Contest, connections: number): Promise<Rounds> {
+async function alternate(context: BenchContext, comparison: Comparison, connections: number): Promise<Rounds> {
   const rounds: Rounds = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
-    rounds[0].push(await measure(context, contest.ours, contest.key, connections))
-    rounds[1].push(await measure(context, contest.theirs, contest.key, connections))
+    rounds[0].push(await measure(context, comparison.ours, comparison.key, connections))
+    rounds[1].push(await measure(context, comparison.theirs, comparison.key, connections))
   }
   return rounds
 }
@@ -68,7 +68,7 @@ const result = z.object({ requests: z.number(), seconds: z.number(), p50: z.numb
 
 async function measure(
   context: BenchContext,
-  { url, pid }: Contender,
+  { url, pid }: HttpServer,
   key: string,
   connections: number,
 ): Promise<Round> {
@@ -77,7 +77,7 @@ async function measure(
   try {
     await load.next(z.object({}))
     const before = await usageOf(pid)
-    load.goOn()
+    load.resume()
     const { requests, seconds: took, p50, p99 } = await load.next(result)
     const after = await usageOf(pid)
     return { perSecond: requests / took, p50, p99, cpuPerRequest: ((after.cpuMs - before.cpuMs) * 1000) / requests }

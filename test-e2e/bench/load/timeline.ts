@@ -1,23 +1,23 @@
 import type { ServiceName } from '@restante/contracts'
 import pg from 'pg'
 import type { Place } from '../../stack/place.ts'
-import type { Told } from './arrivals.ts'
+import type { Times } from './arrivals.ts'
 
-/** Where a mail came by on its way, by what the services write down anyway. */
-export const STATIONS = ['stored', 'published', 'logged for streams', 'queued for webhooks'] as const
-export type Station = (typeof STATIONS)[number]
+/** Steps of a mail between `250` and delivery, as the databases of the services record them. */
+export const STEPS = ['stored', 'published', 'logged for streams', 'queued for webhooks'] as const
+export type Step = (typeof STEPS)[number]
 
-/** When each mail, by Message-ID, came by each station, in milliseconds of this process. */
-export type Way = Readonly<Record<Station, Told>>
+/** When each mail reached each step. */
+export type Timeline = Readonly<Record<Step, Times>>
 
 /**
- * Reads the way of every mail so far. A station's time is that of its database: `stored`, `logged` and `queued` are when
- * the transactions began that did it, so that what follows a station also holds its commit.
+ * Reads the timeline of every mail so far. The times of `stored`, `logged` and `queued` are the starts of the transactions
+ * that did it, so the time after a step includes its commit.
  */
-export async function readWay(place: Place): Promise<Way> {
+export async function readTimeline(place: Place): Promise<Timeline> {
   const published = await read<Published>(place, 'mail-ingest', PUBLISHED)
   const messageIds = new Map(published.map(({ event_id, message_id }) => [event_id, message_id]))
-  const consumed = async (service: ServiceName): Promise<Told> => {
+  const consumed = async (service: ServiceName): Promise<Times> => {
     const rows = await read<Consumed>(place, service, CONSUMED)
     return new Map(rows.flatMap(({ event_id, at }) => entry(messageIds.get(event_id), at)))
   }
