@@ -21,12 +21,12 @@ import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from './support/api.ts'
 import {
   type AgentCredential,
-  buildAgentEstate,
-  buildEstate,
-  type Estate,
+  createAgentOrganization,
+  createOrganization,
   type Names,
   pathTo,
-} from './support/estate.ts'
+  type TestOrganization,
+} from './support/organizations.ts'
 import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
 
@@ -35,13 +35,13 @@ const routes = Object.values<OperationDefinition>(operations).flatMap((operation
   pathsOf(operation).map(({ tier, path }) => ({ name: `${operation.method} ${path}`, operation, prefix: tier })),
 )
 
-/** Who asks: a kind of credential, with the operation's permission or without it. */
+/** A kind of credential, with the permission of the operation or without it. */
 interface Question {
   readonly credential: Credential
   readonly permitted: boolean
 }
 
-/** What came back, in the terms of the table. `wrong` is whatever no answer may hold or lack. */
+/** The response in the terms of the table. `wrong` is anything that no response may contain or lack. */
 interface Observed {
   readonly status: number
   readonly code?: string
@@ -52,28 +52,28 @@ interface Observed {
 const questions: readonly Question[] = Object.keys(CREDENTIALS)
   .filter(isCredential)
   .flatMap((credential) => {
-    // An agent that is not verified has one key, which holds everything: none with less can be made.
+    // An unverified agent has one unrestricted key, and cannot create a restricted one.
     const whole = credential === 'none' || agentOf(credential) !== undefined
     return [{ credential, permitted: true }, ...(whole ? [] : [{ credential, permitted: false }])]
   })
 
-/** What no public key can be given (identity 3.3). */
+/** Permissions that no public key can have (identity 3.3). */
 const BEARER_ONLY: Permission = 'account_update'
-/** No JSON: whoever reads it answers 400. */
+/** Not JSON: a service that reads it answers 400. */
 const BROKEN_BODY = '{"half": '
-/** What the edge looks up; everything else is looked up after the body was read. */
+/** What the edge looks up; services look up everything else after they have read the body. */
 const AT_EDGE = new Set(['Pod', 'Inbox'])
 const EVERYTHING: Question = { credential: 'organization', permitted: true }
 
 describe('the running system answers as the route table says', () => {
   const system = useSystem()
-  let shared: Readonly<Record<'tenant' | AgentCredential, Estate>>
+  let shared: Readonly<Record<'tenant' | AgentCredential, TestOrganization>>
   let otherInbox: string
   beforeAll(async () => {
     const [tenant, unverified, provisional] = await Promise.all([
-      buildEstate(system),
-      buildAgentEstate(system, 'unverified organization'),
-      buildAgentEstate(system, 'provisional key'),
+      createOrganization(system),
+      createAgentOrganization(system, 'unverified organization'),
+      createAgentOrganization(system, 'provisional key'),
     ])
     shared = { tenant, 'unverified organization': unverified, 'provisional key': provisional }
     otherInbox = (await system.tenant.client.inboxes.create({})).inboxId
@@ -84,11 +84,11 @@ describe('the running system answers as the route table says', () => {
       questions.map(async (question) => {
         const { credential, permitted } = question
         const expected = accessOf(operation, prefix, credential, permitted)
-        const estate = await estateFor(operation, question, expected)
-        const named = await namesFor(estate, operation, expected)
-        // What is refused at the edge is refused before anything of the body is read (identity 1.11).
+        const organization = await organizationFor(operation, question, expected)
+        const named = await namesFor(organization, operation, expected)
+        // The edge rejects a request before it reads the body (identity 1.11).
         const broken = refusedAtEdge(expected) ? BROKEN_BODY : undefined
-        const observed = await ask(estate, operation, prefix, question, named, broken)
+        const observed = await ask(organization, operation, prefix, question, named, broken)
         return { asked: { credential, permitted }, expected, observed }
       }),
     )
@@ -116,36 +116,42 @@ describe('the running system answers as the route table says', () => {
     }
   })
 
-  /** What a request may use up is made for it; all others ask for the same things. */
-  async function estateFor(
+  /** A request that uses something up gets an organization of its own; all others share one. */
+  async function organizationFor(
     operation: OperationDefinition,
     { credential }: Question,
     { code }: Access,
-  ): Promise<Estate> {
+  ): Promise<TestOrganization> {
     const agent = agentOf(credential)
-    const { endsEstate, fresh } = rightCall(operation)
-    if (agent === undefined) return endsEstate && code === undefined ? buildEstate(system) : shared.tenant
-    return (endsEstate || fresh) && code === undefined ? buildAgentEstate(system, agent) : shared[agent]
+    const { endsOrganization, fresh } = rightCall(operation)
+    if (agent === undefined) return endsOrganization && code === undefined ? createOrganization(system) : shared.tenant
+    return (endsOrganization || fresh) && code === undefined ? createAgentOrganization(system, agent) : shared[agent]
   }
 
-  async function namesFor(estate: Estate, operation: OperationDefinition, { code }: Access): Promise<Names> {
+  async function namesFor(
+    organization: TestOrganization,
+    operation: OperationDefinition,
+    { code }: Access,
+  ): Promise<Names> {
     const { fresh } = rightCall(operation)
-    return fresh === undefined || code !== undefined ? estate.named : { ...estate.named, ...(await fresh(estate)) }
+    return fresh === undefined || code !== undefined
+      ? organization.named
+      : { ...organization.named, ...(await fresh(organization)) }
   }
 
   async function ask(
-    estate: Estate,
+    organization: TestOrganization,
     operation: OperationDefinition,
     prefix: Tier,
     { credential, permitted }: Question,
     named: Names,
     broken?: string,
   ): Promise<Observed> {
-    const asking = await asker(estate, credential, grantFor(operation, credential, permitted))
+    const asking = await asker(organization, credential, grantFor(operation, credential, permitted))
     if (operation.response === UPGRADE) return { status: await handshake(await asking.handshake()), wrong: [] }
     const { body, query = '' } = rightCall(operation)
     const path = `${pathTo(operation, prefix, named)}${query}`
-    const answer = await asking.request(operation.method, path, body && (broken ?? (await body(estate))))
+    const answer = await asking.request(operation.method, path, body && (broken ?? (await body(organization))))
     const { code, message } = answer.body
     return {
       status: answer.status,
@@ -155,24 +161,24 @@ describe('the running system answers as the route table says', () => {
     }
   }
 
-  /** Requests of a credential, and the headers with which it asks for a stream. */
-  async function asker(estate: Estate, credential: Credential, grant: PermissionGrant | undefined) {
+  /** Requests of a credential, and the headers of its stream handshake. */
+  async function asker(organization: TestOrganization, credential: Credential, grant: PermissionGrant | undefined) {
     if (credential === 'public key') {
-      const { request, headers } = await estate.signerOf(grant)
-      return { request, handshake: () => headers('GET', new URL(system.place.streamUrl).pathname) }
+      const { request, headers } = await organization.signerOf(grant)
+      return { request, handshake: () => headers('GET', new URL(system.endpoints.streamUrl).pathname) }
     }
-    const key = await estate.keyOf(credential, grant)
-    const api = new Api(system.place.gatewayUrl, key)
+    const key = await organization.keyOf(credential, grant)
+    const api = new Api(system.endpoints.gatewayUrl, key)
     return {
       request: (method: string, path: string, body?: unknown) => api.request(method, path, { body }),
       handshake: async (): Promise<Readonly<Record<string, string>>> => (key ? { authorization: `Bearer ${key}` } : {}),
     }
   }
 
-  /** The status of a request for a stream. */
+  /** The status of a stream handshake. */
   async function handshake(headers: Readonly<Record<string, string>>): Promise<number> {
     try {
-      const stream = await StreamClient.open(system.place.streamUrl, { headers })
+      const stream = await StreamClient.open(system.endpoints.streamUrl, { headers })
       await stream.close()
       return 101
     } catch (error) {
@@ -195,7 +201,7 @@ function agentOf(credential: Credential): AgentCredential | undefined {
   return credential === 'unverified organization' || credential === 'provisional key' ? credential : undefined
 }
 
-/** With the permission means with no other, without it means with all others. */
+/** "With the permission" means with no other; "without it" means with all others. */
 function grantFor(
   operation: OperationDefinition,
   credential: Credential,
@@ -207,14 +213,14 @@ function grantFor(
   return Object.fromEntries(grantable.map((name) => [name, (name === permission) === permitted]))
 }
 
-/** Names of the estate in an answer to somebody whom they do not concern; a pod is no secret from its inboxes. */
+/** Names of the organization in a response to a foreign credential. The pod is not secret to keys of its inboxes. */
 function leaks({ body }: Answer, credential: Credential, named: Names): string[] {
   if (!credential.startsWith('foreign')) return []
   const text = JSON.stringify(body)
   return Object.entries(named).flatMap(([name, value]) => (name !== 'pod_id' && text.includes(value) ? [value] : []))
 }
 
-/** A refusal for lack of a right says which one; to a key that has to be verified first, how. */
+/** An error for a missing permission names the permission, or says how the key is verified. */
 function withoutAdvice({ body }: Answer, operation: OperationDefinition, credential: Credential): string[] {
   if (body['code'] !== 'missing_permission') return []
   const demanded = demandedPermission(operation, credential)

@@ -13,14 +13,14 @@ describe('a verification code', () => {
     for (let human = 0; human < 3; human++) {
       const human_email = system.peer.address(newUsername('human'))
       const username = newUsername('agent')
-      const answer = await new Api(system.place.gatewayUrl).post('/v0/agent/sign-up', { username, human_email })
+      const answer = await new Api(system.endpoints.gatewayUrl).post('/v0/agent/sign-up', { username, human_email })
       expect(answer.status).toBe(200)
       codes.push(await codeFor(system.peer, human_email))
     }
     const [first = '', second = '', third = ''] = codes
     const texts = { 'text of the mail': `code is ${first}`, 'text of another': `code is ${second}` }
-    const blobs = path.join(system.place.logs, '../blobs')
-    const traces = await findTraces(system.place, blobs, { first, second, third, ...texts })
+    const blobs = path.join(system.endpoints.logs, '../blobs')
+    const traces = await findTraces(system.endpoints, blobs, { first, second, third, ...texts })
     expect(traces.filter(({ marker }) => marker in texts)).toEqual([])
     // Six digits alone are found by chance in ids and times, but hardly all three in one place.
     const byPlace = Map.groupBy(traces, ({ place }) => place)

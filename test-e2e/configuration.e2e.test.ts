@@ -4,7 +4,7 @@ import { SERVICES, type ServiceName } from '@restante/contracts'
 import { root } from '@restante/local/settings.ts'
 import { serviceCommand } from '@restante/service'
 
-/** Runs a service with nothing but these variables, until it ends. */
+/** Runs a service with only these variables, until it exits. */
 function run(
   service: ServiceName,
   environment: Record<string, string>,
@@ -34,7 +34,7 @@ describe('a wrong configuration', () => {
     expect(heading).toBe(`${service}: Invalid configuration:`)
     const named = problems.map((line) => /^ {2}- ([A-Z_]+) /.exec(line)?.[1])
     expect(named).toEqual(expect.arrayContaining(['PORT', 'DATABASE_URL', 'SHUTDOWN_GRACE']))
-    // Those that are missing are named too, and nothing but variables is.
+    // Missing variables are named too, and nothing else is.
     expect(named.length).toBeGreaterThan(4)
     expect(named).not.toContain(undefined)
   })

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { LIMITS, type OperationDefinition, operations, PREFIX, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
 import type { Answer } from './support/api.ts'
-import { buildEstate, type Estate, pathTo } from './support/estate.ts'
 import { mailTo } from './support/mail.ts'
+import { createOrganization, pathTo, type TestOrganization } from './support/organizations.ts'
 import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
 
@@ -16,23 +16,23 @@ const routes = Object.values<OperationDefinition>(operations)
 const withKey = routes.filter(({ operation }) => operation.authentication === 'key')
 const reads = withKey.filter(({ operation }) => operation.method === 'GET')
 const lists = reads.filter(({ operation }) => 'page_token' in operation.query.shape && !operation.path.includes('{'))
-/** Those that an ordinary organization may call. */
+/** Operations that an ordinary organization may call. */
 const takingBody = withKey.filter(
   ({ operation }) => operation.body !== undefined && operation.permission !== 'agent_verify',
 )
 
-/** Entries of each list, at every prefix. */
+/** Number of entries of each list, at every prefix. */
 const ENTRIES = 3
-/** What searches look for. */
+/** The search term. */
 const FOUND = 'box'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 describe('every operation keeps to the conventions', () => {
   const system = useSystem()
-  let estate: Estate
+  let organization: TestOrganization
   beforeAll(async () => {
-    estate = await buildEstate(system)
-    await fill(estate)
+    organization = await createOrganization(system)
+    await fill(organization)
   }, 60_000)
 
   describe('of the wire', () => {
@@ -40,7 +40,7 @@ describe('every operation keeps to the conventions', () => {
       const path = pathOf(operation, prefix)
       const [get, head] = await Promise.all(
         ['GET', 'HEAD'].map((method) =>
-          estate.owner.request(method, path, { headers: { 'accept-encoding': 'identity' } }),
+          organization.owner.request(method, path, { headers: { 'accept-encoding': 'identity' } }),
         ),
       )
       expect(describeContent(head)).toEqual(describeContent(get))
@@ -48,19 +48,19 @@ describe('every operation keeps to the conventions', () => {
 
     it.each(reads)('$name: one trailing slash is tolerated, two are not', async ({ operation, prefix }) => {
       const [path, query = ''] = pathOf(operation, prefix).split('?')
-      expect((await estate.owner.get(`${path}/?${query}`)).status).toBe(operation.status)
-      expectNoRoute(await estate.owner.get(`${path}//?${query}`))
+      expect((await organization.owner.get(`${path}/?${query}`)).status).toBe(operation.status)
+      expectNoRoute(await organization.owner.get(`${path}//?${query}`))
     })
 
     it.each(reads)('$name: unknown parameters and headers are ignored', async ({ operation, prefix }) => {
       const path = pathOf(operation, prefix)
       const headers = { 'x-fern-language': 'JavaScript', 'x-fern-sdk-version': '0', 'idempotency-key': 'no good' }
-      const answer = await estate.owner.get(withQuery(path, 'unheard_of=1'), { headers })
+      const answer = await organization.owner.get(withQuery(path, 'unheard_of=1'), { headers })
       expect(answer.status).toBe(operation.status)
     })
 
     it.each(withKey)('$name: success and errors have the headers of the API', async ({ operation, prefix }) => {
-      const refused = await estate.owner.request(operation.method, pathOf(operation, prefix), {
+      const refused = await organization.owner.request(operation.method, pathOf(operation, prefix), {
         headers: { authorization: 'Bearer am_us_unknown' },
       })
       expect(refused).toMatchObject({
@@ -74,11 +74,11 @@ describe('every operation keeps to the conventions', () => {
       expect(refused.headers.get('x-should-retry')).toBe('false')
       expectHeaders(refused)
       if (operation.method !== 'GET') return
-      expectHeaders(await estate.owner.get(pathOf(operation, prefix)))
+      expectHeaders(await organization.owner.get(pathOf(operation, prefix)))
     })
 
     it.each(routes)('$name: a preflight needs no key', async ({ operation, prefix }) => {
-      const answer = await estate.owner.request('OPTIONS', pathOf(operation, prefix), {
+      const answer = await organization.owner.request('OPTIONS', pathOf(operation, prefix), {
         headers: { authorization: '' },
       })
       expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
@@ -87,7 +87,7 @@ describe('every operation keeps to the conventions', () => {
     it('an unsupported method has no route, and the supported ones are named', async () => {
       for (const [path, methods] of methodsByPath()) {
         const other = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((method) => !methods.includes(method)) ?? 'PUT'
-        const answer = await estate.owner.request(other, path)
+        const answer = await organization.owner.request(other, path)
         expectNoRoute(answer)
         expect([path, new Set(answer.headers.get('allow')?.split(', '))]).toEqual([
           path,
@@ -97,7 +97,7 @@ describe('every operation keeps to the conventions', () => {
     })
 
     it('ids are accepted unencoded, and addresses in any letter case', async () => {
-      const { inbox_id: inbox = '', message_id: message = '' } = estate.named
+      const { inbox_id: inbox = '', message_id: message = '' } = organization.named
       for (const path of [
         `/v0/inboxes/${inbox}/messages/${message}`,
         `/v0/inboxes/${inbox.toUpperCase()}/messages/${message}/`,
@@ -111,8 +111,10 @@ describe('every operation keeps to the conventions', () => {
       const nested = withKey.filter(({ prefix, operation }) => prefix === 'inbox' && operation.path !== '')
       for (const { operation } of nested) {
         const path = `${PREFIX.pod}${PREFIX.inbox.slice('/v0'.length)}${operation.path}`
-        const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(estate.named[name] ?? ''))
-        expectNoRoute(await estate.owner.request(operation.method, filled))
+        const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          encodeURIComponent(organization.named[name] ?? ''),
+        )
+        expectNoRoute(await organization.owner.request(operation.method, filled))
       }
     })
   })
@@ -166,7 +168,7 @@ describe('every operation keeps to the conventions', () => {
       }
       const cap = /threads|messages|drafts/.test(operation.path) ? LIMITS.page.maxMail : LIMITS.page.max
       const above = await ask(operation, prefix, `limit=${cap + 1}`)
-      // A search refuses what a list clamps.
+      // A search rejects a limit that a list reduces.
       if ('q' in operation.query.shape)
         expect(above).toMatchObject({ status: 400, body: { errors: [{ path: ['limit'] }] } })
       else expect(above).toMatchObject({ status: 200, body: { limit: cap } })
@@ -194,18 +196,18 @@ describe('every operation keeps to the conventions', () => {
   })
 
   function pathOf(operation: OperationDefinition, prefix: Tier): string {
-    return `${pathTo(operation, prefix, { ...estate.named, token: 'token' })}${rightCall(operation).query ?? ''}`
+    return `${pathTo(operation, prefix, { ...organization.named, token: 'token' })}${rightCall(operation).query ?? ''}`
   }
 
   function ask(operation: OperationDefinition, prefix: Tier, query: string): Promise<Answer> {
-    return estate.owner.get(withQuery(pathOf(operation, prefix), query))
+    return organization.owner.get(withQuery(pathOf(operation, prefix), query))
   }
 
   function send(operation: OperationDefinition, prefix: Tier, body: unknown, headers: Record<string, string> = {}) {
-    return estate.owner.request(operation.method, pathOf(operation, prefix), { body, headers })
+    return organization.owner.request(operation.method, pathOf(operation, prefix), { body, headers })
   }
 
-  /** One page of a list: its answer, and what identifies its entries. */
+  /** One page of a list: the response, and the ids of its entries. */
   async function page(operation: OperationDefinition, prefix: Tier, query: string) {
     const { status, body } = await ask(operation, prefix, query)
     expect([status, body['code']]).toEqual([200, undefined])
@@ -223,28 +225,28 @@ describe('every operation keeps to the conventions', () => {
     }
   }
 
-  /** Of a request whose path is sent as it is: `fetch` would encode it. */
+  /** The status of a request whose path is sent unchanged; `fetch` would encode it. */
   async function statusOf(path: string): Promise<number | undefined> {
-    const key = await estate.keyOf('organization')
+    const key = await organization.keyOf('organization')
     const headers = { authorization: `Bearer ${key}` }
-    const outgoing = request(`${system.place.gatewayUrl}`, { path, headers }).end()
+    const outgoing = request(`${system.endpoints.gatewayUrl}`, { path, headers }).end()
     const [answer]: IncomingMessage[] = await once(outgoing, 'response')
     answer?.resume()
     return answer?.statusCode
   }
 
-  /** Paths with everything filled in, and the methods that they have. */
+  /** Paths with values for all parameters, and their methods. */
   function methodsByPath(): Map<string, string[]> {
     const found = new Map<string, string[]>()
     for (const { operation, prefix } of routes) {
-      const path = pathTo(operation, prefix, { ...estate.named, token: 'token' })
+      const path = pathTo(operation, prefix, { ...organization.named, token: 'token' })
       found.set(path, [...(found.get(path) ?? []), operation.method])
     }
     return found
   }
 
-  /** As many more of each as a list must hold. */
-  async function fill({ client, named, peer }: Estate): Promise<void> {
+  /** Creates as many of each as a list must contain. */
+  async function fill({ client, named, peer }: TestOrganization): Promise<void> {
     const { inbox_id: inboxId = '', pod_id: podId = '' } = named
     const more = Array.from({ length: ENTRIES }, (_, index) => index)
     await Promise.all(

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import { furnishInbox } from './deletion/furnished-inbox.ts'
+import { seedInbox } from './deletion/seeded-inbox.ts'
 import { findTraces, type Markers, type Trace } from './deletion/traces.ts'
 import { leftBehind, notIn, OF_A_POD, OF_AN_ORGANIZATION } from './deletion/what-stays.ts'
 import { currentRun } from './stack/run.ts'
@@ -19,10 +19,10 @@ describe('deletions above the level of inboxes', () => {
     receiver = system.cleanUp(await new WebhookReceiver().start())
     receiver.always(503)
   })
-  const search = (markers: Markers) => findTraces(system.place, blobs, markers)
+  const search = (markers: Markers) => findTraces(system.endpoints, blobs, markers)
 
   async function uidOf(address: string): Promise<string> {
-    const client = new pg.Client({ connectionString: system.place.databases.gateway })
+    const client = new pg.Client({ connectionString: system.endpoints.databases.gateway })
     await client.connect()
     try {
       const { rows } = await client.query<{ uid: string }>('select uid from inboxes where address = $1', [address])
@@ -32,11 +32,11 @@ describe('deletions above the level of inboxes', () => {
     }
   }
 
-  /** Waits for the purges; what is left tells of itself if they do not come. */
+  /** Waits for the purges. If they do not come, the search reports what is left. */
   async function nothingLeft(find: () => Promise<Trace[]>): Promise<void> {
     const look = async () => {
       const [first] = await find()
-      if (first) throw new Error(`${first.marker} in ${first.place}: ${first.what.slice(0, 500)}`)
+      if (first) throw new Error(`${first.marker} in ${first.endpoints}: ${first.what.slice(0, 500)}`)
       return true
     }
     await waitFor(look, { what: 'the last of it to be purged', timeout: 45_000, interval: 500 })
@@ -55,7 +55,7 @@ describe('deletions above the level of inboxes', () => {
     const narrow = await client.webhooks.create({ ...hook, podIds: [podId] })
     const both = await client.webhooks.create({ ...hook, podIds: [podId, system.tenant.id] })
     const key = await api.post(`/v0/pods/${podId}/api-keys`, {})
-    const stream = await openStream(system.place, String(key.body['api_key']))
+    const stream = await openStream(system.endpoints, String(key.body['api_key']))
     await mailTo(system, inboxId)
     const markers = { pod: podId, name }
     const before = (await search(markers)).map(({ place }) => place)
@@ -81,9 +81,9 @@ describe('deletions above the level of inboxes', () => {
   }, 60_000)
 
   it('an organization leaves nothing once its last message has been delivered or given up', async () => {
-    const tenant = await createTenant(system.place)
+    const tenant = await createTenant(system.endpoints)
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
-    const inbox = await furnishInbox({ tenant, peer: system.peer, neighbour, receiver })
+    const inbox = await seedInbox({ tenant, peer: system.peer, neighbour, receiver })
     const markers = { ...inbox.markers, organization: tenant.id, uid: await uidOf(inbox.inboxId) }
     const before = new Set((await search(markers)).map(({ place }) => place))
     for (const place of [
@@ -93,7 +93,7 @@ describe('deletions above the level of inboxes', () => {
       'webhooks-dispatcher.webhooks',
     ])
       expect(before).toContain(place)
-    await operate(system.place, 'organizations', 'delete', tenant.id, '--yes', '--wait')
+    await operate(system.endpoints, 'organizations', 'delete', tenant.id, '--yes', '--wait')
     expect((await tenant.api.get('/v0/auth/me')).status).toBe(401)
     await nothingLeft(async () => notIn(OF_AN_ORGANIZATION, await search(markers)))
   }, 90_000)

@@ -15,20 +15,20 @@ import { clientOf, newUsername } from './support/tenants.ts'
 const INSTALL_TIMEOUT = 180_000
 const NEEDS = { programs: ['curl', 'swaks', 'python3'], missing: missingPython() }
 
-/** What stands in the place of the names of a document: each run has addresses that nobody has had before. */
+/** Replacements for the names of a document: each run uses addresses that did not exist before. */
 interface Cast {
   readonly text: (code: string) => string
   readonly inboxId: string
   readonly human: string
 }
 
-function castFor({ place, peer }: Suite, api: string): Cast {
+function castFor({ endpoints, peer }: Suite, api: string): Cast {
   const [desk, sales, signed] = [newUsername('desk'), newUsername('sales'), newUsername('signed')]
   const human = peer.address(newUsername('human'))
   const replaced: readonly (readonly [string, string])[] = [
     ['http://127.0.0.1:3000', api],
     ['ws://127.0.0.1:3000', api.replace('http', 'ws')],
-    ['127.0.0.1:2525', `127.0.0.1:${place.smtpPort}`],
+    ['127.0.0.1:2525', `127.0.0.1:${endpoints.smtpPort}`],
     ['you@people.test', human],
     ['ada@example.org', peer.address('ada')],
     ['desk@', `${desk}@`],
@@ -38,12 +38,12 @@ function castFor({ place, peer }: Suite, api: string): Cast {
   ]
   return {
     text: (code) => replaced.reduce((text, [written, real]) => text.replaceAll(written, real), code),
-    inboxId: `${desk}@${place.domain}`,
+    inboxId: `${desk}@${endpoints.domain}`,
     human,
   }
 }
 
-/** A program of a document that runs, with what it has printed so far. */
+/** A running program of a document, with its output so far. */
 class Running {
   readonly child: ChildProcess
   printed = ''
@@ -63,7 +63,7 @@ class Running {
     })
   }
 
-  /** @returns what it printed. @throws Error unless it ends well. */
+  /** @returns its output. @throws Error unless it exits with 0. */
   async end(): Promise<string> {
     const [code] = await once(this.child, 'close')
     if (code !== 0) throw new Error(`it ended with ${code}: ${this.complaints}`)
@@ -107,7 +107,7 @@ describeWith(NEEDS, 'the examples', () => {
     }
   }
 
-  /** An example that uses `client` stands below the one that makes it. */
+  /** An example that uses `client` follows the one that creates it. */
   function whole(example: Example, all: readonly Example[]): Example {
     if (!/\bclient\./.test(example.code) || /^(const )?client = /m.test(example.code)) return example
     const [first] = all.filter(({ language, code }) => language === example.language && /client = /.test(code))
@@ -135,7 +135,7 @@ describeWith(NEEDS, 'the examples', () => {
 
   it('of README run from top to bottom: sign-up, a mail by SMTP, reading it with each client', async () => {
     const all = await examplesIn('README.md')
-    const cast = castFor(system, system.place.gatewayUrl)
+    const cast = castFor(system, system.endpoints.gatewayUrl)
     let key = ''
     for (const example of all) {
       const lines = example.code.trim().split('\n')
@@ -145,14 +145,14 @@ describeWith(NEEDS, 'the examples', () => {
       expect(printed).not.toContain('"code":')
       if (code.includes('sign-up')) key = JSON.parse(printed).api_key
     }
-    const client = clientOf(system.place, key)
+    const client = clientOf(system.endpoints, key)
     const arrived = async () => (await client.inboxes.messages.list(cast.inboxId)).messages[0]
     expect(await waitFor(arrived, { what: 'the mail of the README' })).toMatchObject({ subject: 'Hello' })
   }, 60_000)
 
   it('of the guide run from top to bottom for one agent', async () => {
     const all = await examplesIn('docs/guide-agents.md')
-    const base = system.place.gatewayUrl
+    const base = system.endpoints.gatewayUrl
     const cast = castFor(system, base)
     const ran: string[] = []
     let key = system.tenant.key
@@ -161,11 +161,14 @@ describeWith(NEEDS, 'the examples', () => {
       let code = cast.text(whole(example, all).code)
       if (code.includes('otp_code')) code = code.replace('123456', await codeFor(system.peer, cast.human))
       if (code.includes('%3Cid%40host%3E')) {
-        const { messageId } = await mailTo({ ...system, tenant: { client: clientOf(system.place, key) } }, cast.inboxId)
+        const { messageId } = await mailTo(
+          { ...system, tenant: { client: clientOf(system.endpoints, key) } },
+          cast.inboxId,
+        )
         code = code.replace('%3Cid%40host%3E', encodeURIComponent(messageId))
       }
       const printed = await start({ ...example, code }, { API_KEY: key, BASE: base }).end()
-      // Every refusal has a code, and every answer to curl is a document.
+      // Every error has a code, and every response to curl is a document.
       expect([code, printed]).toEqual([code, expect.not.stringContaining('"code":"')])
       if (code.includes('sign-up')) key = JSON.parse(printed).api_key
       ran.push(example.language)
@@ -180,8 +183,8 @@ describeWith(NEEDS, 'the examples', () => {
       const all = await examplesIn('docs/guide-agents.md')
       const [example] = all.filter((one) => one.language === language && one.code.includes('websockets.connect'))
       if (example === undefined) throw new Error(`the guide has no stream in ${language}`)
-      const wire = await Wire.to(system.place.gatewayUrl)
-      const through = new URL(wire.through(system.place.gatewayUrl)).origin
+      const wire = await Wire.to(system.endpoints.gatewayUrl)
+      const through = new URL(wire.through(system.endpoints.gatewayUrl)).origin
       const { inboxId } = await system.tenant.client.inboxes.create({})
       const code = castFor(system, through).text(whole(example, all).code)
       const program = start({ ...example, code }, { API_KEY: system.tenant.key })

@@ -9,7 +9,7 @@ import { letCodesBeMailed } from './support/time.ts'
 describe('an agent that signs up', () => {
   const system = useSystem()
   const newHuman = () => system.peer.address(newUsername('human'))
-  const anonymous = () => new Api(system.place.gatewayUrl)
+  const anonymous = () => new Api(system.endpoints.gatewayUrl)
 
   async function signUp(body: { username?: string; human_email?: string } = {}) {
     const answer = await anonymous().post('/v0/agent/sign-up', { username: newUsername('agent'), ...body })
@@ -19,8 +19,8 @@ describe('an agent that signs up', () => {
       key,
       organizationId: String(answer.body['organization_id']),
       inboxId: String(answer.body['inbox_id']),
-      api: new Api(system.place.gatewayUrl, key),
-      client: clientOf(system.place, key),
+      api: new Api(system.endpoints.gatewayUrl, key),
+      client: clientOf(system.endpoints, key),
     }
   }
 
@@ -129,7 +129,7 @@ describe('an agent that signs up', () => {
     const owner = await signUp({ human_email: human })
     await mailTo({ tenant: owner, peer: system.peer }, owner.inboxId)
     await codeOf(human)
-    await letCodesBeMailed(system.place)
+    await letCodesBeMailed(system.endpoints)
     const claimant = await signUp({ human_email: human })
     expect(claimant.inboxId).toBe(owner.inboxId)
     expect(await claimant.api.get('/v0/auth/me')).toMatchObject({ status: 200 })
@@ -151,7 +151,7 @@ describe('an agent that signs up', () => {
     expect(await post({ username })).toMatchObject({ status: 403, body: { code: 'resource_taken' } })
     expect(await post({ username: 'postmaster' })).toMatchObject({ status: 403, body: { code: 'resource_taken' } })
     expect(await post({ username: 'a b' })).toMatchObject({ status: 400, body: { errors: [{ path: ['username'] }] } })
-    for (const human_email of ['human@example.com', `human@${system.place.domain}`, 'nobody']) {
+    for (const human_email of ['human@example.com', `human@${system.endpoints.domain}`, 'nobody']) {
       expect(await post({ username: newUsername(), human_email })).toMatchObject({
         status: 400,
         body: { errors: [{ path: ['human_email'] }] },
@@ -162,7 +162,7 @@ describe('an agent that signs up', () => {
 
 describe('keys', () => {
   const system = useSystem()
-  const asKey = (created: object) => new Api(system.place.gatewayUrl, secretOf(created))
+  const asKey = (created: object) => new Api(system.endpoints.gatewayUrl, secretOf(created))
 
   it('create only keys with rights of their own', async () => {
     const minter = asKey(
@@ -207,7 +207,7 @@ describe('keys', () => {
   it('end when they expire, and within a second of their deletion', async () => {
     const expires_at = new Date(Date.now() + 1_000).toISOString()
     const created = await system.tenant.api.post('/v0/api-keys', { expires_at })
-    const expiring = new Api(system.place.gatewayUrl, String(created.body['api_key']))
+    const expiring = new Api(system.endpoints.gatewayUrl, String(created.body['api_key']))
     expect(await expiring.get('/v0/auth/me')).toMatchObject({ status: 200 })
     await waitFor(async () => (await expiring.get('/v0/auth/me')).body['code'] === 'api_key_expired', {
       what: 'the key to expire',
@@ -233,7 +233,7 @@ describe('keys', () => {
     const reader = asKey(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
     const first = await sender.post(path, body, { headers })
     expect(first.status).toBe(200)
-    // The space of keys is the organization's: whoever may send gets the answer of the first time.
+    // Idempotency keys belong to the organization: any credential that may send gets the first response.
     expect(await system.tenant.api.post(path, body, { headers })).toMatchObject({ status: 200, body: first.body })
     expect(await reader.post(path, body, { headers })).toMatchObject({
       status: 403,
@@ -250,7 +250,7 @@ describe('keys', () => {
 
   it('are distinguished from invalid ones', async () => {
     const answer = (authorization?: string) =>
-      new Api(system.place.gatewayUrl).get('/v0/auth/me', {
+      new Api(system.endpoints.gatewayUrl).get('/v0/auth/me', {
         headers: authorization === undefined ? {} : { authorization },
       })
     expect(await answer()).toMatchObject({ status: 401, body: { code: 'missing_authorization' } })

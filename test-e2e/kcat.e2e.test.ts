@@ -12,7 +12,7 @@ interface Printed {
   readonly value: string
 }
 
-/** What a person sees of a topic: `kcat -C -e -f '%h\n%k\n%s\n'`. */
+/** The output of `kcat -C -e -f '%h\n%k\n%s\n'` for a topic. */
 async function read(topic: string): Promise<Printed[]> {
   const printed = await output('kcat', [
     ...['-b', engines.kafkaBrokers.join(','), '-t', topic, '-C', '-q', '-o', 'beginning', '-e'],
@@ -35,7 +35,7 @@ function pair(text: string): [string, string] {
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
-  /** Something for each topic: mail in, mail out, and a report about mail that went out. */
+  /** Produces events on each topic: mail in, mail out, and a report about sent mail. */
   beforeAll(async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
@@ -52,7 +52,7 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
   it.each(Object.values(topics))('shows readable JSON and the CloudEvents headers on $name', async (topic) => {
     const records = await waitFor(
       async () => {
-        const found = await read(system.place.topicPrefix + topic.name)
+        const found = await read(system.endpoints.topicPrefix + topic.name)
         return found.length > 0 && found
       },
       { what: `a record on ${topic.name}` },
@@ -72,7 +72,7 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
   })
 
   it('shows public events as webhooks and streams deliver them, under their event_id', async () => {
-    const records = await read(`${system.place.topicPrefix}mail.messages`)
+    const records = await read(`${system.endpoints.topicPrefix}mail.messages`)
     const received = records.find(({ headers }) => headers.get('ce_type') === 'message.received')
     expect(JSON.parse(received?.value ?? '{}')).toMatchObject({
       type: 'event',
@@ -84,7 +84,7 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
   it('shows no secret of a key', async () => {
     const { apiKeyId } = await system.tenant.client.apiKeys.create({})
     const credential = await waitFor(
-      async () => (await read(`${system.place.topicPrefix}tenancy`)).find(({ value }) => value.includes(apiKeyId)),
+      async () => (await read(`${system.endpoints.topicPrefix}tenancy`)).find(({ value }) => value.includes(apiKeyId)),
       { what: 'the new key on the topic' },
     )
     expect(credential.value).not.toMatch(/am_us_[0-9a-f]{64}|secret|hash/)

@@ -8,7 +8,7 @@ import { codeFor, mailTo } from './support/mail.ts'
 import { useSystem } from './support/suite.ts'
 import { createTenant, newUsername } from './support/tenants.ts'
 
-/** Where words of a mail come from, well-formed or not. */
+/** Mails with secret words, well-formed or not. */
 const PLACES = [
   'subject that came',
   'text that came',
@@ -23,21 +23,21 @@ const PLACES = [
   'text of a search',
 ] as const
 
-/** A word that is nowhere else. */
+/** A unique word. */
 const word = () => `w${randomBytes(12).toString('hex')}`
 
-/** A key without its beginning, which lists show. */
+/** A key without its prefix, which lists show. */
 const secretOf = (key: string) => key.slice(API_KEY_PREFIX_LENGTH)
 
 describe('the logs of all services', () => {
   const system = useSystem()
   async function logs(): Promise<{ name: string; text: string }[]> {
-    const { logs: folder } = system.place
+    const { logs: folder } = system.endpoints
     const names = await readdir(folder)
     return Promise.all(names.map(async (name) => ({ name, text: await readFile(path.join(folder, name), 'utf8') })))
   }
 
-  /** Until every service has written what it has to say of the things before. */
+  /** Waits until every service has logged the previous requests. */
   async function written(api: Api): Promise<void> {
     const id = word()
     await api.get('/v0/threads', { headers: { 'x-request-id': id } })
@@ -46,13 +46,13 @@ describe('the logs of all services', () => {
   }
 
   it('contain no key, however it was sent', async () => {
-    const { key, api } = await createTenant(system.place)
+    const { key, api } = await createTenant(system.endpoints)
     const created = await api.post('/v0/api-keys', {})
     const second = String(created.body['api_key'])
     const wrong = `${key.slice(0, -6)}${key.endsWith('0'.repeat(6)) ? '1'.repeat(6) : '0'.repeat(6)}`
-    const nobody = new Api(system.place.gatewayUrl)
-    await new Api(system.place.gatewayUrl, second).get('/v0/auth/me')
-    await new Api(system.place.gatewayUrl, wrong).get('/v0/auth/me')
+    const nobody = new Api(system.endpoints.gatewayUrl)
+    await new Api(system.endpoints.gatewayUrl, second).get('/v0/auth/me')
+    await new Api(system.endpoints.gatewayUrl, wrong).get('/v0/auth/me')
     await nobody.get(`/v0/auth/me?api_key=${key}`)
     for (const authorization of [`Basic ${key}`, key, `Bearer ${key} x`, `bearer ${key}`]) {
       await nobody.get('/v0/auth/me', { headers: { authorization } })
@@ -61,10 +61,10 @@ describe('the logs of all services', () => {
     await api.get(`/v0/threads?page_token=${key}`)
     await api.post('/v0/inboxes', { username: key, client_id: `${key}@` })
     await api.post('/v0/inboxes', `{"api_key":"${key}`)
-    const stream = await StreamClient.open(`${system.place.streamUrl}?api_key=${second}`)
+    const stream = await StreamClient.open(`${system.endpoints.streamUrl}?api_key=${second}`)
     await stream.ask({ type: 'subscribe', inbox_ids: [key] })
     await stream.close()
-    await expect(StreamClient.open(`${system.place.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(
+    await expect(StreamClient.open(`${system.endpoints.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(
       HandshakeRefusedError,
     )
     await written(api)
@@ -83,8 +83,8 @@ describe('the logs of all services', () => {
       headers: { 'X-Token': token },
     })
     const { inboxId } = await client.inboxes.create({})
-    const words = Object.fromEntries(PLACES.map((place) => [place, word()]))
-    const hidden = (place: (typeof PLACES)[number]) => String(words[place])
+    const words = Object.fromEntries(PLACES.map((endpoints) => [endpoints, word()]))
+    const hidden = (endpoints: (typeof PLACES)[number]) => String(words[endpoints])
     const message = await mailTo(system, inboxId, {
       subject: hidden('subject that came'),
       text: hidden('text that came'),
@@ -109,20 +109,20 @@ describe('the logs of all services', () => {
 
   it('contain no verification code', async () => {
     const human_email = system.peer.address(newUsername('human'))
-    const nobody = new Api(system.place.gatewayUrl)
+    const nobody = new Api(system.endpoints.gatewayUrl)
     const { body } = await nobody.post('/v0/agent/sign-up', { username: newUsername('agent'), human_email })
     const key = String(body['api_key'])
-    const api = new Api(system.place.gatewayUrl, key)
+    const api = new Api(system.endpoints.gatewayUrl, key)
     const code = await codeFor(system.peer, human_email)
     expect((await api.post('/v0/agent/verify', { otp_code: code })).status).toBe(200)
     await written(api)
     await expectNone({ key: secretOf(key) })
-    // Six digits may be part of some number; as a word of their own they are the code.
+    // Six digits may be part of another number; as a separate word they are the code.
     const found = (await logs()).filter(({ text }) => new RegExp(`[\\s"':]${code}[\\s"'.,\\\\]`).test(text))
     expect(found.map(({ name }) => name)).toEqual([])
   })
 
-  /** @param hidden what no log may hold, by what it is. */
+  /** @param hidden texts that no log may contain, by their meaning. */
   async function expectNone(hidden: Readonly<Record<string, string>>): Promise<void> {
     for (const { name, text } of await logs()) {
       const found = Object.keys(hidden).filter((what) => text.includes(hidden[what] ?? ''))

@@ -12,7 +12,7 @@ describe('incoming mail', () => {
   const labelled = (inboxId: string, include: object = {}) =>
     system.tenant.client.inboxes.messages.list(inboxId, { ascending: true, ...include })
 
-  /** Sends a mail that carries a Message-ID of ours, and returns that id. */
+  /** Sends a mail with a Message-ID of its own, and returns that id. */
   async function send(mail: Parameters<typeof system.peer.send>[0]): Promise<string> {
     const messageId = newId()
     await system.peer.send({ subject: 'Mail', text: 'Text', messageId, ...mail })
@@ -21,15 +21,15 @@ describe('incoming mail', () => {
 
   describe('at SMTP', () => {
     it('refuses a recipient that does not exist with 550', async () => {
-      const session = await SmtpSession.open(system.place.smtpPort)
-      const reply = await session.envelope('human@elsewhere.test', `nobody@${system.place.domain}`)
+      const session = await SmtpSession.open(system.endpoints.smtpPort)
+      const reply = await session.envelope('human@elsewhere.test', `nobody@${system.endpoints.domain}`)
       expect(reply).toMatchObject({ code: 550, text: expect.stringMatching(/^5\.1\.1 /) })
       expect(await session.command('RCPT TO:<human@elsewhere.test>')).toMatchObject({ code: 550 })
       await session.quit()
     })
 
     it('refuses a mail that announces more than 40 MB with 552', async () => {
-      const session = await SmtpSession.open(system.place.smtpPort)
+      const session = await SmtpSession.open(system.endpoints.smtpPort)
       await session.command('EHLO client.test')
       const reply = await session.command(`MAIL FROM:<human@elsewhere.test> SIZE=${40 * 1024 * 1024 + 1}`)
       expect(reply).toMatchObject({ code: 552, text: expect.stringMatching(/^5\.3\.4 /) })
@@ -56,7 +56,7 @@ describe('incoming mail', () => {
     it('drops mail for a paused inbox permanently, without an event', async () => {
       const inboxId = await newInbox()
       const path = `/v0/inboxes/${encodeURIComponent(inboxId)}`
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
+      const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
       await system.tenant.api.patch(path, { status: 'paused' })
       await send({ to: inboxId, subject: 'Swallowed' })
       await system.tenant.api.patch(path, { status: 'active' })
@@ -88,7 +88,7 @@ describe('incoming mail', () => {
         eventTypes: ['message.received'],
         inboxIds: [inboxId],
       })
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
+      const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
       const messageId = await send({ to: `Desk <${inboxId}>`, subject: 'Order 1182', text: 'Where is it?' })
       const event = await stream.next(() => true, { what: 'the event on the stream' })
       const read = await system.tenant.client.inboxes.messages.get(inboxId, messageId)
@@ -113,7 +113,7 @@ describe('incoming mail', () => {
 
     it('arrives within two seconds of the 250', async () => {
       const inboxId = await newInbox()
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
+      const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
       await send({ to: inboxId })
       await stream.next(() => true, { what: 'the event', timeout: 2_000 })
       await stream.close()
@@ -164,11 +164,17 @@ describe('incoming mail', () => {
   describe('sender authentication', () => {
     it('labels unauthenticated mail, and keeps it out of the ordinary list and event', async () => {
       const inboxId = await newInbox()
-      const stream = await openStream(system.place, system.tenant.key, {
+      const stream = await openStream(system.endpoints, system.tenant.key, {
         inbox_ids: [inboxId],
         event_types: ['message.received.unauthenticated'],
       })
-      await sendMail({ port: system.place.smtpPort, from: 'who@anywhere.test', to: inboxId, subject: '?', text: '?' })
+      await sendMail({
+        port: system.endpoints.smtpPort,
+        from: 'who@anywhere.test',
+        to: inboxId,
+        subject: '?',
+        text: '?',
+      })
       const event = await stream.next(() => true, { what: 'the event of the unauthenticated mail' })
       expect(event).toMatchObject({
         event_type: 'message.received.unauthenticated',
@@ -182,7 +188,7 @@ describe('incoming mail', () => {
     it("discards failing mail when the sender's domain requests that", async () => {
       const inboxId = await newInbox()
       await sendMail({
-        port: system.place.smtpPort,
+        port: system.endpoints.smtpPort,
         from: `boss@${STRICT_DOMAIN}`,
         to: inboxId,
         subject: 'Pay',

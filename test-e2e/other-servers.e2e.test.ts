@@ -4,7 +4,7 @@ import { Postfix } from './support/postfix.ts'
 import { describeWith, output } from './support/programs.ts'
 import { useSystem } from './support/suite.ts'
 
-/** Where another mail server listens, and what its domain is called. */
+/** Address and domain of another mail server. */
 const newPeer = () => [randomInt(1, 255), randomInt(1, 255)] as const
 
 describeWith({ programs: ['swaks'] }, 'swaks', () => {
@@ -14,7 +14,7 @@ describeWith({ programs: ['swaks'] }, 'swaks', () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     const transcript = await output('swaks', [
-      ...['--server', `127.0.0.1:${system.place.smtpPort}`, '--local-interface', system.peer.server.host],
+      ...['--server', `127.0.0.1:${system.endpoints.smtpPort}`, '--local-interface', system.peer.server.host],
       ...['--from', system.peer.address(), '--to', inboxId],
       ...['--h-Subject', subject, '--body', 'Hello from the command line.', ...options],
     ])
@@ -48,7 +48,7 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
   const system = useSystem()
   let postfix: Postfix
   beforeAll(async () => {
-    postfix = system.cleanUp(await Postfix.start(system.place, ...newPeer()))
+    postfix = system.cleanUp(await Postfix.start(system.endpoints, ...newPeer()))
   })
 
   const submit = (to: string, subject: string) =>
@@ -72,8 +72,8 @@ describeWith({ programs: ['postfix'], root: true }, 'Postfix', () => {
     expect(message.labels).toEqual(['received', 'unread'])
   })
 
-  it('is told at once that a recipient is unknown', async () => {
-    await submit(`nobody-here@${system.place.domain}`, 'To nobody')
+  it('gets an immediate refusal of an unknown recipient', async () => {
+    await submit(`nobody-here@${system.endpoints.domain}`, 'To nobody')
     const log = await waitFor(
       async () => ((await postfix.log()).includes('status=bounced') ? postfix.log() : undefined),
       {

@@ -13,9 +13,9 @@ import { START_TIMEOUT } from './stack/connect.ts'
 import { currentRun } from './stack/run.ts'
 import { System } from './stack/system.ts'
 
-/** These tests look at processes, search every table and kill services, so other files do not share this system. */
+/** These tests inspect processes, search every table and kill services, so other files do not share this system. */
 const state = `${currentRun().folder}-own`
-/** What is accepted is not given up while a test looks at it. */
+/** Accepted mail is not given up during a test. */
 const environment = { RETRY_FOR: '1h' }
 
 describe('a system of its own', () => {
@@ -37,7 +37,7 @@ describe('a system of its own', () => {
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
 })
 
-/** Loads a service without running it, as its image does: the compiler is in the memory of a first start only. */
+/** Loads a service without running it, as its image does, because only a first start has the compiler in memory. */
 async function compile(service: ServiceName): Promise<void> {
   const load = ['--input-type=module', '--eval', 'await import(process.argv[1])']
   const [program, ...args] = serviceCommand(path.join(root, 'services', service, 'src/main.ts'), load)

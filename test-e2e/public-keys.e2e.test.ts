@@ -4,7 +4,8 @@ import { useSystem } from './support/suite.ts'
 
 describe('public keys', () => {
   const system = useSystem()
-  const register = (body: object, path?: string) => registerKey(system.place.gatewayUrl, system.tenant.key, body, path)
+  const register = (body: object, path?: string) =>
+    registerKey(system.endpoints.gatewayUrl, system.tenant.key, body, path)
 
   it('are read, renamed, restricted and deleted by the public client, as their own family', async () => {
     const { client } = system.tenant

@@ -5,7 +5,7 @@ import { secretOf } from './support/sdk.ts'
 import { useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
 
-/** Resources of the client that have to do with identity. */
+/** Resources of the client that concern identity. */
 const resourcesOf = (client: AgentMailClient): Readonly<Record<string, object>> => ({
   auth: client.auth,
   organizations: client.organizations,
@@ -33,7 +33,7 @@ describe('the public client, method by method', () => {
     'agent.signUp': async () => expect((await signUp()).apiKey).toMatch(/^am_/),
     'agent.verify': async () => {
       const { apiKey, human, inboxId } = await signUp()
-      const client = clientOf(system.place, apiKey)
+      const client = clientOf(system.endpoints, apiKey)
       const otpCode = await codeFor(system.peer, human)
       expect(await client.agent.verify({ otpCode })).toEqual({ verified: true })
       expect(await mailTo({ tenant: { client }, peer: system.peer }, inboxId)).toMatchObject({ inboxId })
@@ -145,13 +145,13 @@ describe('the public client, method by method', () => {
   })
 
   async function signUp() {
-    const anonymous = new AgentMailClient({ baseUrl: system.place.gatewayUrl, apiKey: '', maxRetries: 0 })
+    const anonymous = new AgentMailClient({ baseUrl: system.endpoints.gatewayUrl, apiKey: '', maxRetries: 0 })
     const human = system.peer.address(newUsername('human'))
     return { human, ...(await anonymous.agent.signUp({ username: newUsername('agent'), humanEmail: human })) }
   }
 })
 
-/** The methods of the client that an operation answers, by the way to them: `pods.inboxes.list`. */
+/** The methods of the client with an existing operation, by their path: `pods.inboxes.list`. */
 function methodsOf(client: AgentMailClient): string[] {
   return Object.entries(resourcesOf(client)).flatMap(([resource, object]) =>
     Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(object)))

@@ -144,7 +144,7 @@ describe('mail by the public client', () => {
         text: 'Two',
         attachments: [
           { filename: 'a.txt', content: Buffer.from('one').toString('base64') },
-          { filename: 'b.json', url: `${system.place.gatewayUrl}/openapi.json`, contentType: 'application/json' },
+          { filename: 'b.json', url: `${system.endpoints.gatewayUrl}/openapi.json`, contentType: 'application/json' },
         ],
       })
       const { parsed } = await system.peer.server.next(to)

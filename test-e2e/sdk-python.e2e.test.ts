@@ -14,7 +14,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
   const system = useSystem()
   beforeAll(() => pythonEnvironment(), INSTALL_TIMEOUT)
 
-  /** The outside world of a program: names, humans, and mails that come from them. */
+  /** Handlers of the requests of a program: names, humans, and mails from them. */
   const answers: Answers = {
     name: () => ({ name: newUsername('py') }),
     human: () => ({ address: system.peer.address(newUsername('human')) }),
@@ -38,7 +38,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
   }
 
   it('calls every existing operation that it offers, with None for absent members', async () => {
-    const { offered, requests } = await runPython('walk.py', system.place, system.tenant.key, answers)
+    const { offered, requests } = await runPython('walk.py', system.endpoints, system.tenant.key, answers)
     const offers = new Set(strings(offered))
     const router = new Router<string>()
     const wanted: string[] = []
@@ -61,12 +61,12 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
   }, 60_000)
 
   it('works with every tool of the public toolkit whose operation exists', async () => {
-    const { used } = await runPython('tools.py', system.place, system.tenant.key, answers)
+    const { used } = await runPython('tools.py', system.endpoints, system.tenant.key, answers)
     expect(strings(used).length).toBeGreaterThanOrEqual(13)
   }, 60_000)
 
   it('lets programs in the shape of the public templates answer mail, by webhook and by socket, and no spam', async () => {
-    expect(await runPython('templates.py', system.place, system.tenant.key, answers)).toEqual({})
+    expect(await runPython('templates.py', system.endpoints, system.tenant.key, answers)).toEqual({})
   }, 60_000)
 })
 

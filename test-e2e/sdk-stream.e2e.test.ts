@@ -5,7 +5,7 @@ import { secretOf } from './support/sdk.ts'
 import { useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
 
-/** What the socket of the client hands to its listeners. */
+/** A value that the socket of the client passes to its listeners. */
 type Frame =
   | AgentMail.Subscribed
   | AgentMail.MessageReceivedEvent
@@ -21,7 +21,7 @@ type Frame =
 describe('the socket of the public client', () => {
   const system = useSystem()
 
-  /** Opens a socket and keeps what it hands out, in order. */
+  /** Opens a socket and records what it passes to listeners, in order. */
   async function open(client = system.tenant.client) {
     const socket = await client.websockets.connect()
     const frames: Frame[] = []
@@ -82,7 +82,7 @@ describe('the socket of the public client', () => {
 
   it('gets an error frame for a scope that its key may not see, and stays open', async () => {
     const key = secretOf(await system.tenant.client.apiKeys.create({ permissions: { messageRead: true } }))
-    const { socket, frames, answered } = await open(clientOf(system.place, key))
+    const { socket, frames, answered } = await open(clientOf(system.endpoints, key))
     socket.sendSubscribe({ type: 'subscribe', eventTypes: ['message.received.spam'] })
     socket.sendSubscribe({ type: 'subscribe' })
     await answered(2)
@@ -91,7 +91,7 @@ describe('the socket of the public client', () => {
   })
 
   it('is refused with a wrong key', async () => {
-    const connected = clientOf(system.place, `am_us_${'0'.repeat(64)}`).websockets.connect()
+    const connected = clientOf(system.endpoints, `am_us_${'0'.repeat(64)}`).websockets.connect()
     await expect(connected).rejects.toMatchObject({ message: expect.stringContaining('403') })
   })
 })

@@ -16,9 +16,9 @@ describe('the public client', () => {
       })
       const { inboxId, podId } = await system.tenant.client.inboxes.create({})
       const pod = secretOf(await system.tenant.client.pods.apiKeys.create(podId, {}))
-      expect(await clientOf(system.place, pod).auth.me()).toMatchObject({ scopeType: 'pod', podId })
+      expect(await clientOf(system.endpoints, pod).auth.me()).toMatchObject({ scopeType: 'pod', podId })
       const bound = secretOf(await system.tenant.client.inboxes.apiKeys.create(inboxId, {}))
-      expect(await clientOf(system.place, bound).auth.me()).toMatchObject({ scopeType: 'inbox', inboxId, podId })
+      expect(await clientOf(system.endpoints, bound).auth.me()).toMatchObject({ scopeType: 'inbox', inboxId, podId })
     })
 
     it('reads its organization', async () => {
@@ -45,7 +45,7 @@ describe('the public client', () => {
       await client.inboxes.delete(inboxId)
       await client.pods.delete(clientId)
       await expect(client.pods.get(pod.podId)).rejects.toBeInstanceOf(AgentMail.NotFoundError)
-      await expect(clientOf(system.place, key).auth.me()).rejects.toMatchObject({ statusCode: 401 })
+      await expect(clientOf(system.endpoints, key).auth.me()).rejects.toMatchObject({ statusCode: 401 })
       expect((await client.pods.create({ clientId })).podId).not.toBe(pod.podId)
     })
 
@@ -61,10 +61,10 @@ describe('the public client', () => {
 
     it('signs up', async () => {
       const username = newUsername('agent')
-      const anonymous = new AgentMailClient({ baseUrl: system.place.gatewayUrl, apiKey: '', maxRetries: 0 })
+      const anonymous = new AgentMailClient({ baseUrl: system.endpoints.gatewayUrl, apiKey: '', maxRetries: 0 })
       const answer = await anonymous.agent.signUp({ username, humanEmail: system.peer.address(newUsername('human')) })
       expect(answer).toMatchObject({
-        inboxId: `${username}@${system.place.domain}`,
+        inboxId: `${username}@${system.endpoints.domain}`,
         apiKey: expect.stringMatching(/^am_us_/),
       })
     })
@@ -105,7 +105,7 @@ describe('the public client', () => {
       await system.tenant.client.pods.apiKeys.update(podId, inPod.apiKeyId, { name: 'other' })
       await system.tenant.client.pods.apiKeys.delete(podId, inPod.apiKeyId)
       await system.tenant.client.inboxes.apiKeys.delete(inboxId, bound.apiKeyId)
-      await expect(clientOf(system.place, secretOf(bound)).auth.me()).rejects.toMatchObject({ statusCode: 401 })
+      await expect(clientOf(system.endpoints, secretOf(bound)).auth.me()).rejects.toMatchObject({ statusCode: 401 })
     })
   })
 
@@ -118,7 +118,7 @@ describe('the public client', () => {
         clientId: `desk-${username}`,
         metadata: { team: 'a', seats: 3, live: true },
       })
-      const inboxId = `${username}@${system.place.domain}`
+      const inboxId = `${username}@${system.endpoints.domain}`
       expect(inbox).toMatchObject({
         inboxId,
         email: inboxId,
@@ -142,7 +142,7 @@ describe('the public client', () => {
 
     it('are made without a body, and in a pod', async () => {
       expect((await system.tenant.client.inboxes.create()).inboxId).toMatch(
-        new RegExp(`^[a-z]+\\d+@${system.place.domain}$`),
+        new RegExp(`^[a-z]+\\d+@${system.endpoints.domain}$`),
       )
       const inbox = await system.tenant.client.pods.inboxes.create(system.tenant.id, {})
       expect(await system.tenant.client.pods.inboxes.get(system.tenant.id, inbox.inboxId)).toEqual(inbox)
@@ -241,8 +241,8 @@ describe('the public client', () => {
         statusCode: 403,
         body: expect.objectContaining({ code: 'already_exists' }),
       })
-      await expect(clientOf(system.place, 'am_us_unknown').auth.me()).rejects.toBeInstanceOf(AgentMailError)
-      await expect(clientOf(system.place, 'am_us_unknown').auth.me()).rejects.toMatchObject({ statusCode: 401 })
+      await expect(clientOf(system.endpoints, 'am_us_unknown').auth.me()).rejects.toBeInstanceOf(AgentMailError)
+      await expect(clientOf(system.endpoints, 'am_us_unknown').auth.me()).rejects.toMatchObject({ statusCode: 401 })
     })
   })
 })

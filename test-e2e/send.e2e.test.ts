@@ -22,7 +22,7 @@ describe('outgoing mail', () => {
       what: `${type} of ${messageId}`,
       timeout,
     })
-  const listen = (inboxId: string) => openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })
+  const listen = (inboxId: string) => openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
 
   describe('a sent mail', () => {
     it('arrives with its headers, encrypted, and without a trace of the blind copies', async () => {
@@ -202,7 +202,7 @@ describe('outgoing mail', () => {
   describe('between inboxes of the installation', () => {
     it('hands a mail over internally: both sides have it, each in a thread of its own', async () => {
       const [sender, receiver] = [await newInbox('Sender'), await newInbox()]
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [sender, receiver] })
+      const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [sender, receiver] })
       const { messageId, threadId } = await messages().send(sender, {
         to: [receiver, sender],
         subject: 'Inside',
@@ -235,13 +235,13 @@ describe('outgoing mail', () => {
     })
 
     it('from a suspended organization, which still reads', async () => {
-      const suspended = await createTenant(system.place)
+      const suspended = await createTenant(system.endpoints)
       const { inboxId } = await suspended.client.inboxes.create({})
-      await operate(system.place, 'organizations', 'suspend', suspended.id)
+      await operate(system.endpoints, 'organizations', 'suspend', suspended.id)
       const sent = suspended.client.inboxes.messages.send(inboxId, { to: address(), text: 'Hello' })
       await expect(sent).rejects.toBeInstanceOf(AgentMail.MessageRejectedError)
       expect((await suspended.client.inboxes.list()).count).toBe(1)
-      await operate(system.place, 'organizations', 'resume', suspended.id)
+      await operate(system.endpoints, 'organizations', 'resume', suspended.id)
       await suspended.client.inboxes.messages.send(inboxId, { to: address(), text: 'Hello' })
     })
 

@@ -21,13 +21,13 @@ describe('the stream', () => {
   describe('the handshake', () => {
     it('is refused with 403 and the bare body without a key, and with an unknown one', async () => {
       const refusal = new HandshakeRefusedError(403, '{"message":"Forbidden"}')
-      await expect(StreamClient.open(system.place.streamUrl)).rejects.toEqual(refusal)
-      await expect(connectStream(system.place, `am_us_${'0'.repeat(64)}`)).rejects.toEqual(refusal)
+      await expect(StreamClient.open(system.endpoints.streamUrl)).rejects.toEqual(refusal)
+      await expect(connectStream(system.endpoints, `am_us_${'0'.repeat(64)}`)).rejects.toEqual(refusal)
     })
 
     it('takes the key from a header or from the query', async () => {
       for (const name of ['api_key', 'auth_token']) {
-        const stream = await StreamClient.open(`${system.place.streamUrl}?${name}=${system.tenant.key}`)
+        const stream = await StreamClient.open(`${system.endpoints.streamUrl}?${name}=${system.tenant.key}`)
         expect(await stream.ask({ type: 'subscribe' })).toMatchObject({
           type: 'subscribed',
           organization_id: system.tenant.id,
@@ -44,7 +44,7 @@ describe('the stream', () => {
   describe('subscriptions', () => {
     it('are answered with the requested lists', async () => {
       const inboxId = await newInbox()
-      const stream = await connectStream(system.place, system.tenant.key)
+      const stream = await connectStream(system.endpoints, system.tenant.key)
       const filter = { event_types: ['message.received'], inbox_ids: [inboxId], pod_ids: [system.tenant.id] }
       expect(await stream.ask({ type: 'subscribe', ...filter })).toEqual({
         type: 'subscribed',
@@ -56,7 +56,7 @@ describe('the stream', () => {
 
     it('replace the types of the same inbox', async () => {
       const inboxId = await newInbox()
-      const stream = await openStream(system.place, system.tenant.key, {
+      const stream = await openStream(system.endpoints, system.tenant.key, {
         inbox_ids: [inboxId],
         event_types: ['message.sent'],
       })
@@ -70,7 +70,7 @@ describe('the stream', () => {
 
     it('end when asked to', async () => {
       const [quiet, loud] = [await newInbox(), await newInbox()]
-      const stream = await openStream(system.place, system.tenant.key, { inbox_ids: [quiet, loud] })
+      const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [quiet, loud] })
       expect(await stream.ask({ type: 'unsubscribe', inbox_ids: [quiet] })).toEqual({
         type: 'unsubscribed',
         organization_id: system.tenant.id,
@@ -84,7 +84,7 @@ describe('the stream', () => {
 
     it('are all or nothing, and leave the connection open when they are refused', async () => {
       const inboxId = await newInbox()
-      const stream = await connectStream(system.place, system.tenant.key)
+      const stream = await connectStream(system.endpoints, system.tenant.key)
       const cases = [
         [
           { event_types: ['message.unknown'] },
@@ -101,8 +101,8 @@ describe('the stream', () => {
       }
       expect(await stream.ask({ type: 'hello' })).toEqual({ message: 'Forbidden' })
       expect(await stream.ask('no json')).toEqual({ message: 'Forbidden' })
-      // Told to one who has subscribed: 250 alone does not say that it was told before the next subscription.
-      const witness = await connectStream(system.place, system.tenant.key)
+      // The witness has received the event: 250 alone does not guarantee that it was published before the next subscription.
+      const witness = await connectStream(system.endpoints, system.tenant.key)
       await witness.ask({ type: 'subscribe', inbox_ids: [inboxId] })
       await eventOf(witness, await send(inboxId))
       await stream.ask({ type: 'subscribe', inbox_ids: [inboxId] })
@@ -116,8 +116,8 @@ describe('the stream', () => {
     it('deliver spam once to a subscription that names it, and never to one without types, whatever its key may see', async () => {
       const inboxId = await newInbox()
       const key = await keyWith({ messageRead: true, labelSpamRead: true })
-      const blind = await openStream(system.place, key)
-      const seeing = await openStream(system.place, key, {
+      const blind = await openStream(system.endpoints, key)
+      const seeing = await openStream(system.endpoints, key, {
         event_types: ['message.received', 'message.received.spam'],
       })
       const spam = await send(inboxId, SPAM_TEXT)
@@ -130,7 +130,7 @@ describe('the stream', () => {
     })
 
     it('refuse a type by name, and leave the connection open', async () => {
-      const stream = await connectStream(system.place, await keyWith({ messageRead: true }))
+      const stream = await connectStream(system.endpoints, await keyWith({ messageRead: true }))
       expect(await stream.ask({ type: 'subscribe', event_types: ['message.received.blocked'] })).toMatchObject({
         type: 'error',
         name: 'ForbiddenError',
@@ -143,13 +143,13 @@ describe('the stream', () => {
 
     it('give no mail event to a key that may not read mail', async () => {
       const inboxId = await newInbox()
-      const stream = await connectStream(system.place, await keyWith({ webhookCreate: true }))
+      const stream = await connectStream(system.endpoints, await keyWith({ webhookCreate: true }))
       expect(await stream.ask({ type: 'subscribe', event_types: ['message.sent'] })).toMatchObject({
         type: 'error',
         message: 'message_read is forbidden',
       })
       expect(await stream.ask({ type: 'subscribe' })).toMatchObject({ type: 'subscribed' })
-      const witness = await openStream(system.place, system.tenant.key)
+      const witness = await openStream(system.endpoints, system.tenant.key)
       await eventOf(witness, await send(inboxId))
       await stream.ask({ type: 'subscribe' })
       expect(stream.events).toEqual([])
@@ -159,7 +159,7 @@ describe('the stream', () => {
     it('confine an inbox key to its inbox', async () => {
       const [own, other] = [await newInbox(), await newInbox()]
       const stream = await openStream(
-        system.place,
+        system.endpoints,
         secretOf(await system.tenant.client.inboxes.apiKeys.create(own, {})),
       )
       expect(await stream.ask({ type: 'subscribe', inbox_ids: [other] })).toMatchObject({
@@ -179,7 +179,7 @@ describe('the stream', () => {
 
   it('closes with 1008 within a second of the deletion of its key', async () => {
     const created = await system.tenant.client.apiKeys.create({})
-    const stream = await openStream(system.place, secretOf(created))
+    const stream = await openStream(system.endpoints, secretOf(created))
     await system.tenant.client.apiKeys.delete(created.apiKeyId)
     const began = performance.now()
     await stream.ended({ what: 'the stream to close', timeout: 5_000 })
@@ -190,7 +190,7 @@ describe('the stream', () => {
   it('reaches every connection, each event once', async () => {
     const inboxId = await newInbox()
     const streams = await Promise.all(
-      Array.from({ length: 20 }, () => openStream(system.place, system.tenant.key, { inbox_ids: [inboxId] })),
+      Array.from({ length: 20 }, () => openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })),
     )
     const ids = [await send(inboxId), await send(inboxId), await send(inboxId)]
     for (const stream of streams) {

@@ -18,19 +18,19 @@ describe('a third party who signed up first in the name of a human', () => {
 
   async function signUp(human_email: string) {
     const body = { username: newUsername('agent'), human_email }
-    const answer = await new Api(system.place.gatewayUrl).post('/v0/agent/sign-up', body)
+    const answer = await new Api(system.endpoints.gatewayUrl).post('/v0/agent/sign-up', body)
     expect(answer).toMatchObject({ status: 200 })
     const key = String(answer.body['api_key'])
     const inboxId = String(answer.body['inbox_id'])
-    const client = clientOf(system.place, key)
-    return { key, inboxId, inbox: `/v0/inboxes/${inboxId}`, api: new Api(system.place.gatewayUrl, key), client }
+    const client = clientOf(system.endpoints, key)
+    return { key, inboxId, inbox: `/v0/inboxes/${inboxId}`, api: new Api(system.endpoints.gatewayUrl, key), client }
   }
 
   type Agent = Awaited<ReturnType<typeof signUp>>
   const hook = ({ client }: Agent, { url }: WebhookReceiver) =>
     client.webhooks.create({ url, eventTypes: ['message.received', 'message.sent'] })
 
-  /** Signs up and leaves whatever an unverified organization can leave. */
+  /** Signs up and creates everything that an unverified organization can create. */
   async function stranger(human: string) {
     const agent = await signUp(human)
     await codeFor(system.peer, human)
@@ -39,14 +39,14 @@ describe('a third party who signed up first in the name of a human', () => {
     })
     await hook(agent, theirs)
     await agent.client.inboxes.webhooks.create(agent.inboxId, { url: theirs.url, eventTypes: ['message.received'] })
-    const stream = await openStream(system.place, agent.key)
+    const stream = await openStream(system.endpoints, agent.key)
     expect(await agent.api.patch(agent.inbox, { display_name: 'Your Bank', metadata: { owner: 'me' } })).toMatchObject({
       status: 200,
     })
     return { ...agent, stream, threadId: sent.threadId }
   }
 
-  /** Nothing of a stranger's is left, and the next mail reaches the new key alone. */
+  /** Expects that nothing of the stranger is left, and that the next mail reaches only the new key. */
   async function expectNoWindow(before: Awaited<ReturnType<typeof stranger>>, heir: Agent) {
     expect((await before.api.get(before.inbox)).status).toBe(401)
     expect(before.stream.closed).toMatchObject({ code: 1008 })
@@ -63,7 +63,7 @@ describe('a third party who signed up first in the name of a human', () => {
     expect(before.stream.events).toHaveLength(frames)
   }
 
-  /** What the stranger wrote on the inbox is gone; the inbox, its threads and messages are there. */
+  /** Expects that what the stranger set on the inbox is removed, and that the inbox, its threads and messages remain. */
   async function expectCleanInbox({ threadId }: { threadId: string }, heir: Agent) {
     const { body: inbox } = await heir.api.get(heir.inbox)
     for (const member of ['display_name', 'metadata', 'status']) expect(inbox).not.toHaveProperty(member)
@@ -90,7 +90,7 @@ describe('a third party who signed up first in the name of a human', () => {
     const human = system.peer.address(newUsername('human'))
     const before = await stranger(human)
     await mailTo({ tenant: before, peer: system.peer }, before.inboxId)
-    await letCodesBeMailed(system.place)
+    await letCodesBeMailed(system.endpoints)
     const heir = await signUp(human)
     expect((await heir.api.get('/v0/threads')).status).toBe(403)
     expect(await before.api.get('/v0/webhooks')).toMatchObject({ body: { count: 2 } })

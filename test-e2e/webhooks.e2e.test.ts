@@ -45,13 +45,13 @@ describe('webhooks', () => {
     receiver.script(500, 500, 200)
     const messageId = await send(inboxId)
     await told(messageId)
-    const pushed = setInterval(() => void letTimePass(system.place, 'webhooks-dispatcher'), 1_100)
+    const pushed = setInterval(() => void letTimePass(system.endpoints, 'webhooks-dispatcher'), 1_100)
     const requests = await told(messageId, 3).finally(() => clearInterval(pushed))
     expect(new Set(svixIds(requests)).size).toBe(1)
     expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     expect(new Set(requests.map(({ headers }) => headers['svix-timestamp'])).size).toBe(3)
     for (const request of requests) verifyWebhook(secret, request)
-    await letTimePass(system.place, 'webhooks-dispatcher')
+    await letTimePass(system.endpoints, 'webhooks-dispatcher')
     await send(inboxId)
     expect(about(messageId)).toHaveLength(3)
   })
@@ -63,7 +63,7 @@ describe('webhooks', () => {
     receiver.script({ status: 302, headers: { location: target.url } }, 200)
     const messageId = await send(inboxId)
     await told(messageId)
-    await letTimePass(system.place, 'webhooks-dispatcher')
+    await letTimePass(system.endpoints, 'webhooks-dispatcher')
     expect(svixIds(await told(messageId, 2))).toHaveLength(2)
     expect(target.requests).toEqual([])
     await target.stop()
@@ -106,7 +106,7 @@ describe('webhooks', () => {
   it('require the permission of the types they name, and no right to read mail', async () => {
     const inboxId = await newInbox()
     const created = await system.tenant.client.apiKeys.create({ permissions: { webhookCreate: true } })
-    const api = new Api(system.place.gatewayUrl, secretOf(created))
+    const api = new Api(system.endpoints.gatewayUrl, secretOf(created))
     const request = { url: receiver.url, inbox_ids: [inboxId] }
     expect(await api.post('/v0/webhooks', { ...request, event_types: ['message.received.blocked'] })).toMatchObject({
       status: 403,

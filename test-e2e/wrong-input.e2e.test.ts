@@ -1,5 +1,5 @@
 import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts'
-import { buildAgentEstate, buildEstate, type Estate, pathTo } from './support/estate.ts'
+import { createAgentOrganization, createOrganization, pathTo, type TestOrganization } from './support/organizations.ts'
 import { rightCall } from './support/right-calls.ts'
 import { useSystem } from './support/suite.ts'
 import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from './support/wrong-input.ts'
@@ -9,14 +9,14 @@ const all = Object.values<OperationDefinition>(operations).filter(({ response })
 
 describe('the input validation of every operation', () => {
   const system = useSystem()
-  let estate: Estate
-  let agent: Estate
+  let organization: TestOrganization
+  let agent: TestOrganization
   beforeAll(async () => {
-    const made = [buildEstate(system), buildAgentEstate(system, 'unverified organization')] as const
-    ;[estate, agent] = await Promise.all(made)
+    const made = [createOrganization(system), createAgentOrganization(system, 'unverified organization')] as const
+    ;[organization, agent] = await Promise.all(made)
   }, 60_000)
 
-  describe('refuses invalid input with 400 and names the place', () => {
+  describe('rejects invalid input with 400 and names the member', () => {
     const members = all.flatMap((operation) =>
       wrongMembers(operation).map((wrong) => ({ operation, id: operation.id, ...wrong })),
     )
@@ -60,7 +60,7 @@ describe('the input validation of every operation', () => {
     })
 
     it('threads.get: an id that is no UUID', async () => {
-      expect(await estate.owner.get('/v0/threads/7')).toMatchObject({
+      expect(await organization.owner.get('/v0/threads/7')).toMatchObject({
         status: 400,
         body: { message: 'Invalid UUID', errors: [{ path: ['thread_id'] }] },
       })
@@ -73,22 +73,22 @@ describe('the input validation of every operation', () => {
       return members.length === 0 ? [] : [{ operation, id: operation.id, members }]
     })
     it.each(leavable)('$id: $members', async ({ operation, members }) => {
-      const right = await rightCall(operation).body?.(estate)
+      const right = await rightCall(operation).body?.(organization)
       const nulls = Object.fromEntries(members.map((member) => [member, null]))
       const body = { ...nulls, ...(typeof right === 'object' ? right : {}) }
       expect(await ask(operation, { body })).toMatchObject({ status: operation.status })
     })
   })
 
-  it('has changed nothing', async () => {
+  it('rejected requests have changed nothing', async () => {
     for (const operation of all.filter(({ method, path }) => method === 'GET' && path.includes('{'))) {
       const [prefix] = operation.prefixes
       if (prefix === undefined || operation.authentication === 'none') continue
-      expect(await estate.owner.get(pathTo(operation, prefix, estate.named))).toMatchObject({ status: 200 })
+      expect(await organization.owner.get(pathTo(operation, prefix, organization.named))).toMatchObject({ status: 200 })
     }
   })
 
-  /** Right values for the required members, so that only what a test makes wrong is wrong. */
+  /** Valid values of the required members, so that only the tested member is wrong. */
   function required({ id }: OperationDefinition): object {
     return id === 'agent.signUp' ? { username: 'agent' } : {}
   }
@@ -98,8 +98,8 @@ describe('the input validation of every operation', () => {
     given: { body?: unknown; query?: string; headers?: Record<string, string> },
   ) {
     const [prefix = 'organization'] = operation.prefixes
-    const { owner } = operation.permission === 'agent_verify' ? agent : estate
-    const path = `${pathTo(operation, prefix, estate.named)}${given.query ?? ''}`
+    const { owner } = operation.permission === 'agent_verify' ? agent : organization
+    const path = `${pathTo(operation, prefix, organization.named)}${given.query ?? ''}`
     return owner.request(operation.method, path, given)
   }
 

@@ -1,18 +1,18 @@
 import { SERVICES, topics } from '@restante/contracts'
 import { collectTopic, testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 
 type Kafka = ReturnType<typeof testKafka>
 
 /**
- * Lets every consumer see every record of every topic again, as if it had never seen one: what a restored backup, a
- * reset group or a replay of dead letters can do at worst. Resolves when all of it was consumed.
+ * Delivers every record of every topic to every consumer again, as if none had been processed: the worst that a restored
+ * backup, a reset group or a replay of dead letters can do. Resolves when all of it is consumed.
  * @returns how many records there were.
  */
-export async function replayEverything(place: Place): Promise<number> {
-  const kafka = testKafka(place.topicPrefix)
-  await forgetMarks(place)
+export async function replayEverything(endpoints: Endpoints): Promise<number> {
+  const kafka = testKafka(endpoints.topicPrefix)
+  await forgetMarks(endpoints)
   const producer = kafka.producer()
   await producer.connect()
   let count = 0
@@ -65,9 +65,9 @@ export async function consumed(kafka: Kafka): Promise<void> {
   )
 }
 
-async function forgetMarks(place: Place): Promise<void> {
+async function forgetMarks(endpoints: Endpoints): Promise<void> {
   for (const service of SERVICES) {
-    const client = new pg.Client({ connectionString: place.databases[service] })
+    const client = new pg.Client({ connectionString: endpoints.databases[service] })
     await client.connect()
     try {
       await client.query('delete from consumed')
@@ -77,22 +77,22 @@ async function forgetMarks(place: Place): Promise<void> {
   }
 }
 
-/** kafkajs' number for topics among the things that can be configured. */
+/** The number of kafkajs for topics as configurable resources. */
 const TOPIC = 2
 
-/** How long each topic of the installation keeps a record at most, in milliseconds, as its brokers have it. */
-export function retentionOfTopics(place: Place): Promise<Map<string, number>> {
-  const kafka = testKafka(place.topicPrefix)
+/** The longest time that each topic of the installation keeps a record, in milliseconds, as configured on its brokers. */
+export function retentionOfTopics(endpoints: Endpoints): Promise<Map<string, number>> {
+  const kafka = testKafka(endpoints.topicPrefix)
   return kafka.administrate(async (admin) => {
-    const names = (await admin.listTopics()).filter((name) => name.startsWith(place.topicPrefix))
+    const names = (await admin.listTopics()).filter((name) => name.startsWith(endpoints.topicPrefix))
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: names.map((name) => ({ type: TOPIC, name, configNames: ['retention.ms', 'segment.ms'] })),
     })
     return new Map(
       resources.map(({ resourceName, configEntries }) => [
-        resourceName.slice(place.topicPrefix.length),
-        // A record goes with its segment, which is closed when it is this old.
+        resourceName.slice(endpoints.topicPrefix.length),
+        // A record is deleted with its segment, which is closed at this age.
         configEntries.reduce((sum, { configValue }) => sum + Number(configValue), 0),
       ]),
     )

@@ -5,19 +5,19 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Place } from '../stack/place.ts'
 
-/** Words that occur nowhere but in what is to be deleted, by what they stand for. */
+/** Words that occur only in the data to be deleted, by their meaning. */
 export type Markers = Readonly<Record<string, string>>
 
-/** A word that was found, and where. */
+/** A word that was found, with its location. */
 export interface Trace {
   /** `<service>.<table>`, `redis` or `blobs`. */
   readonly place: string
   readonly marker: string
-  /** The row, key or name that holds it. */
+  /** The row, key or name that contains it. */
   readonly what: string
 }
 
-/** Looks for markers in every column of every table of every service, in every key of Redis and in every blob. */
+/** Searches every column of every table of every service, every key of Redis and every blob for markers. */
 export async function findTraces(place: Place, blobs: string, markers: Markers): Promise<Trace[]> {
   const found = await Promise.all([
     ...SERVICES.map((service) => inDatabase(place, service, markers)),
@@ -96,7 +96,7 @@ async function inBlobs(folder: string, markers: Markers): Promise<Trace[]> {
   const traces = await Promise.all(
     files.map(async (file) => {
       const name = path.relative(folder, file)
-      // One that went meanwhile holds nothing.
+      // A key that was deleted in the meantime contains nothing.
       const bytes = await readFile(file, 'latin1').catch(() => '')
       return tracesIn('blobs', name, name + bytes, markers)
     }),
@@ -116,7 +116,7 @@ function hex(word: string): string {
   return Buffer.from(word).toString('hex')
 }
 
-/** What a word looks like inside of base64, wherever in three bytes it begins. */
+/** The forms of a word within base64, for each of the three offsets at which it can begin. */
 function base64(word: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.from(' '.repeat(before) + word).toString('base64')

@@ -1,7 +1,7 @@
 import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
 
-/** Of mail that it found on its disk when it started MailDev knows the text of the header, if any, and no recipients. */
+/** For mail that it loads from disk at its start, MailDev knows the text of the header, if any, and no recipients. */
 const recipients = z.union([z.array(z.object({ address: z.string() })), z.string().transform(() => [])]).default([])
 
 const capturedMail = z.object({
@@ -12,7 +12,7 @@ const capturedMail = z.object({
 })
 export type CapturedMail = z.infer<typeof capturedMail>
 
-/** What left the stack for somewhere else, as MailDev shows it. */
+/** Mail that left the stack, as MailDev shows it. */
 export class CapturedMails {
   readonly url: string
 
@@ -20,7 +20,7 @@ export class CapturedMails {
     this.url = url
   }
 
-  /** Resolves to the first mail since the last start to an address that matches, as soon as it is there. */
+  /** Resolves to the first matching mail to an address since the last start, as soon as it arrives. */
   next(address: string, matches: (mail: CapturedMail) => boolean): Promise<CapturedMail> {
     return waitFor(
       async () => {

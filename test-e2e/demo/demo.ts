@@ -1,9 +1,9 @@
-/** `npm run demo`: the whole story in a terminal, against the running local stack. */
+/** `npm run demo`: a demonstration in the terminal, against the running local stack. */
 import { readSettings } from '@restante/local/settings.ts'
 import { WebhookReceiver } from '@restante/testkit'
 import { AgentMailError } from 'agentmail'
 import { CapturedMails } from './captured-mail.ts'
-import { tell } from './story.ts'
+import { runScenario } from './scenario.ts'
 import { bold, print, red } from './terminal.ts'
 
 const settings = readSettings(process.env)
@@ -14,7 +14,7 @@ const began = performance.now()
 
 print(bold(`Restante at ${api}`))
 try {
-  await tell({ api, smtpPort: settings.port('smtp'), captured, receiver })
+  await runScenario({ api, smtpPort: settings.port('smtp'), captured, receiver })
   print(`\n${bold('Done')} in ${((performance.now() - began) / 1000).toFixed(1)} s.\n`)
 } catch (error) {
   print(`\n${red('The demo failed')}: ${reasonOf(error)}`)
@@ -31,7 +31,7 @@ function reasonOf(error: unknown): string {
   return causesOf(error).join(': ')
 }
 
-/** What happened, and beneath it why, without saying anything twice. */
+/** The message of an error, followed by those of its causes, without repetitions. */
 function causesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)]
   const deeper = error.cause === undefined ? [] : causesOf(error.cause)

@@ -17,7 +17,7 @@ export function result(text: string, ms: number): void {
   print(`  ${green('✓')} ${text}${gap}${bold(latency)}`)
 }
 
-/** A line below a result: what it consisted of. */
+/** A line below a result, with its details. */
 export function detail(text: string): void {
   print(`      ${dim(text)}`)
 }
@@ -30,7 +30,7 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** Does the work and says how long it took. */
+/** Does the work and prints how long it took. */
 export async function timed<T>(text: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   try {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../support/api.ts'
 import type { Tenant } from '../support/tenants.ts'
 
-/** A reply that got its 2xx. */
+/** A reply that was answered with 2xx. */
 export interface Reply {
   readonly inboxId: string
   readonly messageId: string
@@ -15,12 +15,12 @@ const RETRY_MS = 400
 const ATTEMPT_MS = 10_000
 
 /**
- * An agent that reads its mail and answers it, one reply at a time. What fails because something is away it asks again
- * under the same `Idempotency-Key`; anything else that is no success ends it with an error.
+ * An agent that reads its mail and replies, one reply at a time. A request that fails because of an outage is repeated
+ * with the same `Idempotency-Key`; any other failure ends the agent with an error.
  */
 export class Correspondent {
   readonly replies: Reply[] = []
-  /** Requests that had to be made again, with why. */
+  /** Requests that had to be repeated, with the reason. */
   readonly setbacks: string[] = []
   readonly #tenant: Tenant
   readonly #inboxes: readonly string[]
@@ -28,7 +28,7 @@ export class Correspondent {
   #stopped = false
   #running: Promise<void> = Promise.resolve()
 
-  /** @param name begins its texts, which tell its replies from those of other agents. */
+  /** @param name prefix of its texts, which distinguishes its replies from those of other agents. */
   constructor(tenant: Tenant, inboxes: readonly string[], name: string) {
     this.#name = name
     this.#tenant = tenant
@@ -37,12 +37,12 @@ export class Correspondent {
 
   start(): this {
     this.#running = this.#run()
-    // Told by `stop`.
+    // Reported by `stop`.
     this.#running.catch(() => undefined)
     return this
   }
 
-  /** Resolves when the reply that it is at is sent. @throws Error when a request was refused. */
+  /** Resolves when the current reply is sent. @throws Error when a request was refused. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#running
@@ -72,7 +72,7 @@ export class Correspondent {
         const signal = AbortSignal.timeout(ATTEMPT_MS)
         const answer = await this.#tenant.api.request(method, path, { body, headers, signal })
         if (answer.status < 300) return answer
-        // The attempt before may still be at it.
+        // The previous attempt may still be in progress.
         const inProgress = answer.status === 409 && this.setbacks.length > 0
         if (answer.status < 500 && !inProgress) throw new Refused(`${method} ${path}: ${JSON.stringify(answer.body)}`)
         this.setbacks.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)

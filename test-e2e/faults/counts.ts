@@ -3,7 +3,7 @@ import type { Kafka } from '@restante/messaging'
 import { collectTopic, verifyWebhook, type WebhookReceiver, waitFor } from '@restante/testkit'
 import type { Tenant } from '../support/tenants.ts'
 
-/** Message-IDs of an inbox as its list tells them, newest first; what is there twice is listed twice. */
+/** Message-IDs of an inbox in the order of its list, newest first; a message that is stored twice is listed twice. */
 export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[]> {
   const found: string[] = []
   for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {
@@ -18,25 +18,25 @@ export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[
   return found
 }
 
-/** Message-IDs of `message.received` with the ids of the events that told of each. */
+/** Message-IDs of `message.received`, each with the ids of its events. */
 export type EventIds = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What webhook requests told; their signatures are checked. */
+/** The events in webhook requests, whose signatures are checked. */
 export function toldByWebhook({ requests }: WebhookReceiver, secret: string): EventIds {
   return toldBy(requests.map((request) => Object(verifyWebhook(secret, request))))
 }
 
-/** The same by the id of the delivery, which a receiver tells repetitions by. */
+/** The same by the id of the delivery, by which a receiver detects repetitions. */
 export function deliveryIds({ requests }: WebhookReceiver): EventIds {
   return collect(requests.map(({ body, headers }) => ({ document: JSON.parse(body), id: String(headers['svix-id']) })))
 }
 
-/** What documents told, as webhooks and streams carry them. */
+/** The events in documents of webhooks and streams. */
 export function toldBy(documents: readonly object[]): EventIds {
   return collect(documents.map((document) => ({ document, id: String(Object(document)['event_id']) })))
 }
 
-/** What the topic of messages holds. */
+/** The events in the topic of messages. */
 export async function publishedIn(kafka: Kafka, expected: number): Promise<EventIds> {
   const collection = await collectTopic(kafka, topics['mail.messages'].name)
   const received = () => collection.records.filter(({ type }) => type === 'message.received')
@@ -59,7 +59,7 @@ export function deadLetters(kafka: Kafka): Promise<number> {
   })
 }
 
-/** Entries that were there before. */
+/** Entries that occurred before in the list. */
 export function repeated(entries: readonly string[]): string[] {
   const seen = new Set<string>()
   return entries.filter((entry) => seen.size === seen.add(entry).size)

@@ -6,14 +6,14 @@ import type { Installation } from './installation.ts'
 const MAILS = 60
 const RATE = 50
 
-/** What an installation promises when its Redis is flushed. */
+/** The promises of an installation whose Redis is flushed. */
 export function describeFlush(installationOf: () => Installation): void {
-  it('does all that waited for its time, and all that was under way, when its Redis is flushed', async () => {
+  it('completes all work that was scheduled or in progress when its Redis is flushed', async () => {
     const installation = installationOf()
     const { source, receiver, peer, system } = installation
-    const redis = new Redis(installation.engines.ground.urls.REDIS_URL)
+    const redis = new Redis(installation.engines.resources.urls.REDIS_URL)
     try {
-      // Webhooks and mails that have failed once are due again in a while; some are refused again meanwhile.
+      // Webhooks and mails that have failed once are due again later; some are refused again until then.
       receiver.always(503)
       const human = peer.address()
       peer.server.answerRecipient(human, ...Array<'451 4.7.1 Not now'>(200).fill('451 4.7.1 Not now'))
@@ -32,8 +32,8 @@ export function describeFlush(installationOf: () => Installation): void {
       await redis.flushall()
       receiver.always(200)
       peer.server.answerRecipient(human)
-      // What has failed twice would wait for minutes.
-      await letTimePass(system.place, 'webhooks-dispatcher')
+      // Work that has failed twice would wait for minutes.
+      await letTimePass(system.endpoints, 'webhooks-dispatcher')
       expect(agent.replies.length).toBeGreaterThan(0)
       await installation.expectEverything()
     } finally {

@@ -6,11 +6,11 @@ import type { Installation } from './installation.ts'
 const STREAMS = 60
 /** Requests per second, reads and writes, answered by the gateway itself and by the services behind it. */
 const RATE = 40
-/** Less than the 30 s of production: a test should not wait for longer than it must. */
+/** Less than the 30 s of production, to keep the test short. */
 export const GRACE_MS = byLength({ short: 15_000, long: 20_000 })
-/** Over how long the closes of a gateway with this grace are spread; the rest is for requests that run. */
+/** The time over which a gateway with this grace period spreads its closes; the rest is for running requests. */
 const WINDOW_MS = GRACE_MS - 9_000
-/** Code that a stream is closed with when its client is to move (events 6.7). */
+/** Close code of a stream whose client should reconnect (events 6.7). */
 const RESTART = 1012
 
 interface Close {
@@ -18,7 +18,7 @@ interface Close {
   readonly at: number
 }
 
-/** What two gateways behind HAProxy promise, configured as operators are told to (deploy/haproxy). */
+/** The promises of two gateways behind HAProxy, with the configuration for operators (deploy/haproxy). */
 export function describeGatewayRestarts(installationOf: () => Installation): void {
   let over = false
   afterAll(() => {
@@ -32,10 +32,10 @@ export function describeGatewayRestarts(installationOf: () => Installation): voi
     const failures: string[] = []
     const open = new Set<StreamClient>()
 
-    /** A client of the stream, which comes back at once whenever it is closed. */
+    /** A client of the stream, which reconnects at once whenever it is closed. */
     async function follow(): Promise<void> {
       while (!over) {
-        const stream = await openStream(system.place, tenant.key).catch((error: unknown) => {
+        const stream = await openStream(system.endpoints, tenant.key).catch((error: unknown) => {
           failures.push(`stream: ${String(error)}`)
           return undefined
         })
@@ -47,7 +47,7 @@ export function describeGatewayRestarts(installationOf: () => Installation): voi
       }
     }
 
-    /** One request, made once: whatever is no success is a failure. */
+    /** One request without retries: anything other than success is a failure. */
     async function request(index: number): Promise<void> {
       const work = requests[index % requests.length] ?? requests[0]
       const { what, make } = work
@@ -94,7 +94,7 @@ export function describeGatewayRestarts(installationOf: () => Installation): voi
     expect(made).toBeGreaterThan((2 * RATE * WINDOW_MS) / 1000)
     expect(system.processes().flatMap(({ deaths }) => deaths)).toEqual([])
     for (const each of moved) {
-      // The first gateway held half of them; the second holds them all by then.
+      // The first gateway held half of the streams; by then the second holds all.
       expect(each.length).toBeGreaterThanOrEqual(STREAMS / 4)
       expect(new Set(each.map(({ code }) => code))).toEqual(new Set([RESTART]))
       const { lasting, mostInOneSecond } = spreadOf(each)
@@ -105,7 +105,7 @@ export function describeGatewayRestarts(installationOf: () => Installation): voi
   }, 240_000)
 }
 
-/** From the first close to the last, in milliseconds, and how many came within the fullest second. */
+/** Time from the first close to the last, in milliseconds, and the largest number of closes within a second. */
 function spreadOf(closes: readonly Close[]): { lasting: number; mostInOneSecond: number } {
   const times = closes.map(({ at }) => at)
   const inOneSecond = times.map((time) => times.filter((other) => other >= time && other < time + 1_000).length)

@@ -29,23 +29,24 @@ export interface InstallationOptions {
   /** Names the folder of its state. */
   readonly name: string
   readonly replicas?: number
-  /** Variables of every service, over those of all installations. */
+  /** Variables of every service, which override those of all installations. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
 /**
- * As an operator would have it: no mail is given up within a test, and a gateway is ready whatever becomes of the others,
- * so that a service that moves takes no gateway along. Senders are believed: on a machine with too much to do the zone
- * that vouches for them answers too late, their mail is told of as unauthenticated, and the count would miss it.
+ * Configured like a production installation: no mail is given up within a test, and the readiness of a gateway does not
+ * depend on the other services, so that a restarted service affects no gateway. Senders are trusted: on an overloaded
+ * machine the zone that authenticates them answers too late, their mail would be published as unauthenticated, and the
+ * count would miss it.
  */
 const ENVIRONMENT = { RETRY_FOR: '1h', READY_INCLUDES_UPSTREAMS: 'false', SENDER_AUTH: 'trust-loopback' }
 const INBOXES = 20
-/** Everything that can be owed after a fault has been done by then; a loaded machine needs a good part of it. */
+/** Limit for the work that is outstanding after a fault. A loaded machine needs a large part of it. */
 const SETTLE_MS = 90_000
 
 /**
- * A whole installation on engines of its own, with an organization whose mail is watched from all sides: a mail server
- * that sends to it, an agent that answers, a webhook and a stream. Its processes are started again when they die.
+ * A whole installation on engines of its own, with an organization whose mail is observed at every exit: a mail server
+ * that sends to it, an agent that replies, a webhook and a stream. Its processes are restarted when they die.
  */
 export class Installation {
   readonly engines: OwnEngines
@@ -79,9 +80,9 @@ export class Installation {
     this.receiver = receiver
     this.#secret = secret
     this.#folder = folder
-    const { place } = system
-    this.source = new MailSource({ place, host: peer.server.host, domain: peer.domain, inboxes })
-    this.stream = new RecoveringStream(place, tenant.key).start()
+    const { endpoints } = system
+    this.source = new MailSource({ endpoints, host: peer.server.host, domain: peer.domain, inboxes })
+    this.stream = new RecoveringStream(endpoints, tenant.key).start()
   }
 
   static async start({ name, replicas = 1, environment }: InstallationOptions): Promise<Installation> {
@@ -89,11 +90,11 @@ export class Installation {
     const engines = await OwnEngines.start(folder)
     const started: { stop(): Promise<void> }[] = [engines]
     try {
-      const { ground } = engines
+      const { resources } = engines
       const variables = { ...ENVIRONMENT, ...environment }
-      const system = await System.start(folder, { ground, replicas, supervised: true, environment: variables })
+      const system = await System.start(folder, { resources, replicas, supervised: true, environment: variables })
       started.unshift(system)
-      const [tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
+      const [tenant, peer] = await Promise.all([createTenant(system.endpoints), openPeer(system.endpoints)])
       const inboxes = await Promise.all(
         Array.from({ length: INBOXES }, async () => (await tenant.client.inboxes.create({})).inboxId),
       )
@@ -106,14 +107,14 @@ export class Installation {
     }
   }
 
-  /** An agent begins to answer what comes in. */
+  /** Starts an agent that replies to incoming mail. */
   startAgent(): Correspondent {
     const agent = new Correspondent(this.tenant, this.inboxes, `Agent ${this.#agents.length}`).start()
     this.#agents.push(agent)
     return agent
   }
 
-  /** Kills a service at once; it is started again. Resolves when it is ready. */
+  /** Kills a service, which is restarted. Resolves when it is ready. */
   async killService(name: ServiceName): Promise<void> {
     const process = this.system.process(name)
     const { pid } = process
@@ -122,14 +123,14 @@ export class Installation {
     await process.ready()
   }
 
-  /** Kills an engine at once and keeps it away for a while. */
+  /** Kills an engine and restarts it after a while. */
   async outage(name: EngineName, milliseconds: number): Promise<void> {
     await this.engines.kill(name)
     await sleep(milliseconds)
     await this.engines.restart(name)
   }
 
-  /** Resolves when everything that is owed for what was sent so far has been done, or no more time is left for it. */
+  /** Resolves when everything that was sent so far is fully processed, or when the time limit is reached. */
   async settle(): Promise<void> {
     const wanted = this.source.accepted.length
     await waitFor(() => this.toldByWebhook().size >= wanted, {
@@ -144,14 +145,14 @@ export class Installation {
     }).catch(() => undefined)
   }
 
-  /** What came in and what agents sent since the installation began has all got where it belongs, once. */
+  /** Expects that everything received and sent since the start of the installation has reached its destination once. */
   async expectEverything(): Promise<void> {
     await this.settle()
     expect(await this.count()).toEqual(this.expected(this.source.accepted.length))
     expect(await this.countReplies()).toEqual(this.expectedReplies())
   }
 
-  /** Everything that came in, counted at each step of its way. */
+  /** Counts the received mail at each step of its processing. */
   async count() {
     const sent = this.source.accepted
     const stored = (await Promise.all(this.inboxes.map((inbox) => storedIn(this.tenant, inbox)))).flat()
@@ -173,7 +174,7 @@ export class Installation {
     }
   }
 
-  /** What `count` finds when nothing is lost, nothing is there twice and nobody died who was not killed. */
+  /** The result of `count` when nothing is lost or duplicated, and no process died without being killed. */
   expected(mails: number) {
     return {
       accepted: mails,
@@ -190,7 +191,7 @@ export class Installation {
     }
   }
 
-  /** The agents' replies, counted at each step of their way. */
+  /** Counts the replies of the agents at each step of their processing. */
   async countReplies() {
     const replies = this.#replies
     const labels = await Promise.all(
@@ -208,13 +209,13 @@ export class Installation {
     return {
       sent: replies.length,
       arrived: replies.filter(({ text }) => this.#outside(text).length > 0).length,
-      // A peer may see the same mail twice when its 250 was not heard, never two mails.
+      // A peer may receive the same mail twice when its 250 was lost, but never two mails.
       underSeveralIds: replies.filter(({ text }) => new Set(this.#outside(text)).size > 1).length,
       delivered: labels.length,
     }
   }
 
-  /** What `countReplies` finds when each reply got out and was told to be delivered. */
+  /** The result of `countReplies` when each reply was delivered and reported as delivered. */
   expectedReplies() {
     const replies = this.#replies.length
     return { sent: replies, arrived: replies, underSeveralIds: 0, delivered: replies }
@@ -224,19 +225,19 @@ export class Installation {
     return this.#agents.flatMap(({ replies }) => replies)
   }
 
-  /** Ids of the mails that came out with that text. */
+  /** Ids of the delivered mails with that text. */
   #outside(text: string): string[] {
     return this.peer.server.mails
       .filter(({ parsed }) => parsed.text?.startsWith(`${text}\n`))
       .map(({ parsed }) => parsed.messageId ?? '')
   }
 
-  /** Deliveries that the receiver was sent again after it had taken them. */
+  /** Deliveries that the receiver got again after it had accepted them. */
   toldTwice(): string[] {
     return repeated(this.receiver.taken)
   }
 
-  /** Replies that came out more than once. */
+  /** Replies that were delivered more than once. */
   arrivedTwice(): string[] {
     return repeated(this.peer.server.mails.map(({ parsed }) => parsed.messageId ?? ''))
   }
@@ -250,7 +251,7 @@ export class Installation {
   }
 
   kafka() {
-    return testKafka('', this.engines.ground.urls.KAFKA_BROKERS.split(','))
+    return testKafka('', this.engines.resources.urls.KAFKA_BROKERS.split(','))
   }
 
   async stop(): Promise<void> {
@@ -272,7 +273,7 @@ function severalIds(told: EventIds): string[] {
   return [...told].filter(([, ids]) => ids.size > 1).map(([id]) => id)
 }
 
-/** Engines and services of its own, and what they need to come up. */
+/** Engines and services of its own, with the time that they need to start. */
 export const INSTALLATION_TIMEOUT = START_TIMEOUT
 
 const engines = await canRun(engineNames)

@@ -8,12 +8,12 @@ const MAILS = byLength({ short: 450, long: 2_000 })
 const RATE = 50
 const SEED = 20_261_121
 
-/** Everything that can die, in an order that is the same in every run. */
+/** Everything that can be killed, in an order that is the same in every run. */
 const VICTIMS = shuffled([...SERVICES, ...engineNames], SEED)
 
-/** What an installation promises while one part of it after another is killed and mail arrives. */
+/** The promises of an installation whose parts are killed one after another while mail arrives. */
 export function describeKills(installationOf: () => Installation): void {
-  it(`keeps every mail that got its 250, once, and tells of each under one id, while ${VICTIMS.join(', ')} are killed`, async () => {
+  it(`stores every mail that it answered with 250 once, and publishes each under one id, while ${VICTIMS.join(', ')} are killed`, async () => {
     const installation = installationOf()
     const { source, stream } = installation
     await waitFor(() => stream.subscribed, { what: 'the stream' })
@@ -36,7 +36,7 @@ export function describeKills(installationOf: () => Installation): void {
     await installation.expectEverything()
   }, 420_000)
 
-  it('has its streams back after that, which tell of everything from then on', async () => {
+  it('has all streams reconnected afterwards, which deliver every event from then on', async () => {
     const installation = installationOf()
     const { source, stream } = installation
     await waitFor(() => stream.subscribed, { what: 'the stream to be back', timeout: 30_000 })

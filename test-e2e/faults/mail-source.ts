@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport, type Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { atRate } from '../support/open-loop.ts'
 
 export interface MailSourceOptions {
-  readonly place: Place
+  readonly endpoints: Endpoints
   /** The peer that the mails come from. */
   readonly host: string
   readonly domain: string
   readonly inboxes: readonly string[]
 }
 
-/** What one mail went through until it was ours. */
+/** The history of one mail until it was accepted. */
 export interface Sent {
   readonly id: string
   readonly inboxId: string
-  /** Answers that asked to try again, and broken connections. */
+  /** Temporary refusals and broken connections. */
   readonly setbacks: readonly string[]
   readonly acceptedAt: number
 }
@@ -27,11 +27,11 @@ const RETRY_MS = 500
 const LARGE = 100 * 1024
 
 /**
- * A mail server that sends at a fixed rate whether or not it is answered, and does with each mail what servers do: tries
- * again after a 4xx or a broken connection, until there is a 250.
+ * A mail server that sends at a fixed rate, whether or not it gets replies, and treats each mail as servers do: it retries
+ * after a 4xx or a broken connection until there is a 250.
  */
 export class MailSource {
-  /** Mails that got their 250, in the order of that. */
+  /** Mails that were answered with 250, in the order of these replies. */
   readonly accepted: Sent[] = []
   readonly #options: MailSourceOptions
   readonly #transport: Transporter<SMTPPool.SentMessageInfo>
@@ -44,7 +44,7 @@ export class MailSource {
       maxConnections: CONNECTIONS,
       maxMessages: Number.POSITIVE_INFINITY,
       host: '127.0.0.1',
-      port: options.place.smtpPort,
+      port: options.endpoints.smtpPort,
       localAddress: options.host,
       secure: false,
       ignoreTLS: true,
@@ -55,7 +55,7 @@ export class MailSource {
   }
 
   /**
-   * Sends `count` mails, evenly over the inboxes. Resolves when each got its 250. @throws Error when one was refused.
+   * Sends `count` mails, evenly over the inboxes. Resolves when each is accepted. @throws Error when one was refused.
    * @param rate mails per second.
    */
   async send(count: number, rate: number): Promise<void> {
@@ -76,7 +76,7 @@ export class MailSource {
       to: inboxId,
       messageId: id,
       subject: `Mail ${number}`,
-      // The same bytes at each attempt, as a queue has them.
+      // The same bytes at each attempt, as in the queue of a mail server.
       date: new Date(),
       text: number % 10 === 0 ? `Text ${number}\n`.repeat(LARGE / 10) : `Text ${number}`,
     }

@@ -3,7 +3,7 @@ import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installati
 import { describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
 
-/** One installation takes one fault after another, as in production: each test counts everything since the start. */
+/** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
 describeFaults('an installation', () => {
   let installation: Installation
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describeFaults('an installation', () => {
   afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
   const started = () => installation
 
-  describe('of which one engine is away for a while', () => describeOutages(started))
+  describe('of which one engine is down for a while', () => describeOutages(started))
   describe('whose Redis is flushed', () => describeFlush(started))
   describe('of which one part after another is killed while mail arrives', () => describeKills(started))
 })

@@ -4,13 +4,13 @@ import type { Correspondent } from './correspondent.ts'
 import { storedIn } from './counts.ts'
 import type { Installation } from './installation.ts'
 
-/** Longer than what clients and pools wait for a connection. */
+/** Longer than clients and pools wait for a connection. */
 const OUTAGE_MS = byLength({ short: 12_000, long: 60_000 })
 const RATE = 5
 const DURING = (RATE * OUTAGE_MS) / 1_000
 const TEST_TIMEOUT = 240_000
 
-/** What an installation promises while one engine is away. */
+/** The promises of an installation while one engine is down. */
 export function describeOutages(installationOf: () => Installation): void {
   let installation: Installation
   let agent: Correspondent
@@ -25,7 +25,7 @@ export function describeOutages(installationOf: () => Installation): void {
     agent = installation.startAgent()
   })
 
-  /** Neither the mail server outside nor the agent had to try anything again. */
+  /** Expects that neither the external mail server nor the agent had to retry anything. */
   function expectNobodyNoticed(): void {
     expect(installation.source.accepted.slice(before).flatMap(({ setbacks }) => setbacks)).toEqual([])
     expect(agent.setbacks).toEqual([])
@@ -79,10 +79,10 @@ export function describeOutages(installationOf: () => Installation): void {
     'answers 451 and 503 without PostgreSQL, loses nothing and goes on by itself',
     async () => {
       const { source, inboxes, peer, system, tenant } = installation
-      // Under way when it happens: mail in the pipeline, replies going out, webhooks being delivered.
+      // In progress at the outage: mail in the pipeline, outgoing replies, webhook deliveries.
       const sending = source.send(RATE * 4, RATE)
       sending.catch(() => undefined)
-      const session = await SmtpSession.open(system.place.smtpPort, { localAddress: peer.server.host })
+      const session = await SmtpSession.open(system.endpoints.smtpPort, { localAddress: peer.server.host })
       await installation.engines.kill('postgres')
       const away = sleep(OUTAGE_MS)
       const [inbox = ''] = inboxes

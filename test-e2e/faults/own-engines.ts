@@ -11,16 +11,16 @@ import { readSettings, type Settings } from '@restante/local/settings.ts'
 import { prepareTopics } from '@restante/local/topics.ts'
 import { waitFor } from '@restante/testkit'
 import { byService } from '../stack/by-service.ts'
-import type { Ground } from '../stack/ground.ts'
+import type { Resources } from '../stack/resources.ts'
 
-/** PostgreSQL, Redis and Kafka that belong to one test file, which may do to them what it likes. */
+/** PostgreSQL, Redis and Kafka of one test file, which may kill them. */
 export class OwnEngines {
-  readonly ground: Ground
+  readonly resources: Resources
   readonly #settings: Settings
   readonly #engines: Readonly<Record<EngineName, Engine>>
 
-  private constructor(ground: Ground, settings: Settings, engines: Readonly<Record<EngineName, Engine>>) {
-    this.ground = ground
+  private constructor(resources: Resources, settings: Settings, engines: Readonly<Record<EngineName, Engine>>) {
+    this.resources = resources
     this.#settings = settings
     this.#engines = engines
   }
@@ -32,14 +32,14 @@ export class OwnEngines {
     const [postgres, redis, kafka] = await Promise.all(engineNames.map((name) => native[name](settings)))
     if (!postgres || !redis || !kafka) throw new Error('an engine is missing')
     const urls = engineUrls(settings, {})
-    const ground: Ground = {
+    const resources: Resources = {
       urls,
       databases: byService((name) => databaseUrl(urls.DATABASE_URL, name)),
       topicPrefix: '',
       redisPrefix: 'restante',
       clear: async () => undefined,
     }
-    const engines = new OwnEngines(ground, settings, { postgres, redis, kafka })
+    const engines = new OwnEngines(resources, settings, { postgres, redis, kafka })
     try {
       await Promise.all(engineNames.map((name) => bring(engines.#engines[name])))
       await prepareDatabases(urls.DATABASE_URL, SERVICES)
@@ -51,7 +51,7 @@ export class OwnEngines {
     return engines
   }
 
-  /** Ends an engine as a power cut would: it can write nothing more. Resolves when its port is closed. */
+  /** Kills an engine, which can write nothing more, as in a power failure. Resolves when its port is closed. */
   async kill(name: EngineName): Promise<void> {
     const engine = this.#engines[name]
     const pid = await engine.process()
@@ -60,9 +60,9 @@ export class OwnEngines {
     await waitFor(async () => !(await listens(engine.port)), { what: `${engine.name} to be gone` })
   }
 
-  /** Starts what was killed, on the data that it left. */
+  /** Starts a killed engine on its existing data. */
   async restart(name: EngineName): Promise<void> {
-    // What is left of a killed PostgreSQL keeps its data for a moment longer.
+    // Remaining processes of a killed PostgreSQL hold its data directory for a short time.
     await waitFor(() => bring(this.#engines[name]), {
       what: `${this.#engines[name].name} to come back`,
       timeout: 60_000,
@@ -79,8 +79,8 @@ export class OwnEngines {
 }
 
 /**
- * Ports that are free now: below those that the system gives to outgoing connections, and ending in 6 to 9, where no
- * service of a test listens.
+ * Ports that are free now, below those that the system assigns to outgoing connections, and with a last digit of 6 to 9,
+ * where no service of a test listens.
  */
 async function settingsOf(state: string): Promise<Settings> {
   for (let attempt = 0; attempt < 50; attempt++) {

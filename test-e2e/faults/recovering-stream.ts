@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamClient } from '@restante/testkit'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { openStream } from '../support/streams.ts'
 
 const RECONNECT_MS = 300
 
-/** A subscription that is made anew whenever its connection ends, as the public clients do. */
+/** A subscription that is renewed whenever its connection ends, as the public clients do. */
 export class RecoveringStream {
-  /** Codes that connections were closed with. */
+  /** Close codes of its connections. */
   readonly closes: number[] = []
   readonly #connections: StreamClient[] = []
-  readonly #place: Place
+  readonly #endpoints: Endpoints
   readonly #key: string
   #stopped = false
   #running: Promise<void> = Promise.resolve()
 
-  constructor(place: Place, key: string) {
-    this.#place = place
+  constructor(endpoints: Endpoints, key: string) {
+    this.#endpoints = endpoints
     this.#key = key
   }
 
@@ -30,12 +30,12 @@ export class RecoveringStream {
     return this.#connections.at(-1)?.closed === undefined && this.#connections.length > 0
   }
 
-  /** Connections that were subscribed so far, this one included. */
+  /** Number of connections that were subscribed so far, including the current one. */
   get connections(): number {
     return this.#connections.length
   }
 
-  /** Events of all connections; one that came twice on the same connection is there twice. */
+  /** Events of all connections; an event that arrived twice on one connection is included twice. */
   get events(): readonly object[] {
     return this.#connections.flatMap((connection) => connection.events)
   }
@@ -48,7 +48,7 @@ export class RecoveringStream {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      const connection = await openStream(this.#place, this.#key).catch(() => undefined)
+      const connection = await openStream(this.#endpoints, this.#key).catch(() => undefined)
       if (connection) {
         this.#connections.push(connection)
         const { code } = await connection.ended({ what: 'the stream to end', timeout: 600_000, interval: 50 })

@@ -6,16 +6,16 @@ const RATE = 20
 /** In each round one process of each service is restarted. */
 const ROUNDS = byLength({ short: 1, long: 2 })
 const AGENTS = 3
-/** Code that a stream is closed with when its client is to move (events 6.7). */
+/** Close code of a stream whose client should reconnect (events 6.7). */
 const RESTART = 1012
 
-/** What an installation with two processes of each service promises while one after another is restarted under load. */
+/** The promises of an installation with two processes of each service, which are restarted one after another under load. */
 export function describeReplicaRestarts(installationOf: () => Installation): void {
   it('loses nothing, does nothing twice and fails no request while each service is restarted under load', async () => {
     const installation = installationOf()
     const { source, stream, system, peer, receiver } = installation
     await waitFor(() => stream.subscribed, { what: 'the stream' })
-    // Timers have something to do meanwhile: some webhooks and some mails do not go at the first attempt.
+    // Timers have work in the meantime: the first attempt of some webhooks and mails fails.
     const human = peer.address()
     peer.server.answerRecipient(human, ...Array<'451 4.7.1 Not now'>(5).fill('451 4.7.1 Not now'))
     receiver.failFirstOfEvery(10)
@@ -38,7 +38,7 @@ export function describeReplicaRestarts(installationOf: () => Installation): voi
     for (const agent of agents) await agent.stop()
     await installation.expectEverything()
     expect(agents.flatMap(({ setbacks }) => setbacks)).toEqual([])
-    // A mail server is told 421 and comes back; that is how SMTP says it.
+    // A mail server gets 421 and retries, as SMTP specifies.
     const setbacks = source.accepted.flatMap((mail) => mail.setbacks)
     expect(setbacks.filter((setback) => !/\b4\d\d\b|closed|ECONNRESET/i.test(setback))).toEqual([])
     expect(installation.toldTwice()).toEqual([])

@@ -40,22 +40,22 @@ const apiDocument = z.object({
   components: z.object({ schemas: z.record(z.string(), schema) }),
 })
 
-/** One method of one path, as the document describes it. */
+/** One method of one path in the document. */
 export interface Route {
-  /** Of the contract: the same under every prefix. */
+  /** The operation of the contract, which is the same under every prefix. */
   readonly operationId: string
   readonly method: string
-  /** With its parameters in braces. */
+  /** The path, with its parameters in braces. */
   readonly template: string
   readonly query: Readonly<Record<string, Schema>>
   readonly takesIdempotencyKey: boolean
   readonly body: Schema | undefined
 }
 
-/** What the system itself says that it serves. */
+/** The routes in the API document of the running system. */
 export interface ApiDocument {
   readonly routes: readonly Route[]
-  /** The schema itself, where one only refers to it. */
+  /** Resolves a reference to a schema. */
   resolve(schema: Schema): Schema
 }
 

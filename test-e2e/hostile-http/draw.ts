@@ -1,4 +1,4 @@
-/** Draws that come out the same for the same seed (mulberry32), so that a failure can be had again. */
+/** Random values that are the same for the same seed (mulberry32), so that a failure can be reproduced. */
 export class Draw {
   #state: number
 
@@ -15,7 +15,7 @@ export class Draw {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound)
   }
 
-  /** True as often as `share` says: 0 never, 1 always. */
+  /** True with probability `share`: 0 never, 1 always. */
   chance(share: number): boolean {
     return this.below(1_000_000) < share * 1_000_000
   }
@@ -26,7 +26,7 @@ export class Draw {
     throw new Error('there is nothing to choose from')
   }
 
-  /** A list of up to `most` values, each made anew. */
+  /** A list of up to `most` values, each created separately. */
   several<T>(most: number, make: () => T): T[] {
     return Array.from({ length: this.below(most + 1) }, make)
   }

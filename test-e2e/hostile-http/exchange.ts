@@ -2,7 +2,7 @@ import { type Agent, request as open } from 'node:http'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { HttpRequest } from './make-request.ts'
 
-/** An answer read to its end. */
+/** A complete response. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -11,7 +11,7 @@ export interface HttpAnswer {
 
 const TIMEOUT_MS = 20_000
 
-/** Sends one request. @throws Error when the connection breaks, or no whole answer comes in time. */
+/** Sends one request. @throws Error when the connection breaks, or no complete response arrives in time. */
 export function exchange(origin: string, agent: Agent, { method, path, headers, body }: HttpRequest) {
   return new Promise<HttpAnswer>((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(body.length) }
@@ -45,14 +45,14 @@ function decoded(bytes: Buffer, encoding: string | undefined): string {
   }
 }
 
-/** The request as somebody can repeat it. */
+/** The request as a command that repeats it. */
 export function asCurl(origin: string, { method, path, headers, body }: HttpRequest): string {
   const given = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   const data = body === undefined ? [] : [`--data-binary ${quoted(body.toString('latin1'))}`]
   return ['curl -i --path-as-is -X', method, quoted(`${origin}${path}`), ...given, ...data].join(' ')
 }
 
-/** For bash, whatever the bytes are. */
+/** Quotes any bytes for bash. */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/[^ -~]|['\\]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`

@@ -11,7 +11,7 @@ import { KnownThings } from './known-things.ts'
 const SEED = 20_261_001
 const REQUESTS = byLength({ short: 2_500, long: 10_000 })
 
-/** Operations that these requests cannot bring to success, and why. */
+/** Operations in which these requests cannot succeed, with the reason. */
 const NEVER_SUCCESSFUL: Readonly<Record<string, string>> = {
   'agent.verify': 'the code is in a mail to a human; identity.e2e reads it',
   'stream.connect': 'its success is a WebSocket; stream.e2e opens them',
@@ -23,12 +23,12 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
   let inboxId: string
 
   beforeAll(async () => {
-    const { place, tenant } = system
-    const [document, known] = [await readApiDocument(place.gatewayUrl), new KnownThings()]
+    const { endpoints, tenant } = system
+    const [document, known] = [await readApiDocument(endpoints.gatewayUrl), new KnownThings()]
     inboxId = (await tenant.client.inboxes.create({ clientId: 'fuzzed' })).inboxId
     await fillEstate(known)
     findings = await fuzz({
-      origin: place.gatewayUrl,
+      origin: endpoints.gatewayUrl,
       document,
       known,
       keyFor: (route, draw) => (usesAgentKey(route.operationId) ? known.any('agent_key', draw) : tenant.key),
@@ -55,16 +55,16 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
   })
 
   it('leave the system working: it is ready, and mail still arrives', async () => {
-    const { place, tenant } = system
-    expect((await new Api(place.gatewayUrl).get('/readyz')).status).toBe(200)
+    const { endpoints, tenant } = system
+    expect((await new Api(endpoints.gatewayUrl).get('/readyz')).status).toBe(200)
     expect(await tenant.api.patch(`/v0/inboxes/${inboxId}`, { status: 'active' })).toMatchObject({ status: 200 })
     expect((await mailTo(system, inboxId)).inboxId).toBe(inboxId)
   })
 
-  /** One of everything that a path can name: what stays, and what the first deletes may have. */
+  /** One of everything that a path can name: what is kept, and what the first deletes may delete. */
   async function fillEstate(known: KnownThings): Promise<void> {
-    const { place, tenant, peer } = system
-    const anonymous = new Api(place.gatewayUrl)
+    const { endpoints, tenant, peer } = system
+    const anonymous = new Api(endpoints.gatewayUrl)
     const [received, webhook, key, agent] = await Promise.all([
       tenant.api.post(`/v0/inboxes/${inboxId}/messages/send`, {
         to: [inboxId],
@@ -80,7 +80,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     const first = await mailTo(system, inboxId)
     const sent = await tenant.client.inboxes.messages.get(inboxId, String(received.body['message_id']))
     known.keep('address', inboxId, peer.address())
-    known.keep('domain', place.domain)
+    known.keep('domain', endpoints.domain)
     known.keep('pod_id', tenant.id)
     known.keep('inbox_id', inboxId)
     known.keep('message_id', first.messageId, sent.messageId)

@@ -18,17 +18,17 @@ export interface FuzzOptions {
 }
 
 export interface Findings {
-  /** How often each operation was answered with each status. */
+  /** Number of responses by operation and status. */
   readonly counts: ReadonlyMap<string, ReadonlyMap<number, number>>
-  /** What was wrong, each with its seed and the request that shows it again. */
+  /** Failures, each with its seed and the request that reproduces it. */
   readonly faults: readonly string[]
   readonly connections: number
 }
 
-/** Of an answer that is wrong, this many characters are shown. */
+/** Number of characters that are shown of a wrong response. */
 const SHOWN = 500
 
-/** Sends requests to every route in turn, several at a time, and judges each answer. */
+/** Sends requests to every route in turn, several at a time, and judges each response. */
 export async function fuzz(options: FuzzOptions): Promise<Findings> {
   const { origin, document, known, seed, requests, concurrency } = options
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
@@ -38,7 +38,7 @@ export async function fuzz(options: FuzzOptions): Promise<Findings> {
   let next = 0
 
   async function one(index: number): Promise<void> {
-    // Each request has draws of its own, so that it does not depend on which of its neighbours came first.
+    // Each request has random values of its own, so that it does not depend on the order of concurrent requests.
     const draw = new Draw(seed + index)
     const route = document.routes[index % document.routes.length]
     if (route === undefined) return
@@ -71,7 +71,7 @@ export async function fuzz(options: FuzzOptions): Promise<Findings> {
   return { counts, faults, connections: connections.size }
 }
 
-/** Members of an answer that name what the request has made, and as what. */
+/** Members of a response that identify what the request has created, with their kind. */
 const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pods.create': { pod_id: 'pod_id' },
   'inboxes.create': { inbox_id: 'inbox_id' },
@@ -82,7 +82,7 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'agent.signUp': { api_key: 'agent_key' },
 }
 
-/** What a request has made may be named, and deleted, by a later one. */
+/** What a request has created may be named, and deleted, by a later one. */
 function learn(known: KnownThings, { method, route }: HttpRequest, { status, text }: HttpAnswer): void {
   const made = MADE[route.operationId]
   if (made === undefined || status !== 200 || method !== route.method) return

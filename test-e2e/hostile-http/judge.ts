@@ -12,19 +12,19 @@ import { z } from 'zod'
 import type { HttpAnswer } from './exchange.ts'
 import type { HttpRequest } from './make-request.ts'
 
-/** What only a look inside would tell: stacks, files, statements, names of our parts, texts of engines and parsers. */
+/** Internal details: stacks, files, statements, names of components, texts of engines and parsers. */
 const INTERNALS =
   /\bat \S+ \(|\.ts:\d|node_modules|node:internal|\/work\/|prisma|postgres|SQLSTATE|syntax error at|\brelation "|\bcolumn "|duplicate key|\bselect .* from\b|kafka|redis|ECONN|EPIPE|ETIMEDOUT|TypeError|RangeError|ReferenceError|Cannot read prop|is not a function|is not iterable|Unexpected token|invalid input syntax|\bzod\b|127\.0\.0\.1:\d|\[object |undefined/i
 
-/** What the listener says to bytes that are no request. */
+/** The response of the listener to bytes that are no request. */
 const UNREADABLE = 'This is not a valid HTTP request'
 
-/** Statuses that say only a `message`: no operation has made them (identity 1.10). */
+/** Statuses with only a `message`, because they do not come from an operation (identity 1.10). */
 const BARE = new Set([413, 414, 417, 426, 431])
 
 const errorCode = z.enum(Object.keys(ERRORS))
 
-/** What is wrong with an answer; `undefined` when it is as the conventions demand. */
+/** What is wrong with a response; `undefined` if it follows the conventions. */
 export function faultOf(request: HttpRequest, answer: HttpAnswer): string | undefined {
   if (answer.status >= 500) return `${answer.status}`
   if (answer.headers['x-request-id'] === undefined) return 'no request id'
@@ -51,7 +51,7 @@ function faultOfError(request: HttpRequest, answer: HttpAnswer): string | undefi
   const parsed = errorEnvelope.strict().safeParse(body)
   if (!parsed.success) return `not the envelope: ${z.prettifyError(parsed.error)}`
   const { code, message, fix = '', docs, errors } = parsed.data
-  // Whatever is odd in them, these requests are HTTP: something of the connection's last message was left over.
+  // These requests are valid HTTP, so bytes of the previous message on the connection must have been left over.
   if (message === UNREADABLE) return 'not taken for HTTP'
   const known = errorCode.safeParse(code)
   if (!known.success || !isErrorCode(known.data)) return `unknown code ${code}`
@@ -69,7 +69,7 @@ function isErrorCode(name: string): name is ErrorCode {
   return Object.hasOwn(ERRORS, name)
 }
 
-/** A path that was made odd, or another method, may lead to another operation or to none. */
+/** An altered path or method may lead to another operation or to none. */
 function isDeclared(request: HttpRequest, code: ErrorCode): boolean {
   const operation = operationOf(request)
   if (operation === undefined || code === 'not_found' || request.method !== request.route.method) return true

@@ -4,7 +4,7 @@ import { nastyAuthorization, nastyHeaders, nastyIdempotencyKey } from './nasty-h
 import { INHERITED, nastyBody, nastyObject, nastySegment, nastyText, nastyValue } from './nasty-values.ts'
 import { alternativesOf, rightObject, rightValue, type Source } from './right-values.ts'
 
-/** One request as it goes onto the wire. */
+/** One request as it is sent. */
 export interface HttpRequest {
   readonly route: Route
   readonly method: string
@@ -15,10 +15,10 @@ export interface HttpRequest {
 
 type Part = 'method' | 'segment' | 'query' | 'headers' | 'authorization' | 'member' | 'body'
 
-/** None that would delete or change what other requests need. */
+/** Methods that do not delete or change what other requests need. */
 const OTHER_METHODS = ['PUT', 'OPTIONS', 'POST', 'GET', 'TRACE', 'PROPFIND']
 
-/** A request to the route: quite right in a third of all cases, otherwise wrong or odd in up to three parts. */
+/** A request to the route: valid in a third of all cases, otherwise wrong or odd in up to three parts. */
 export function makeRequest(route: Route, key: string, source: Source): HttpRequest {
   const { draw } = source
   const odd = oddParts(route, draw)
@@ -56,7 +56,7 @@ function methodOf({ method }: Route, odd: ReadonlySet<Part>, draw: Draw): string
   return method === 'GET' && draw.chance(0.05) ? 'HEAD' : method
 }
 
-/** Deletes name what can be spared, and everything else what is there. */
+/** Deletes name what may be deleted; all other requests name what is kept. */
 function pathOf({ template, method }: Route, odd: ReadonlySet<Part>, { draw, known }: Source): string {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const oddName = odd.has('segment') ? draw.one(names) : undefined

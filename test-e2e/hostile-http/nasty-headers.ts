@@ -44,7 +44,7 @@ const AUTHORIZATIONS = [
   'Bearer am_',
 ]
 
-/** Up to three headers that say something strange about the request, or about whoever sends it. */
+/** Up to three headers with strange statements about the request or its sender. */
 export function nastyHeaders(draw: Draw): Record<string, string> {
   const names = [draw.one(NAMES), ...draw.several(2, () => draw.one(NAMES))]
   return Object.fromEntries(names.map((name) => [name, draw.one(HEADERS[name] ?? [''])]))

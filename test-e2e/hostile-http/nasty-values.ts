@@ -2,7 +2,7 @@ import type { Draw } from './draw.ts'
 
 const LONG = 'x'.repeat(5_000)
 
-/** Texts that have broken a parser, a database, a log or a template somewhere. */
+/** Texts that are known to break parsers, databases, logs or templates. */
 const TEXTS: readonly string[] = [
   '',
   ' ',
@@ -73,7 +73,7 @@ export function nastyText(draw: Draw): string {
   return draw.one(TEXTS)
 }
 
-/** Any JSON value, most of them wrong wherever they are put. */
+/** Any JSON value; most are wrong for any member. */
 export function nastyValue(draw: Draw): unknown {
   switch (draw.below(6)) {
     case 0:
@@ -90,7 +90,7 @@ export function nastyValue(draw: Draw): unknown {
   }
 }
 
-/** An object whose keys are as odd as its values. Made from entries, so that `__proto__` is a key like any other. */
+/** An object with odd keys and values. Created from entries, so that `__proto__` is an ordinary key. */
 export function nastyObject(draw: Draw): Record<string, unknown> {
   return Object.fromEntries(
     draw.several(4, () => [
@@ -141,7 +141,7 @@ export function nastyBody(draw: Draw): Buffer {
   return Buffer.from(draw.one(BODIES))
 }
 
-/** Path segments as they are sent: encoded oddly, or naming something else than they seem to. */
+/** Path segments as they are sent: oddly encoded, or naming something other than they seem to. */
 const SEGMENTS: readonly string[] = [
   '%00',
   '%',

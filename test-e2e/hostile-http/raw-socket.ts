@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { waitFor } from '@restante/testkit'
 
-/** A connection on which a test writes bytes by hand, and which keeps what it reads. */
+/** A connection on which a test writes bytes directly, and which keeps what it reads. */
 export class RawSocket {
   readonly socket: Socket
   /** Each byte as one character. */
@@ -14,14 +14,14 @@ export class RawSocket {
     socket.on('data', (chunk) => {
       this.text += chunk
     })
-    // How a connection ends is told by what was read before.
+    // The data read before shows how the connection ended.
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.closed = true
     })
   }
 
-  /** @param origin where the system is. */
+  /** @param origin of the gateway. */
   static to(origin: string, ...written: (string | Buffer)[]): RawSocket {
     const raw = new RawSocket(connect(Number(new URL(origin).port), '127.0.0.1'))
     for (const part of written) raw.socket.write(part)
@@ -32,7 +32,7 @@ export class RawSocket {
     await waitFor(() => pattern.test(this.text), { what: `${pattern} on the connection` })
   }
 
-  /** Resolves when the connection is closed, to all that was read. */
+  /** Resolves to everything that was read, when the connection is closed. */
   async ends(timeout = 15_000): Promise<string> {
     await waitFor(() => this.closed, { what: `the end of the connection; it read ${this.text}`, timeout })
     return this.text

@@ -2,12 +2,12 @@ import type { ApiDocument, Schema } from './api-document.ts'
 import type { Draw } from './draw.ts'
 import type { KnownThings } from './known-things.ts'
 
-/** What values are made from. */
+/** The sources of values. */
 export interface Source {
   readonly draw: Draw
   readonly known: KnownThings
   readonly document: ApiDocument
-  /** A word that no other value has. */
+  /** A unique word. */
   word(): string
 }
 
@@ -20,7 +20,7 @@ const instant =
   ({ draw }) =>
     new Date(Date.now() + fromNow + draw.below(1_000_000)).toISOString()
 
-/** Members whose meaning their schema does not tell. */
+/** Members whose meaning is not in their schema. */
 const BY_NAME: Readonly<Record<string, Make>> = {
   username: ({ word }) => word(),
   client_id: ({ draw, word }) => (draw.chance(0.3) ? 'the-same-one' : word()),
@@ -57,16 +57,16 @@ const BY_NAME: Readonly<Record<string, Make>> = {
   }),
 }
 
-/** Members without which little happens, though the schema does not require them. */
+/** Members that the schema does not require but most requests need. */
 const USUAL = new Set(['to', 'text'])
 
-/** A value that the schema admits and that makes sense. */
+/** A meaningful value that the schema allows. */
 export function rightValue(name: string, given: Schema, source: Source): unknown {
   const byName = Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined
   return byName === undefined ? bySchema(given, source) : byName(source)
 }
 
-/** What an object can be: itself, or one of the alternatives that it is described by. */
+/** The object itself, or one of its alternatives. */
 export function alternativesOf(given: Schema, document: ApiDocument): Schema[] {
   const { anyOf, ...own } = document.resolve(given)
   return anyOf === undefined ? [own] : anyOf.map((alternative) => document.resolve(alternative))

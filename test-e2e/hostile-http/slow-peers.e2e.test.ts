@@ -3,9 +3,9 @@ import type { Answer } from '../support/api.ts'
 import { useSystem } from '../support/suite.ts'
 import { headOf, RawSocket } from './raw-socket.ts'
 
-/** Of each kind, at once. */
+/** Concurrent slow clients of each kind. */
 const PEERS = 150
-/** A mail whose download is more than the kernel keeps for a peer that does not read. */
+/** A mail that is larger than the socket buffers for a client that does not read. */
 const LARGE = 'x'.repeat(3_900_000)
 
 describe('while hundreds of clients are slow on purpose', () => {
@@ -19,7 +19,7 @@ describe('while hundreds of clients are slow on purpose', () => {
   })
 
   function open(...written: string[]): RawSocket {
-    const raw = RawSocket.to(system.place.gatewayUrl, ...written)
+    const raw = RawSocket.to(system.endpoints.gatewayUrl, ...written)
     peers.push(raw)
     return raw
   }
@@ -28,7 +28,7 @@ describe('while hundreds of clients are slow on purpose', () => {
     return Array.from({ length: PEERS }, make)
   }
 
-  /** The services that slow peers keep busy, and the edge itself, asked as somebody would who notices nothing. */
+  /** Ordinary requests to the services that the slow clients occupy, and to the edge itself. */
   async function othersAreAnswered(): Promise<void> {
     const { api } = system.tenant
     const { inboxId } = inbox
@@ -38,7 +38,7 @@ describe('while hundreds of clients are slow on purpose', () => {
     await withinASecond(() => api.post(`/v0/inboxes/${inboxId}/messages/send`, {}), 422)
   }
 
-  /** The best of three counts: other tests run on this machine too. */
+  /** The best of three measurements, because other tests run on the same machine. */
   async function withinASecond(ask: () => Promise<Answer>, status: number): Promise<void> {
     const times: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {

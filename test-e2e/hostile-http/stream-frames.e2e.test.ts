@@ -7,7 +7,7 @@ import { handshake, RawSocket } from './raw-socket.ts'
 const TEXT = 0x81
 const PING = 0x89
 const PONG = 0x8a
-/** A mask of zeroes leaves the bytes as they are. */
+/** A mask of zeroes leaves the bytes unchanged. */
 const MASK = Buffer.alloc(4)
 
 /** One frame of a client, with the length in the shortest form. */
@@ -36,7 +36,7 @@ describe('a stream whose client sends', () => {
   const system = useSystem()
 
   async function open(): Promise<RawSocket> {
-    const raw = RawSocket.to(system.place.gatewayUrl, handshake(system.tenant.key))
+    const raw = RawSocket.to(system.endpoints.gatewayUrl, handshake(system.tenant.key))
     await raw.reads(/^HTTP\/1\.1 101 /)
     return raw
   }
@@ -75,7 +75,7 @@ describe('a stream whose client sends', () => {
   })
 
   it('nonsense in a valid frame gets an error, and stays open', async () => {
-    const stream = await connectStream(system.place, system.tenant.key)
+    const stream = await connectStream(system.endpoints, system.tenant.key)
     const nonsense = [
       '',
       'nonsense',
@@ -99,30 +99,30 @@ describe('a stream whose client sends', () => {
     await stream.close()
   })
 
-  it('nothing, a thousand times with one key: the next is refused, and all others are served', async () => {
-    const { place } = system
-    const crowd = await createTenant(place)
+  it('nothing, on a thousand connections of one key: the next is refused, and all other keys are served', async () => {
+    const { endpoints } = system
+    const crowd = await createTenant(endpoints)
     const idle: RawSocket[] = []
     let slowest = 0
     for (let round = 0; round < 20; round++) {
-      const some = Array.from({ length: 50 }, () => RawSocket.to(place.gatewayUrl, handshake(crowd.key)))
+      const some = Array.from({ length: 50 }, () => RawSocket.to(endpoints.gatewayUrl, handshake(crowd.key)))
       const began = performance.now()
       expect((await system.tenant.api.get('/v0/auth/me')).status).toBe(200)
       slowest = Math.max(slowest, performance.now() - began)
       await Promise.all(some.map((raw) => raw.reads(/^HTTP\/1\.1 101 /)))
       idle.push(...some)
     }
-    await RawSocket.to(place.gatewayUrl, handshake(crowd.key)).reads(/^HTTP\/1\.1 429 /)
-    const other: StreamClient = await connectStream(place, system.tenant.key)
+    await RawSocket.to(endpoints.gatewayUrl, handshake(crowd.key)).reads(/^HTTP\/1\.1 429 /)
+    const other: StreamClient = await connectStream(endpoints, system.tenant.key)
     expect(await other.ask({ type: 'subscribe' })).toMatchObject({ type: 'subscribed' })
     await other.close()
     expect(slowest).toBeLessThan(1_000)
     for (const { socket } of idle) socket.destroy()
     const free = async () => {
-      const stream = await connectStream(place, crowd.key)
+      const stream = await connectStream(endpoints, crowd.key)
       await stream.close()
       return true
     }
-    await waitFor(free, { what: 'a place to be free again' })
+    await waitFor(free, { what: 'a connection to be free again' })
   }, 120_000)
 })

@@ -1,7 +1,7 @@
 import { LIMITS, topics } from '@restante/contracts'
 import { underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import { type FurnishedInbox, furnishInbox } from '../deletion/furnished-inbox.ts'
+import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { replayEverything, retentionOfTopics } from '../deletion/topics.ts'
 import { findTraces, type Markers } from '../deletion/traces.ts'
 import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
@@ -13,14 +13,14 @@ import { openStream } from '../support/streams.ts'
 import { createTenant, type Tenant } from '../support/tenants.ts'
 import { letTimePass } from '../support/time.ts'
 
-/** What a deleted inbox leaves. */
+/** The promises about a deleted inbox. */
 export function describeInboxDeletion(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let peer: OutsidePeer
   let receiver: WebhookReceiver
   let neighbour: string
-  let inbox: FurnishedInbox
+  let inbox: SeededInbox
   let markers: Markers
   let wide: Awaited<ReturnType<typeof openStream>>
   let own: Awaited<ReturnType<typeof openStream>>
@@ -28,16 +28,19 @@ export function describeInboxDeletion(systemOf: () => System): void {
   beforeAll(async () => {
     system = systemOf()
     ;[tenant, peer, receiver] = await Promise.all([
-      createTenant(system.place),
-      openPeer(system.place),
+      createTenant(system.endpoints),
+      openPeer(system.endpoints),
       new WebhookReceiver().start(),
     ])
-    // What is queued for webhooks stays queued until it is let through.
+    // Deliveries to webhooks stay queued until the receiver accepts them.
     receiver.always(503)
     neighbour = (await tenant.client.inboxes.create({})).inboxId
-    inbox = await furnishInbox({ tenant, peer, neighbour, receiver })
+    inbox = await seedInbox({ tenant, peer, neighbour, receiver })
     markers = { ...inbox.markers, uid: await uidOf(inbox.inboxId) }
-    ;[wide, own] = await Promise.all([openStream(system.place, tenant.key), openStream(system.place, inbox.ownKey)])
+    ;[wide, own] = await Promise.all([
+      openStream(system.endpoints, tenant.key),
+      openStream(system.endpoints, inbox.ownKey),
+    ])
   }, 60_000)
   afterAll(async () => {
     await wide?.close()
@@ -49,7 +52,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     text: string,
     ...values: string[]
   ) {
-    const client = new pg.Client({ connectionString: system.place.databases[service] })
+    const client = new pg.Client({ connectionString: system.endpoints.databases[service] })
     await client.connect()
     try {
       return (await client.query<Row>(text, values)).rows
@@ -66,7 +69,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     if (!row) throw new Error(`${address} is not there`)
     return row.uid
   }
-  const search = () => findTraces(system.place, system.blobs, markers)
+  const search = () => findTraces(system.endpoints, system.blobs, markers)
   const pathTo = (rest = '') => `/v0/inboxes/${encodeURIComponent(inbox.inboxId)}${rest}`
   const webhook = (id: string) => tenant.api.get(`/v0/webhooks/${id}`)
   const purged = () =>
@@ -77,7 +80,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
         timeout: 60_000,
       },
     )
-  /** Everything that the owner's key can read, as text. */
+  /** Everything that the key of the owner can read, as text. */
   async function readable(): Promise<string> {
     const lists = ['/inboxes', '/threads?include_spam=true&include_trash=true', '/webhooks', '/api-keys', '/pods']
     const answers = await Promise.all(lists.map((list) => tenant.api.get(`/v0${list}`)))
@@ -109,14 +112,14 @@ export function describeInboxDeletion(systemOf: () => System): void {
     expect(Object.keys(markers).filter((marker) => !found.has(marker))).toEqual([])
   })
 
-  it('is 404 once 204 was answered, and gone from lists within two seconds', async () => {
+  it('is 404 once its deletion was answered with 204, and missing in lists within two seconds', async () => {
     const deletedAt = Date.now()
     expect((await tenant.api.delete(pathTo())).status).toBe(204)
     for (const rest of ['', '/threads', '/messages', '/webhooks', '/api-keys']) {
       expect(await tenant.api.get(pathTo(rest))).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
     }
     expect((await tenant.api.delete(pathTo())).status).toBe(404)
-    const mine = new Api(system.place.gatewayUrl, inbox.ownKey)
+    const mine = new Api(system.endpoints.gatewayUrl, inbox.ownKey)
     expect((await mine.get('/v0/auth/me')).status).toBe(401)
     await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
       responseCode: 550,
@@ -158,13 +161,13 @@ export function describeInboxDeletion(systemOf: () => System): void {
 
   it('has its queued events delivered to wider webhooks, and their documents deleted then', async () => {
     receiver.always(200)
-    await letTimePass(system.place, 'webhooks-dispatcher')
+    await letTimePass(system.endpoints, 'webhooks-dispatcher')
     await waitFor(() => receiver.requests.some(({ body }) => body.includes(inbox.markers['subject'] ?? '-')), {
       what: 'a queued event',
     })
     await waitFor(
       async () => {
-        await letTimePass(system.place, 'webhooks-dispatcher')
+        await letTimePass(system.endpoints, 'webhooks-dispatcher')
         return (await search()).every(({ place }) => place !== 'webhooks-dispatcher.payloads')
       },
       { what: 'the documents to go', interval: 200, timeout: 20_000 },
@@ -182,14 +185,14 @@ export function describeInboxDeletion(systemOf: () => System): void {
         url: told.url,
         eventTypes: ['message.received', 'message.delivered', 'message.sent', 'message.bounced'],
       })
-      stream = await openStream(system.place, tenant.key, { inbox_ids: [inbox.inboxId] })
+      stream = await openStream(system.endpoints, tenant.key, { inbox_ids: [inbox.inboxId] })
     })
     afterAll(async () => {
       await stream?.close()
       await told.stop()
     })
 
-    /** What it holds and what was told of it. */
+    /** The content of the inbox and the events about it. */
     async function seen() {
       const lists = [
         '/threads?include_spam=true&include_trash=true',
@@ -218,9 +221,9 @@ export function describeInboxDeletion(systemOf: () => System): void {
     })
 
     it('sees nothing of the old one when every record of every topic is delivered again', async () => {
-      expect(await replayEverything(system.place)).toBeGreaterThan(20)
-      // Timers of what the replay made wide webhooks hear again.
-      await letTimePass(system.place, 'webhooks-dispatcher')
+      expect(await replayEverything(system.endpoints)).toBeGreaterThan(20)
+      // Timers of the deliveries to wider webhooks that the replay caused.
+      await letTimePass(system.endpoints, 'webhooks-dispatcher')
       expect(await seen()).toEqual(NOTHING)
       expect(leftBehind(await search()).filter(({ marker }) => marker !== 'address')).toEqual([])
       expect((await tenant.api.get(pathTo(`/threads/${inbox.thread}`))).status).toBe(404)
@@ -235,7 +238,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
   })
 
   it('is deleted from topics and dead letters by their retention, as set on the brokers', async () => {
-    const retentions = await retentionOfTopics(system.place)
+    const retentions = await retentionOfTopics(system.endpoints)
     const names = [...retentions.keys()]
     expect(names).toEqual(expect.arrayContaining(Object.keys(topics)))
     expect(names.filter((name) => name.endsWith('.dlq'))).not.toEqual([])

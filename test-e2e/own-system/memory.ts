@@ -10,10 +10,10 @@ import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
 
 const MOST_AT_REST_MB = 200
 const MOST_MB = 512
-/** How long other requests may wait for an answer at the same time: 1 s on a machine that does nothing else. */
+/** Longest response time of other requests in the meantime: 1 s on an idle machine. */
 const ANSWERED_WITHIN_MS = 5_000
-const PATIENCE = { timeout: 120_000 }
-/** How much comes at once. Each is more than one process could hold together. */
+const TIMEOUT = { timeout: 120_000 }
+/** Sizes of the concurrent loads. Each is more than one process could hold in memory. */
 const MAILS = byLength({ short: 3, long: 4 })
 const DOWNLOADS = byLength({ short: 4, long: 8 })
 const REQUESTS = byLength({ short: 10, long: 20 })
@@ -23,12 +23,12 @@ const LINE = `${'QUJD'.repeat(19)}\r\n`
 const FILE_LINES = Math.floor((LIMITS.inbound.bytes - 64 * 1024) / LINE.length)
 const FILE_BYTES = FILE_LINES * 57
 
-/** As large as mail may be, nearly all of it one file. */
+/** A mail of the largest allowed size, nearly all of it one file. */
 const largestMail = Buffer.from(
   `From: ada@x.test\r\nSubject: large\r\nContent-Type: application/octet-stream; name=large\r\nContent-Transfer-Encoding: base64\r\n\r\n${LINE.repeat(FILE_LINES)}`,
 )
 
-/** How much memory services take while they have nothing to do, before anything else is asked of them. */
+/** The memory of idle services, before the first request. */
 export function describeMemoryAtRest(systemOf: () => System): void {
   it(`is at most ${MOST_AT_REST_MB} MB at rest`, async () => {
     const resident = [...(await usageOfAll(systemOf()))].map(([name, usage]) => [name, Math.round(usage.residentMb)])
@@ -36,21 +36,21 @@ export function describeMemoryAtRest(systemOf: () => System): void {
   })
 }
 
-/** How much memory services take under load. Its mails are large, so what searches the system runs before it. */
+/** The memory of services under load. The mails are large, so suites that search the system run earlier. */
 export function describeMemory(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let peer: OutsidePeer
   beforeAll(async () => {
     system = systemOf()
-    ;[tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
+    ;[tenant, peer] = await Promise.all([createTenant(system.endpoints), openPeer(system.endpoints)])
   })
   afterAll(() => peer?.stop())
 
   const newInboxes = (count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await tenant.client.inboxes.create({})).inboxId))
 
-  /** Does the work and asks small things all the while. @returns the longest time that an answer took, in ms. */
+  /** Does the work and makes small requests in the meantime. @returns the longest response time, in ms. */
   async function besides(work: Promise<unknown>): Promise<number> {
     const [inboxId = ''] = await newInboxes(1)
     let done = false
@@ -89,7 +89,7 @@ export function describeMemory(systemOf: () => System): void {
     const arrived = async () => (await Promise.all(inboxes.map(messages))).every(({ length }) => length === 1)
     const arriving = async () => {
       await Promise.all(inboxes.map(send))
-      await waitFor(arrived, { what: 'all mails', ...PATIENCE })
+      await waitFor(arrived, { what: 'all mails', ...TIMEOUT })
     }
     await expectBounded(await besides(arriving()))
 
@@ -126,7 +126,7 @@ export function describeMemory(systemOf: () => System): void {
     server.close()
   }, 180_000)
 
-  /** Who is told that there is no room now comes again, as clients do. */
+  /** Retries a request that is rejected for lack of memory, as clients do. */
   async function send(inboxId: string, body: string): Promise<number> {
     const { status, headers } = await tenant.api.post(`/v0/inboxes/${inboxId}/messages/send`, undefined, { body })
     if (status !== 503) return status

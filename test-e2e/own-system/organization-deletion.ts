@@ -1,5 +1,5 @@
 import { WebhookReceiver, waitFor } from '@restante/testkit'
-import { type FurnishedInbox, furnishInbox } from '../deletion/furnished-inbox.ts'
+import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { findTraces } from '../deletion/traces.ts'
 import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
 import type { System } from '../stack/system.ts'
@@ -7,7 +7,7 @@ import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { openStream } from '../support/streams.ts'
 import { createTenant, operate, type Tenant } from '../support/tenants.ts'
 
-/** Where the id of an organization that is gone may be found. */
+/** Where the id of a deleted organization may be found. */
 const NAMED_IN = [
   ...['gateway.outbox', 'gateway.audit_entries', 'gateway.retired_addresses'],
   ...['mail-ingest.outbox', 'mail-ingest.deleted_inboxes', 'mail-ingest.deleted_organizations'],
@@ -15,29 +15,29 @@ const NAMED_IN = [
   ...['webhooks-dispatcher.gone_scopes', 'websocket-fanout.stream_log'],
 ]
 
-/** What a deleted organization leaves. */
+/** The promises about a deleted organization. */
 export function describeOrganizationDeletion(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let other: Tenant
   let peer: OutsidePeer
   let receiver: WebhookReceiver
-  let inbox: FurnishedInbox
+  let inbox: SeededInbox
   let id: string
   let stream: Awaited<ReturnType<typeof openStream>>
 
   beforeAll(async () => {
     system = systemOf()
     ;[tenant, other, peer, receiver] = await Promise.all([
-      createTenant(system.place),
-      createTenant(system.place),
-      openPeer(system.place),
+      createTenant(system.endpoints),
+      createTenant(system.endpoints),
+      openPeer(system.endpoints),
       new WebhookReceiver().start(),
     ])
     id = (await tenant.client.organizations.get()).organizationId
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
-    inbox = await furnishInbox({ tenant, peer, neighbour, receiver })
-    stream = await openStream(system.place, tenant.key)
+    inbox = await seedInbox({ tenant, peer, neighbour, receiver })
+    stream = await openStream(system.endpoints, tenant.key)
   }, 60_000)
   afterAll(async () => {
     await stream?.close()
@@ -45,7 +45,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   }, 30_000)
 
   it('is inaccessible for its keys, streams and senders once the command has answered, within the cache time of gateways', async () => {
-    expect(await operate(system.place, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
+    expect(await operate(system.endpoints, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
     const answeredAt = Date.now()
     await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
       responseCode: 550,
@@ -57,15 +57,15 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   })
 
   it('is complete when every service has purged it, and leaves nothing except what is listed', async () => {
-    const latest = () => operate(system.place, 'audit', '--organization', id, '--limit', '1')
+    const latest = () => operate(system.endpoints, 'audit', '--organization', id, '--limit', '1')
     const isGone = async () => (await latest()).includes('organization.deleted')
     await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
-    const search = () => findTraces(system.place, system.blobs, { ...inbox.markers, organization: id })
+    const search = () => findTraces(system.endpoints, system.blobs, { ...inbox.markers, organization: id })
     const left = async () =>
       leftBehind(await search(), ON_ITS_WAY).filter(
-        ({ place, marker }) => marker !== 'organization' || !NAMED_IN.includes(place),
+        ({ endpoints, marker }) => marker !== 'organization' || !NAMED_IN.includes(endpoints),
       )
-    // Services hear of the end from the topic.
+    // Services learn of the deletion from the topic.
     await waitFor(async () => JSON.stringify(await left()) === '[]', {
       what: 'the last traces to go',
       timeout: 30_000,

@@ -6,14 +6,14 @@ import { openStream } from '../support/streams.ts'
 import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
 import { type Leasing, letLeasesEnd } from '../support/time.ts'
 
-/** What services promise that are killed in the middle of their work. */
+/** The promises of services that are killed during their work. */
 export function describeRestart(systemOf: () => System): void {
   let system: System
   let tenant: Tenant
   let peer: OutsidePeer
   beforeAll(async () => {
     system = systemOf()
-    ;[tenant, peer] = await Promise.all([createTenant(system.place), openPeer(system.place)])
+    ;[tenant, peer] = await Promise.all([createTenant(system.endpoints), openPeer(system.endpoints)])
   })
   afterAll(() => peer?.stop())
 
@@ -25,17 +25,17 @@ export function describeRestart(systemOf: () => System): void {
   const leasing: ReadonlySet<ServiceName> = new Set<Leasing>(['mail-ingest', 'mail-send', 'webhooks-dispatcher'])
   const leases = (service: ServiceName): service is Leasing => leasing.has(service)
 
-  /** Ends a service at once, and what it held: nobody else would take that before its lease is over. */
+  /** Kills a service and expires its leases, which no other process would take over earlier. */
   async function kill(service: ServiceName): Promise<void> {
     await system.process(service).stop('SIGKILL')
-    if (leases(service)) await letLeasesEnd(system.place, service)
+    if (leases(service)) await letLeasesEnd(system.endpoints, service)
   }
   async function restart(service: ServiceName): Promise<void> {
     system.process(service).start()
     await system.process(service).ready()
   }
 
-  /** Starts all at once, and kills the service as soon as some of them succeeded. @returns the indices that did. */
+  /** Starts all concurrently, and kills the service as soon as some have succeeded. @returns the indices of these. */
   async function killAmid(service: ServiceName, works: (() => Promise<unknown>)[]): Promise<number[]> {
     const done: number[] = []
     const running = works.map((work, index) => work().then(() => done.push(index)))
@@ -44,7 +44,7 @@ export function describeRestart(systemOf: () => System): void {
     await Promise.allSettled(running)
     return done
   }
-  /** Different events about each message, from whatever was told of them; deliveries may repeat, events may not. */
+  /** Distinct events about each message among the deliveries. Deliveries may be repeated, events may not. */
   function eventIdsOf(documents: readonly object[], messageId: string): Set<unknown> {
     const about = documents.filter((document) => JSON.stringify(document).includes(JSON.stringify(messageId)))
     return new Set(about.map((document) => ('event_id' in document ? document.event_id : undefined)))
@@ -78,7 +78,7 @@ export function describeRestart(systemOf: () => System): void {
       eventTypes: ['message.received'],
       inboxIds: [inboxId],
     })
-    const stream = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    const stream = await openStream(system.endpoints, tenant.key, { inbox_ids: [inboxId] })
     const ids = Array.from({ length: 16 }, newId)
     const accepted = await killAmid(
       'mail-ingest',
@@ -93,7 +93,7 @@ export function describeRestart(systemOf: () => System): void {
       },
       { what: 'every mail that got its 250', timeout: 20_000 },
     )
-    // Whoever got no 250 sends again, as mail servers do; what was accepted after all must not come twice.
+    // A mail without a 250 is sent again, as mail servers do; if it was accepted after all, it must not be stored twice.
     for (const [index, id] of ids.entries()) if (!accepted.includes(index)) await send(inboxId, id)
     await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails', timeout: 20_000 })
     expect((await messages()).map(({ messageId }) => messageId).sort()).toEqual(ids.toSorted())
@@ -112,7 +112,7 @@ export function describeRestart(systemOf: () => System): void {
     const inboxId = await newInbox()
     const receiver = await new WebhookReceiver().start()
     await tenant.client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'], inboxIds: [inboxId] })
-    // The receiver has the request, and the dispatcher dies before it can know.
+    // The receiver has the request, and the dispatcher dies before it reads the response.
     receiver.script('silence')
     await send(inboxId, newId())
     await receiver.next(() => true, { what: 'the first request' })
@@ -130,7 +130,7 @@ export function describeRestart(systemOf: () => System): void {
   it('keeps every key and inbox, and mail waits at its senders (gateway)', async () => {
     const inboxId = await newInbox()
     await kill('gateway')
-    // Nobody can say whether the recipient exists: that is no reason to refuse it for good.
+    // Whether the recipient exists is unknown, which must not lead to a permanent refusal.
     const id = newId()
     await expect(send(inboxId, id)).rejects.toMatchObject({ responseCode: 451 })
     await restart('gateway')
@@ -141,19 +141,19 @@ export function describeRestart(systemOf: () => System): void {
 
   it('resumes its streams when their clients reconnect (websocket-fanout)', async () => {
     const inboxId = await newInbox()
-    const before = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    const before = await openStream(system.endpoints, tenant.key, { inbox_ids: [inboxId] })
     await kill('websocket-fanout')
     await before.ended({ what: 'the stream to break' })
     expect(before.closed?.code).not.toBe(1000)
     const missed = newId()
     await send(inboxId, missed)
     await restart('websocket-fanout')
-    const after = await openStream(system.place, tenant.key, { inbox_ids: [inboxId] })
+    const after = await openStream(system.endpoints, tenant.key, { inbox_ids: [inboxId] })
     const fresh = newId()
     await send(inboxId, fresh)
     await after.next((event) => JSON.stringify(event).includes(fresh), {
       what: 'the event after the restart',
-      // The partitions of a consumer that vanished are given to another when its session has expired.
+      // The partitions of a dead consumer are reassigned when its session has expired.
       timeout: 45_000,
     })
     expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })

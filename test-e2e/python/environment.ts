@@ -7,7 +7,7 @@ import { root } from '@restante/local/settings.ts'
 
 const REQUIREMENTS = path.join(import.meta.dirname, 'requirements.txt')
 
-/** Why Python programs cannot run on this machine; nothing when they can. The toolkit needs Python 3.11. */
+/** The reason that Python programs cannot run on this machine, if they cannot. The toolkit needs Python 3.11. */
 export function missingPython(): readonly string[] {
   const check = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'
   try {
@@ -19,8 +19,8 @@ export function missingPython(): readonly string[] {
 }
 
 /**
- * The Python interpreter of an environment that holds `requirements.txt`, installed from the package index when there is
- * none yet. It is made aside and moved into place whole: test files that ask at the same time each get a complete one.
+ * The Python interpreter of an environment with `requirements.txt`, installed from the package index if it does not exist
+ * yet. It is created in another folder and then renamed, so that concurrent test files get a complete one.
  */
 export async function pythonEnvironment(): Promise<string> {
   const wanted = createHash('sha256')
@@ -36,7 +36,7 @@ export async function pythonEnvironment(): Promise<string> {
   await run('python3', ['-m', 'venv', making])
   const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--disable-pip-version-check', '-r', REQUIREMENTS]
   await run(path.join(making, 'bin/python3'), pip)
-  // Another worker may have been faster; its environment is as good.
+  // Another worker may have been faster; its environment is used then.
   await rename(making, place).catch(() => rm(making, { recursive: true, force: true }))
   return python
 }

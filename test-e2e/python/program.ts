@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { pythonEnvironment } from './environment.ts'
 
-/** What a program asks the world for, by the name of the request. */
+/** Handlers of the requests that a program makes to its test, by name. */
 export type Answers = Readonly<Record<string, (given: Readonly<Record<string, unknown>>) => unknown>>
 
 /**
@@ -16,26 +16,26 @@ export type Answers = Readonly<Record<string, (given: Readonly<Record<string, un
  */
 export async function runPython(
   name: string,
-  place: Place,
+  endpoints: Endpoints,
   key: string,
   answers: Answers,
 ): Promise<Readonly<Record<string, unknown>>> {
   const child = spawn(await pythonEnvironment(), ['-u', path.join(import.meta.dirname, name)], {
     env: {
       PATH: process.env['PATH'],
-      // The programs lie among the sources, where nothing is to be left behind.
+      // The programs are among the sources, where no files may be created.
       PYTHONDONTWRITEBYTECODE: '1',
       AGENTMAIL_API_KEY: key,
-      BASE: place.gatewayUrl,
-      STREAMS: place.streamUrl.replace(/\/v0$/, ''),
+      BASE: endpoints.gatewayUrl,
+      STREAMS: endpoints.streamUrl.replace(/\/v0$/, ''),
     },
   })
   const ended = once(child, 'exit')
   const complaints = text(child.stderr)
   let result: Readonly<Record<string, unknown>> | undefined
   for await (const line of createInterface({ input: child.stdout })) {
-    const { ask, result: told, ...given } = JSON.parse(line)
-    if (told !== undefined) result = told
+    const { ask, result: reported, ...given } = JSON.parse(line)
+    if (reported !== undefined) result = reported
     else child.stdin.write(`${JSON.stringify((await answers[ask]?.(given)) ?? null)}\n`)
   }
   const [code] = await ended

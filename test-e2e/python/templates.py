@@ -13,13 +13,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import websockets
 from agentmail import AgentMail, AsyncAgentMail, MessageReceivedEvent, Subscribe
 from agentmail.inboxes import CreateInboxRequest
-from world import ENVIRONMENT, ask, finish
+from harness import ENVIRONMENT, ask, finish
 
 client = AgentMail(environment=ENVIRONMENT, api_key=os.environ["AGENTMAIL_API_KEY"])
 
 
 def set_up(purpose, address):
-    """Twice, as when the program is started again: a client_id makes it the same inbox and webhook."""
+    """Creates both twice, as a restarted program does: the client_id returns the same inbox and webhook."""
     name = ask("name")["name"]
     for _ in range(2):
         inbox = client.inboxes.create(request=CreateInboxRequest(username=name, client_id=f"{name}-inbox"))
@@ -88,7 +88,7 @@ def by_raw_socket():
             async for frame in socket:
                 event = json.loads(frame)
                 if event["type"] == "subscribed":
-                    # Spam comes first and is not for a program that answers whatever it gets.
+                    # Spam arrives first and must not reach a program that answers everything.
                     ask("spam", to=inbox_id)
                     ask("mail", to=inbox_id, subject="A demo")
                 elif event.get("event_type", "").startswith("message.received"):

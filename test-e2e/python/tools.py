@@ -1,10 +1,10 @@
-"""The tools of the public toolkit, each called the way its adapters do: with None for what a model leaves out."""
+"""The tools of the public toolkit, called as its adapters do: with None for what a model leaves out."""
 
 from agentmail.core import ApiError
 from agentmail_toolkit import AgentMailToolkit
-from world import ask, client, finish, until
+from harness import ask, client, finish, until
 
-#: Operations that do not exist yet; a tool that turns up here and works has to leave the list.
+#: Tools whose operations do not exist yet. A tool that begins to work must be removed from the list.
 MISSING = {"get_attachment", "forward_message"}
 
 toolkit = AgentMailToolkit(client)
@@ -12,7 +12,7 @@ used = set()
 
 
 def use(name, **arguments):
-    """Runs a tool with arguments as its schema makes them of what a model wrote."""
+    """Runs a tool with arguments as its schema creates them from the output of a model."""
     used.add(name)
     (tool,) = toolkit.get_tools([name])
     return tool.func(**tool.params_schema(**arguments).model_dump())
@@ -47,7 +47,7 @@ for name, arguments in (
     except ApiError as error:
         assert name in MISSING and error.status_code == 404, error
 
-# An ordinary organization has no human to attach and nothing to verify: the tools say so, with what to do.
+# An ordinary organization has no human to attach and nothing to verify: the errors of the tools say so, and what to do.
 for name, arguments in (("agent_attach_human", {"human_email": to}), ("agent_verify", {"otp_code": "123456"})):
     try:
         use(name, **arguments)

@@ -1,4 +1,4 @@
-"""Every operation that exists and the public client offers, with None for each argument that is left out."""
+"""Calls every existing operation of the public client, with None for each omitted argument."""
 
 from agentmail import SendAttachment, Subscribe
 from agentmail.api_keys import CreateBearerApiKeyRequest
@@ -6,7 +6,7 @@ from agentmail.core import ApiError
 from agentmail.errors import NotFoundError, ValidationError
 from agentmail.inboxes import CreateInboxRequest
 from websockets.exceptions import WebSocketException
-from world import ask, client, client_with, finish, offered, refused, requests, until, with_none
+from harness import ask, client, client_with, finish, offered, refused, requests, until, with_none
 
 
 def identity():
@@ -106,7 +106,7 @@ def webhooks(resource, *scope):
 
 
 def code_of(error):
-    """An undeclared error carries its document as it came, a declared one as an object."""
+    """An undeclared error contains the document as received, a declared one an object."""
     return error.body["code"] if isinstance(error.body, dict) else error.body.code
 
 

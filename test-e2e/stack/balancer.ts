@@ -6,11 +6,11 @@ import { SERVICES } from '@restante/contracts'
 import { listenerOf, root, type Settings } from '@restante/local/settings.ts'
 import { waitFor } from '@restante/testkit'
 
-/** What operators run, as it is (deploy/haproxy). */
+/** The configuration for operators, unchanged (deploy/haproxy). */
 const OPERATORS_FILES = ['defaults.cfg', 'gateway.cfg'].map((name) => path.join(root, 'deploy/haproxy', name))
 
 export interface BalancerOptions {
-  /** Where services are looked for. */
+  /** Ports that clients of the services use. */
   readonly front: Settings
   /** Where their processes listen, one entry per replica. */
   readonly back: readonly Settings[]
@@ -18,8 +18,8 @@ export interface BalancerOptions {
 }
 
 /**
- * HAProxy in front of two processes of each service, configured by the files that operators are given: new connections
- * go to those whose `/readyz` is 200.
+ * HAProxy in front of two processes of each service, configured by the files for operators: new connections go to
+ * processes whose `/readyz` is 200.
  */
 export class Balancer {
   readonly #options: BalancerOptions
@@ -58,17 +58,17 @@ export class Balancer {
     await waitFor(() => child.exitCode !== null || child.signalCode !== null, { what: 'HAProxy to end' })
   }
 
-  /** What the operators' file takes from the environment. */
+  /** The environment of the operators' configuration. */
   #gateways(): Record<string, string> {
     const { front, back } = this.#options
     const address = (settings: Settings) => `127.0.0.1:${settings.port(listenerOf('gateway'))}`
     const [first, second, ...more] = back
     if (first === undefined || second === undefined || more.length > 0)
-      throw new Error('two processes of each, no more')
+      throw new Error('expected two processes of each service')
     return { GATEWAY_BIND: address(front), GATEWAY_1: address(first), GATEWAY_2: address(second) }
   }
 
-  /** Sections of the same form for what stands behind the gateway, and for SMTP. */
+  /** Sections of the same form for the services behind the gateway, and for SMTP. */
   #otherServices(): string {
     const { front, back } = this.#options
     const http = SERVICES.filter((name) => name !== 'gateway').map((name) => {

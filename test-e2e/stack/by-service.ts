@@ -1,6 +1,6 @@
 import { SERVICES, type ServiceName } from '@restante/contracts'
 
-/** Something for each service. */
+/** A value for each service. */
 export type ByService<T> = Record<ServiceName, T>
 
 export function byService<T>(make: (name: ServiceName) => T): ByService<T> {

@@ -4,16 +4,16 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { type Place, place } from './place.ts'
+import { type Endpoints, endpoints } from './endpoints.ts'
 import { claim, currentRun } from './run.ts'
 
-const outcome = z.union([z.object({ place }), z.object({ failure: z.string() })])
+const outcome = z.union([z.object({ endpoints }), z.object({ failure: z.string() })])
 
-/** How long services, databases and topics may take until all of them are ready. */
+/** Time limit for the start of services, databases and topics. */
 export const START_TIMEOUT = 120_000
 
-/** The system that all test files of this run share; whoever asks first starts it. */
-export async function connectSystem(): Promise<Place> {
+/** The system that all test files of this run share. The first caller starts it. */
+export async function connectSystem(): Promise<Endpoints> {
   const run = currentRun()
   if (await claim(run)) spawnHolder(run.folder)
   const text = await waitFor(() => readFile(run.outcomeFile, 'utf8').catch(() => undefined), {
@@ -23,7 +23,7 @@ export async function connectSystem(): Promise<Place> {
   })
   const found = outcome.parse(JSON.parse(text))
   if ('failure' in found) throw new Error(`The system did not start: ${found.failure}`)
-  return found.place
+  return found.endpoints
 }
 
 function spawnHolder(folder: string): void {

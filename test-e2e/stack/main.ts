@@ -1,6 +1,6 @@
 /**
- * Holds the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It ends with a signal, or
- * when jest is gone without one, and leaves nothing behind on the engines.
+ * Runs the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It exits at a signal, or when
+ * jest has exited without one, and deletes what it created on the engines.
  */
 import { writeFile } from 'node:fs/promises'
 import { isAlive, runFolder, writeOutcome } from './run.ts'
@@ -17,7 +17,7 @@ const ended = new Promise<void>((resolve) => {
 await writeFile(run.pidFile, String(process.pid))
 try {
   const system = await System.start(folder)
-  await writeOutcome(run, { place: system.place })
+  await writeOutcome(run, { endpoints: system.endpoints })
   const keptAlive = setInterval(() => undefined, 60_000)
   await ended
   clearInterval(keptAlive)

@@ -13,12 +13,12 @@ export function peerHost(a: number, b: number): string {
   return `127.0.${a}.${b}`
 }
 
-/** Senders of this domain come from elsewhere only, and it asks to refuse whoever claims otherwise. */
+/** A domain whose SPF record does not allow loopback and whose policy asks to reject other senders. */
 export const STRICT_DOMAIN = 'strict.test'
 
 /**
- * The names of the outside world: each peer has an exchange, and an SPF record that lets loopback send for it. All other
- * names do not exist, so mail from them cannot be authenticated.
+ * The external DNS: each peer has an MX record, and an SPF record that allows loopback to send for it. All other names do
+ * not exist, so mail from them cannot be authenticated.
  */
 export function outsideNames(name: string): readonly ZoneRecord[] | undefined {
   if (name === STRICT_DOMAIN) return [{ type: 'TXT', data: 'v=spf1 ip4:192.0.2.1 -all' }]

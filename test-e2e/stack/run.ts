@@ -7,18 +7,18 @@ import { root } from '@restante/local/settings.ts'
 /** Names the folder of this run of jest to its workers. */
 const VARIABLE = 'RESTANTE_E2E_RUN'
 
-/** Where one run of jest keeps the system that its end-to-end tests share. */
+/** The folder of the system that the end-to-end tests of one run of jest share. */
 export interface RunFolder {
   readonly folder: string
-  /** The process of jest that the run belongs to: its id begins the folder's name. */
+  /** The process of jest that the run belongs to. The name of the folder begins with its id. */
   readonly owner: number
-  /** The process that holds the system. */
+  /** The process that runs the system. */
   readonly pidFile: string
-  /** Written once: the place of the system when it is ready, or why it is not. */
+  /** Written once: the endpoints of the system when it is ready, or the reason that it is not. */
   readonly outcomeFile: string
 }
 
-/** Before any worker starts: the run gets its name. The system itself starts with the first test that asks for it. */
+/** Names the run, before any worker starts. The system itself starts with the first test that needs it. */
 export function beginRun(): void {
   process.env[VARIABLE] = path.join(root, '.restante/e2e', `${process.pid}-${randomUUID().slice(0, 8)}`)
 }
@@ -38,7 +38,7 @@ export function runFolder(folder: string): RunFolder {
   }
 }
 
-/** Whether this caller is the one who makes the folder. */
+/** True for the one caller that creates the folder. */
 export async function claim({ folder }: RunFolder): Promise<boolean> {
   await mkdir(path.dirname(folder), { recursive: true })
   return mkdir(folder).then(
@@ -47,13 +47,13 @@ export async function claim({ folder }: RunFolder): Promise<boolean> {
   )
 }
 
-/** Whole or not at all: a reader never sees half an outcome. */
+/** Writes atomically: a reader never sees half an outcome. */
 export async function writeOutcome({ outcomeFile }: RunFolder, outcome: unknown): Promise<void> {
   await writeFile(`${outcomeFile}.new`, JSON.stringify(outcome))
   await rename(`${outcomeFile}.new`, outcomeFile)
 }
 
-/** Ends the system of this run, if one was started, and waits until it has cleared up. */
+/** Stops the system of this run, if one was started, and waits until it has cleaned up. */
 export async function endRun(): Promise<void> {
   const run = currentRun()
   const pid = Number(await readFile(run.pidFile, 'utf8').catch(() => '0'))

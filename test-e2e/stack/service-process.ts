@@ -15,13 +15,13 @@ export interface ServiceProcessOptions {
   readonly nodeArguments?: readonly string[]
 }
 
-/** How soon a process that died is started again, in milliseconds. */
+/** Pause before a process that died is restarted, in milliseconds. */
 const RESTART_MS = 300
 
-/** One service as a process of its own, which a test may kill and start again. */
+/** One service in a process of its own, which a test may kill and restart. */
 export class ServiceProcess {
   readonly name: ServiceName
-  /** How it ended when nobody had asked it to; a service that is only hit by the faults of others has none. */
+  /** Exits that no test caused. A service that only suffers the faults of others has none. */
   readonly deaths: string[] = []
   readonly #options: ServiceProcessOptions
   #child: ChildProcess | undefined
@@ -48,7 +48,7 @@ export class ServiceProcess {
     closeSync(output)
   }
 
-  /** Starts it, and again whenever it dies until it is stopped, as an orchestrator does. */
+  /** Starts it, and restarts it whenever it dies until it is stopped, as an orchestrator does. */
   supervise(): void {
     this.#killed = false
     this.start()
@@ -60,13 +60,13 @@ export class ServiceProcess {
     })
   }
 
-  /** Leaves it no time for anything. Who supervises it starts it again. */
+  /** Kills the process with SIGKILL. A supervised process is restarted. */
   kill(): void {
     this.#killed = true
     this.#child?.kill('SIGKILL')
   }
 
-  /** Resolves when it answers that it can be used. @throws Error with the end of its log when it dies instead. */
+  /** Resolves when the process is ready. @throws Error with the end of its log when it dies instead. */
   async ready(): Promise<void> {
     const url = `http://127.0.0.1:${this.#options.environment['PORT']}/readyz`
     await waitFor(
@@ -83,16 +83,16 @@ export class ServiceProcess {
     throw new Error(`${this.name} did not start:\n${text.split('\n').slice(-20).join('\n')}`)
   }
 
-  /** Ends it and resolves when it is gone; `SIGKILL` leaves it no time for anything. */
-  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT', patience = 15_000): Promise<void> {
+  /** Stops the process and resolves when it has exited. */
+  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT', timeout = 15_000): Promise<void> {
     clearTimeout(this.#restart)
     const child = this.#child
     this.#child = undefined
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     child.kill(signal)
     const ended = () => child.exitCode !== null || child.signalCode !== null
-    await waitFor(ended, { what: `${this.name} to end`, timeout: patience }).catch(() => child.kill('SIGKILL'))
-    // One that was asked politely and did not end well, or in time, says so.
+    await waitFor(ended, { what: `${this.name} to end`, timeout }).catch(() => child.kill('SIGKILL'))
+    // An exit with an error, or only after SIGKILL, is recorded.
     if (signal !== 'SIGKILL' && child.exitCode !== 0) this.deaths.push(`asked to end: exit code ${child.exitCode}`)
   }
 }

@@ -9,46 +9,46 @@ import { type Listener, listenerOf, readSettings, type Settings } from '@restant
 import { DnsZone } from '@restante/testkit'
 import { Balancer } from './balancer.ts'
 import { type ByService, byService } from './by-service.ts'
-import { type Ground, sharedGround } from './ground.ts'
+import type { Endpoints } from './endpoints.ts'
 import { outsideNames } from './names.ts'
-import type { Place } from './place.ts'
+import { type Resources, sharedResources } from './resources.ts'
 import { ServiceProcess } from './service-process.ts'
 
 export interface SystemOptions {
-  /** Default: what is its own on the engines of all tests. */
-  readonly ground?: Ground
-  /** Processes of each service. More than one stand behind a load balancer. Default 1. */
+  /** Default: resources of its own on the engines of all tests. */
+  readonly resources?: Resources
+  /** Processes of each service. Several are behind a load balancer. Default 1. */
   readonly replicas?: number
-  /** Whether a process that dies is started again. */
+  /** Whether a process that dies is restarted. */
   readonly supervised?: boolean
-  /** Variables of every service, over those of the system. */
+  /** Variables of every service, which override those of the system. */
   readonly environment?: Readonly<Record<string, string>>
   /** Arguments for Node itself, by service. */
   readonly nodeArguments?: (service: ServiceName) => readonly string[]
 }
 
-/** Listeners of the local stack; `captured-smtp` is the port of the mail exchanges outside. */
+/** Listeners of the local stack; `captured-smtp` is the port of the external MX hosts. */
 const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
 
 /**
- * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports that
- * nobody else has. It differs from the local stack where its tests look: mail leaves for the exchange that a zone
- * names, senders are authenticated by that zone, and waits that last minutes elsewhere last seconds.
+ * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports of its own.
+ * It differs from the local stack where tests need it: mail is sent to the MX hosts that a zone names, senders are
+ * authenticated by that zone, and waits of minutes are reduced to seconds.
  */
 export class System {
-  readonly place: Place
-  /** The folder of what its services store outside their databases. */
+  readonly endpoints: Endpoints
+  /** The folder of the data that its services store outside their databases. */
   readonly blobs: string
   readonly #processes: ByService<readonly ServiceProcess[]>
   readonly #parts: readonly { stop(): Promise<void> }[]
 
   private constructor(
-    place: Place,
+    endpoints: Endpoints,
     state: string,
     processes: ByService<readonly ServiceProcess[]>,
     parts: readonly { stop(): Promise<void> }[],
   ) {
-    this.place = place
+    this.endpoints = endpoints
     this.blobs = path.join(state, 'blobs')
     this.#processes = processes
     this.#parts = parts
@@ -58,14 +58,14 @@ export class System {
   static async start(state: string, options: SystemOptions = {}): Promise<System> {
     const { replicas = 1, supervised = false } = options
     const settings = await chooseSettings(state)
-    // One process of a service listens where it is looked for; several do so elsewhere, behind the balancer.
+    // A single process of a service listens on the public port; several listen elsewhere, behind the balancer.
     const listening = replicas === 1 ? [settings] : await chooseMany(state, replicas, settings)
     await mkdir(settings.logs, { recursive: true })
-    const [zone, ground] = await Promise.all([
+    const [zone, resources] = await Promise.all([
       new DnsZone().rule(outsideNames).start(),
-      options.ground ?? sharedGround(),
+      options.resources ?? sharedResources(),
     ])
-    const environments = await environmentsOf(settings, ground, zone, options.environment)
+    const environments = await environmentsOf(settings, resources, zone, options.environment)
     const processes = byService((name) =>
       listening.map(
         (own, replica) =>
@@ -77,14 +77,14 @@ export class System {
           }),
       ),
     )
-    const parts = [zone, { stop: () => ground.clear() }]
+    const parts = [zone, { stop: () => resources.clear() }]
     const balancer = new Balancer({ front: settings, back: listening, folder: state })
     if (replicas > 1) parts.unshift(balancer)
-    const system = new System(placeOf(settings, environments, ground), state, processes, parts)
+    const system = new System(endpointsOf(settings, environments, resources), state, processes, parts)
     try {
       const all = system.processes()
       for (const each of all) supervised ? each.supervise() : each.start()
-      // The gateway is ready when it reaches the others, which it does through the balancer.
+      // The gateway is ready when it reaches the other services, through the balancer.
       await Promise.all([...all.map((each) => each.ready()), ...(replicas > 1 ? [balancer.start()] : [])])
     } catch (error) {
       await system.stop()
@@ -104,7 +104,7 @@ export class System {
     return SERVICES.flatMap((name) => this.#processes[name])
   }
 
-  /** Ends every process and deletes what it had on the engines. */
+  /** Stops every process and deletes its resources on the engines. */
   async stop(): Promise<void> {
     await Promise.all(this.processes().map((process) => process.stop()))
     for (const part of this.#parts) await part.stop()
@@ -139,7 +139,7 @@ function portsOf(name: ServiceName, settings: Settings): Record<string, string> 
 
 async function environmentsOf(
   settings: Settings,
-  ground: Ground,
+  resources: Resources,
   zone: DnsZone,
   more: Readonly<Record<string, string>> = {},
 ): Promise<ByService<Record<string, string>>> {
@@ -147,14 +147,14 @@ async function environmentsOf(
   return byService((name) => {
     const { SMARTHOST, SMARTHOST_TLS, ...local } = serviceEnvironment(name, {
       settings,
-      engines: ground.urls,
+      engines: resources.urls,
       secretOf: secrets.of,
     })
     return {
       ...local,
-      DATABASE_URL: ground.databases[name],
-      TOPIC_PREFIX: ground.topicPrefix,
-      REDIS_PREFIX: ground.redisPrefix,
+      DATABASE_URL: resources.databases[name],
+      TOPIC_PREFIX: resources.topicPrefix,
+      REDIS_PREFIX: resources.redisPrefix,
       DNS_SERVERS: zone.address,
       SENDER_AUTH: 'dns',
       MX_PORT: String(settings.port('captured-smtp')),
@@ -167,7 +167,11 @@ async function environmentsOf(
   })
 }
 
-function placeOf(settings: Settings, environments: ByService<Record<string, string>>, ground: Ground): Place {
+function endpointsOf(
+  settings: Settings,
+  environments: ByService<Record<string, string>>,
+  resources: Resources,
+): Endpoints {
   const gateway = settings.port('gateway')
   return {
     gatewayUrl: `http://127.0.0.1:${gateway}`,
@@ -176,8 +180,8 @@ function placeOf(settings: Settings, environments: ByService<Record<string, stri
     bounceDomain: `bounces.${defaultDomain}`,
     smtpPort: settings.port('smtp'),
     mxPort: settings.port('captured-smtp'),
-    topicPrefix: ground.topicPrefix,
-    databases: ground.databases,
+    topicPrefix: resources.topicPrefix,
+    databases: resources.databases,
     operator: environments.gateway,
     logs: settings.logs,
   }

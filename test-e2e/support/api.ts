@@ -1,4 +1,4 @@
-/** An answer read to its end. `body` is the JSON document, or `{}` where there is none. */
+/** A complete response. `body` is the JSON document, or `{}` without one. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -11,7 +11,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
-/** Plain requests with one key, or with none: for what the public client would not send, or not show. */
+/** Plain requests with or without a key, for what the public client cannot send or does not show. */
 export class Api {
   readonly #url: string
   readonly #key: string | undefined

@@ -6,7 +6,7 @@ import { root } from '@restante/local/settings.ts'
 export interface Example {
   readonly language: string
   readonly code: string
-  /** Where it begins, for the title of its test. */
+  /** Its first line, for the title of its test. */
   readonly line: number
 }
 

@@ -3,22 +3,22 @@ import type { AgentMail } from 'agentmail'
 import type { Suite } from './suite.ts'
 import { newUsername } from './tenants.ts'
 
-/** The string that every spam filter takes for spam. */
+/** The test string that every spam filter classifies as spam. */
 export const SPAM_TEXT = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
 
-/** Whoever can read the inbox. */
+/** A client that can read the inbox. */
 interface Reader {
   readonly tenant: Pick<Suite['tenant'], 'client'>
 }
 
-/** The message of an inbox with that Message-ID, as soon as it is there. */
+/** The message of an inbox with that Message-ID, as soon as it is stored. */
 export function arrival({ tenant }: Reader, inboxId: string, messageId: string): Promise<AgentMail.Message> {
   return waitFor(() => tenant.client.inboxes.messages.get(inboxId, messageId), {
     what: `${messageId} in ${inboxId}`,
   })
 }
 
-/** Sends a mail from the peer to an inbox, and resolves to what became of it there. */
+/** Sends a mail from the peer to an inbox, and resolves to the stored message. */
 export async function mailTo(
   suite: Reader & Pick<Suite, 'peer'>,
   inboxId: string,
@@ -38,11 +38,11 @@ export async function inboxWithMail(
   return { inboxId, message: await mailTo(suite, inboxId, mail) }
 }
 
-/** The newest code that the human of an agent was mailed. @param mails how many code mails there are at least by then. */
+/** The latest code that was mailed to the human of an agent. @param mails number of code mails to wait for. */
 export async function codeFor({ server }: Suite['peer'], human: string, mails = 1): Promise<string> {
   const sent = () => server.mailsTo(human).filter(({ parsed }) => /code/i.test(parsed.subject ?? ''))
   await waitFor(() => sent().length >= mails, { what: `code mail ${mails} to ${human}` })
   const [code] = /\b\d{6}\b/.exec(sent().at(-1)?.parsed.text ?? '') ?? []
-  if (code === undefined) throw new Error('the mail holds no code')
+  if (code === undefined) throw new Error('the mail contains no code')
   return code
 }

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { waitFor } from '@restante/testkit'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { peerDomain, peerHost } from '../stack/names.ts'
-import type { Place } from '../stack/place.ts'
 import { output } from './programs.ts'
 
-/** A Postfix of its own: the exchange of its domain, with mailboxes in a folder, and a relay for mail to us. */
+/** A separate Postfix: the MX host of its domain, with mailboxes in a folder, and a relay for mail to the system. */
 export class Postfix {
   readonly domain: string
   readonly host: string
@@ -20,11 +20,11 @@ export class Postfix {
     this.port = port
   }
 
-  /** @param more lines of main.cf, over those that every test has. */
-  static async start(place: Place, a: number, b: number, more: readonly string[] = []): Promise<Postfix> {
+  /** @param more lines of main.cf, which override those of every test. */
+  static async start(endpoints: Endpoints, a: number, b: number, more: readonly string[] = []): Promise<Postfix> {
     const folder = await mkdtemp(path.join(tmpdir(), 'restante-postfix-'))
-    const postfix = new Postfix(folder, peerHost(a, b), peerDomain(a, b), place.mxPort)
-    await postfix.#configure(place, more)
+    const postfix = new Postfix(folder, peerHost(a, b), peerDomain(a, b), endpoints.mxPort)
+    await postfix.#configure(endpoints, more)
     await output('postfix', ['-c', folder, 'start'])
     return postfix
   }
@@ -34,7 +34,7 @@ export class Postfix {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** The mail of a mailbox of its domain that holds a text. */
+  /** The mail with a given text in a mailbox of its domain. */
   mail(user: string, text: string): Promise<string> {
     const mailbox = path.join(this.#folder, 'mail', user, 'new')
     return waitFor(
@@ -47,24 +47,28 @@ export class Postfix {
     )
   }
 
-  /** What it did: who took or refused which mail. */
+  /** Its log: which server accepted or refused which mail. */
   log(): Promise<string> {
     return readFile(path.join(this.#folder, 'log/mail.log'), 'utf8')
   }
 
-  async #configure(place: Place, more: readonly string[]): Promise<void> {
+  async #configure(endpoints: Endpoints, more: readonly string[]): Promise<void> {
     const owner = async (flag: string, user: string) => (await output('id', [flag, user])).trim()
     const [uid, gid] = [await owner('-u', 'postfix'), await owner('-g', 'postfix')]
     for (const name of ['queue', 'data', 'log', 'mail']) await mkdir(path.join(this.#folder, name))
     await output('chmod', ['755', this.#folder])
     await output('chown', [`${uid}:${gid}`, path.join(this.#folder, 'data'), path.join(this.#folder, 'mail')])
-    const main = settings(this, place, { folder: this.#folder, uid, gid })
+    const main = settings(this, endpoints, { folder: this.#folder, uid, gid })
     await writeFile(path.join(this.#folder, 'main.cf'), `${[main, ...more].join('\n')}\n`)
     await writeFile(path.join(this.#folder, 'master.cf'), processes(this.host, this.port))
   }
 }
 
-function settings({ host, domain }: Postfix, place: Place, own: { folder: string; uid: string; gid: string }): string {
+function settings(
+  { host, domain }: Postfix,
+  endpoints: Endpoints,
+  own: { folder: string; uid: string; gid: string },
+): string {
   return `
 compatibility_level = 3.6
 queue_directory = ${own.folder}/queue
@@ -83,8 +87,8 @@ inet_protocols = ipv4
 smtp_bind_address = ${host}
 smtp_tls_security_level = encrypt
 smtpd_tls_security_level = none
-transport_maps = inline:{ ${place.domain}=smtp:[127.0.0.1]:${place.smtpPort} }
-relay_domains = ${place.domain}
+transport_maps = inline:{ ${endpoints.domain}=smtp:[127.0.0.1]:${endpoints.smtpPort} }
+relay_domains = ${endpoints.domain}
 virtual_mailbox_domains = ${domain}
 virtual_mailbox_base = ${own.folder}/mail
 virtual_mailbox_maps = inline:{ human@${domain}=human/ }
@@ -97,7 +101,7 @@ notify_classes =
 `
 }
 
-/** Without chroot, whose files a private folder does not have; the log is written by Postfix itself. */
+/** Without chroot, because a private folder lacks the files for it. Postfix writes the log itself. */
 function processes(host: string, port: number): string {
   return `
 ${host}:${port} inet n - n - - smtpd

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Whether a program is installed. `npm test` installs those of the tests where it can (Debian, as root). */
+/** Whether a program is installed. `npm test` installs the programs of the tests where it can (Debian, as root). */
 export function isInstalled(program: string): boolean {
   try {
     execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { stdio: 'ignore' })
@@ -15,13 +15,13 @@ export function isInstalled(program: string): boolean {
 
 export interface Needs {
   readonly programs: readonly string[]
-  /** Whether one of them runs for root only. */
+  /** Whether one of them needs root. */
   readonly root?: boolean
   /** What else is known to be missing. */
   readonly missing?: readonly string[]
 }
 
-/** Tests that need programs from outside: on a machine that cannot run them they are counted as skipped. */
+/** Tests that need external programs. On a machine without these they are counted as skipped. */
 export function describeWith(needs: Needs, name: string, tests: () => void): void {
   const { programs, root = false } = needs
   const missing = [...programs.filter((program) => !isInstalled(program)), ...(needs.missing ?? [])]
@@ -30,7 +30,7 @@ export function describeWith(needs: Needs, name: string, tests: () => void): voi
   else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
 }
 
-/** Runs a program to its end. @throws Error with what it printed when it fails. */
+/** Runs a program to its end. @throws Error with its output when it fails. */
 export async function output(program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await run(program, [...args], { maxBuffer: 16 * 1024 * 1024 })
   return stdout

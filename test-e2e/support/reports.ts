@@ -1,7 +1,7 @@
 interface Report {
   /** Domain of the server that reports. */
   readonly reporter: string
-  /** Where reports about the mail go: its envelope sender. */
+  /** The recipient of reports about the mail: its envelope sender. */
   readonly returnPath: string
   readonly recipient: string
   /** Enhanced status code, as `5.1.1`. */

@@ -1,30 +1,30 @@
 import type { OperationDefinition } from '@restante/contracts'
-import type { Estate, Names } from './estate.ts'
 import { codeFor, mailTo } from './mail.ts'
+import type { Names, TestOrganization } from './organizations.ts'
 import { newUsername } from './tenants.ts'
 
-/** What a request of an operation needs besides its path, so that nothing but its caller can be wrong. */
+/** What a request of an operation needs in addition to its path, so that only the caller can be wrong. */
 export interface RightCall {
   readonly query?: string
-  body?(estate: Estate): unknown | Promise<unknown>
-  /** Names of something that this one request may use up. */
-  fresh?(estate: Estate): Promise<Names>
-  /** It ends what its caller belongs to: each request that should succeed needs an estate of its own. */
-  readonly endsEstate?: true
+  body?(organization: TestOrganization): unknown | Promise<unknown>
+  /** Creates something that this request may use up. @returns its names. */
+  fresh?(organization: TestOrganization): Promise<Names>
+  /** True: the operation ends its organization, so each request that should succeed needs an organization of its own. */
+  readonly endsOrganization?: true
 }
 
 /** Requests that need more than a path and perhaps `{}`. */
 const CALLS: Readonly<Record<string, RightCall>> = {
   'agent.signUp': { body: () => ({ username: newUsername('agent') }) },
-  'agent.verify': { endsEstate: true, body: async (estate) => ({ otp_code: await codeOf(estate) }) },
+  'agent.verify': { endsOrganization: true, body: async (organization) => ({ otp_code: await codeOf(organization) }) },
   'agent.human': { body: ({ human }) => ({ human_email: human }) },
   'apiKeys.update': { body: () => ({ name: 'Renamed' }) },
   'apiKeys.delete': { fresh: newKey },
   'pods.update': { body: () => ({ name: 'Renamed' }) },
-  'pods.delete': { endsEstate: true, fresh: emptyPod },
+  'pods.delete': { endsOrganization: true, fresh: emptyPod },
   'inboxes.search': { query: '?q=box' },
   'inboxes.update': { body: () => ({ display_name: 'Renamed' }) },
-  'inboxes.delete': { endsEstate: true },
+  'inboxes.delete': { endsOrganization: true },
   'messages.update': { body: () => ({ add_labels: ['seen'] }) },
   'messages.delete': { fresh: newMessage },
   'messages.send': { body: ({ human }) => ({ to: human, text: 'A mail' }) },
@@ -35,41 +35,41 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'webhooks.delete': { fresh: newWebhook },
 }
 
-/** @throws Error for an operation that needs right values and has none here. */
+/** @throws Error for an operation that needs valid values and has none here. */
 export function rightCall(operation: OperationDefinition): RightCall {
   const { id, method, body, query } = operation
   const known = CALLS[id]
   if (known !== undefined) return known
   const demanding = [body, query].some((schema) => schema?.safeParse({}).success === false)
-  if (demanding || method === 'DELETE') throw new Error(`give right values for ${id} in support/right-calls.ts`)
+  if (demanding || method === 'DELETE') throw new Error(`add valid values for ${id} in support/right-calls.ts`)
   return body === undefined ? {} : { body: () => ({}) }
 }
 
-/** An agent can make no other key than its own. */
-async function newKey({ client, named, isAgent }: Estate): Promise<Names> {
+/** An agent can create no key other than its own. */
+async function newKey({ client, named, isAgent }: TestOrganization): Promise<Names> {
   if (isAgent) return {}
   const { apiKeyId } = await client.inboxes.apiKeys.create(nameIn(named, 'inbox_id'), {})
   return { api_key_id: apiKeyId }
 }
 
-/** A pod is deleted once nothing is in it. */
-async function emptyPod({ client, named }: Estate): Promise<Names> {
+/** Only an empty pod can be deleted. */
+async function emptyPod({ client, named }: TestOrganization): Promise<Names> {
   const { inboxes } = await client.pods.inboxes.list(nameIn(named, 'pod_id'))
   for (const { inboxId } of inboxes) await client.inboxes.delete(inboxId)
   return {}
 }
 
-async function newMessage({ client, peer, named }: Estate): Promise<Names> {
+async function newMessage({ client, peer, named }: TestOrganization): Promise<Names> {
   const { messageId } = await mailTo({ tenant: { client }, peer }, nameIn(named, 'inbox_id'))
   return { message_id: messageId }
 }
 
-async function newLink({ client, named }: Estate): Promise<Names> {
+async function newLink({ client, named }: TestOrganization): Promise<Names> {
   const { downloadUrl } = await client.inboxes.messages.getRaw(nameIn(named, 'inbox_id'), nameIn(named, 'message_id'))
   return { token: decodeURIComponent(new URL(downloadUrl).pathname.split('/').at(-1) ?? '') }
 }
 
-async function newWebhook({ client, named }: Estate): Promise<Names> {
+async function newWebhook({ client, named }: TestOrganization): Promise<Names> {
   const { webhookId } = await client.inboxes.webhooks.create(nameIn(named, 'inbox_id'), {
     url: 'http://127.0.0.1:9/',
     eventTypes: ['message.sent'],
@@ -77,13 +77,13 @@ async function newWebhook({ client, named }: Estate): Promise<Names> {
   return { webhook_id: webhookId }
 }
 
-/** Where there is nothing to verify, any code will do. */
-async function codeOf({ peer, human, isAgent }: Estate): Promise<string> {
+/** Where there is nothing to verify, any code is valid input. */
+async function codeOf({ peer, human, isAgent }: TestOrganization): Promise<string> {
   return isAgent ? codeFor(peer, human) : '123456'
 }
 
 function nameIn(named: Names, name: string): string {
   const value = named[name]
-  if (value === undefined) throw new Error(`nothing stands for {${name}}`)
+  if (value === undefined) throw new Error(`there is no value for {${name}}`)
   return value
 }

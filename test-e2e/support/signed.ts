@@ -5,13 +5,13 @@ import { type Answer, Api, answerIn } from './api.ts'
 /** A registered public key, and requests that are signed with it. */
 export interface SignedApi {
   readonly keyId: string
-  /** @param document a string as body is sent as it is. */
+  /** @param document a string is sent unchanged. */
   request(method: string, path: string, document?: unknown): Promise<Answer>
   /** The headers of a signed request without a body. */
   headers(method: string, path: string): Promise<Readonly<Record<string, string>>>
 }
 
-/** Makes a key pair and registers its public half with a bearer key. @param body what else the registration says. */
+/** Creates a key pair and registers its public key with a bearer key. @param body further members of the registration. */
 export async function registerKey(
   gatewayUrl: string,
   bearer: string,

@@ -5,12 +5,12 @@ import { adminProgram } from '@restante/local/organization.ts'
 import { serviceCommand } from '@restante/service'
 import { createOrganization, randomName } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { Api } from './api.ts'
 
 const run = promisify(execFile)
 
-/** An organization with its first key, as its owner uses it. */
+/** An organization with its first key. */
 export interface Tenant {
   readonly id: string
   readonly key: string
@@ -19,23 +19,23 @@ export interface Tenant {
   readonly api: Api
 }
 
-/** The public client as its users make it, pointed at this system. It does not repeat requests: a test sees the first answer. */
-export function clientOf(place: Place, key: string): AgentMailClient {
-  return new AgentMailClient({ baseUrl: place.gatewayUrl, apiKey: key, maxRetries: 0 })
+/** The public client, configured for this system. It does not retry, so that a test sees the first response. */
+export function clientOf(endpoints: Endpoints, key: string): AgentMailClient {
+  return new AgentMailClient({ baseUrl: endpoints.gatewayUrl, apiKey: key, maxRetries: 0 })
 }
 
-/** A new organization, made as the operator's command line makes it. */
-export async function createTenant(place: Place): Promise<Tenant> {
-  const { id, key } = await createOrganization(place.operator)
-  return { id, key, client: clientOf(place, key), api: new Api(place.gatewayUrl, key) }
+/** Creates an organization with the operator's command line. */
+export async function createTenant(endpoints: Endpoints): Promise<Tenant> {
+  const { id, key } = await createOrganization(endpoints.operator)
+  return { id, key, client: clientOf(endpoints, key), api: new Api(endpoints.gatewayUrl, key) }
 }
 
-/** Runs `npm run admin -- <words>` against this system. @returns what it prints. */
-export async function operate(place: Place, ...words: string[]): Promise<string> {
+/** Runs `npm run admin -- <words>` against this system. @returns its output. */
+export async function operate(endpoints: Endpoints, ...words: string[]): Promise<string> {
   const [program, ...args] = serviceCommand(adminProgram)
   const { stdout } = await run(program, [...args, ...words], {
     cwd: path.dirname(adminProgram),
-    env: { PATH: process.env['PATH'], ...place.operator },
+    env: { PATH: process.env['PATH'], ...endpoints.operator },
   })
   return stdout
 }
@@ -46,7 +46,7 @@ export function keyIn(printed: string): string {
   return key
 }
 
-/** An address that nobody has. */
+/** A name that is not in use. */
 export function newUsername(prefix = 'box'): string {
   return `${prefix}-${randomName()}`
 }

@@ -1,19 +1,19 @@
 import { type OperationDefinition, structureOf } from '@restante/contracts'
 import { z } from 'zod'
 
-/** One input that an operation must refuse, and where. */
+/** One input that an operation must reject, and the member that is wrong. */
 export interface WrongInput {
   readonly member: string
   readonly value: unknown
 }
 
-/** JSON values of every type: for each member one of them is of the wrong type. */
+/** JSON values of every type; for each member at least one has the wrong type. */
 const VALUES: readonly unknown[] = [12_345, 'no such value \u0000', true, ['\u0000'], { a: { b: [] } }]
 
-/** Query values that are neither numbers, nor words of a choice, nor dates. */
+/** Query values that are neither numbers, nor enumeration values, nor dates. */
 const WORDS = ['0', '-1', 'perhaps', '']
 
-/** Wrong values for each member of the body: those that the contract itself refuses at that member. */
+/** Wrong values for each member of the body, which the contract rejects at that member. */
 export function wrongMembers(operation: OperationDefinition): WrongInput[] {
   const { body } = operation
   if (body === undefined) return []
@@ -23,12 +23,12 @@ export function wrongMembers(operation: OperationDefinition): WrongInput[] {
   })
 }
 
-/** Members without which the body is refused. */
+/** Members without which the body is rejected. */
 export function requiredMembers({ body }: OperationDefinition): string[] {
   return body === undefined ? [] : [...refusedAt(body, {})].filter((member) => member !== '')
 }
 
-/** Members that may be left out and for which `null` means nothing else, in the variant that an empty body selects. */
+/** Optional members for which `null` means absent, in the variant that an empty body selects. */
 export function optionalMembers({ body }: OperationDefinition): string[] {
   const structure = body === undefined ? undefined : structureOf(body)
   const selected = structure?.kind === 'variants' ? structure.absent : structure
@@ -36,7 +36,7 @@ export function optionalMembers({ body }: OperationDefinition): string[] {
   return [...selected.members].flatMap(([name, { optional, nullable }]) => (optional && !nullable ? [name] : []))
 }
 
-/** The same for the query. A page token is opaque, so any text that no answer held is wrong. */
+/** The same for the query. A page token is opaque, so any text that no response contained is wrong. */
 export function wrongParameters({ query }: OperationDefinition): WrongInput[] {
   return Object.keys(query.shape).flatMap((member) => {
     if (member === 'page_token') return [{ member, value: 'forged' }]

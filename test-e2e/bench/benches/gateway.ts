@@ -28,10 +28,10 @@ export const gateway: Bench = {
     // reached.
     const environment = { WEBHOOKS_DISPATCHER_URL: constant.url, ...UNREACHED_LIMITS }
     const system = await context.startSystem({ environment })
-    const { key, api } = await createTenant(system.place)
+    const { key, api } = await createTenant(system.endpoints)
     const ours = (path: string): HttpServer => ({
       name: 'gateway',
-      url: system.place.gatewayUrl + path,
+      url: system.endpoints.gatewayUrl + path,
       pid: system.process('gateway').pid ?? 0,
     })
     const [list, me] = ['/v0/webhooks', '/v0/auth/me']

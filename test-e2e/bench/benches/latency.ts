@@ -1,5 +1,5 @@
+import type { Endpoints } from '../../stack/endpoints.ts'
 import { peerDomain } from '../../stack/names.ts'
-import type { Place } from '../../stack/place.ts'
 import { atRate } from '../../support/open-loop.ts'
 import { createTenant, newUsername } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
@@ -31,12 +31,12 @@ export const latency: Bench = {
   name: 'latency',
   about: 'from SMTP 250 to the frame on a stream and to the webhook request, compared with one bare hop over Kafka',
   async run(context) {
-    const { place } = await context.startSystem()
-    const tenant = await createTenant(place)
+    const { endpoints } = await context.startSystem()
+    const tenant = await createTenant(endpoints)
     const inboxes = await createInboxes(tenant, 20)
-    const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
-    const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
-    const load = { place, context, arrivals, senders, inboxes }
+    const arrivals = context.cleanUp(await Arrivals.open(endpoints, tenant))
+    const senders = context.cleanUp(new SmtpSenders(endpoints.smtpPort, `human@${peerDomain(1, 1)}`))
+    const load = { endpoints, context, arrivals, senders, inboxes }
     await send(load, WARM_UP)
     context.say('one hop over Kafka ...')
     const hop = summarize(await kafkaRoundTrips(context, HOPS.perSecond, context.size(HOPS.records)))
@@ -47,7 +47,7 @@ export const latency: Bench = {
 }
 
 interface Load {
-  readonly place: Place
+  readonly endpoints: Endpoints
   readonly context: BenchContext
   readonly arrivals: Arrivals
   readonly senders: SmtpSenders
@@ -71,7 +71,7 @@ async function send(load: Load, { perSecond, mails }: Pick<Round, 'perSecond' | 
 async function measure(load: Load, round: Round, hop: Summary): Promise<Figure[]> {
   const accepted = await send(load, round)
   const { perSecond, goals } = round
-  const timeline = await readTimeline(load.place)
+  const timeline = await readTimeline(load.endpoints)
   const steps = STEPS.map((step): Figure => {
     const { p50 } = summarize(delays(accepted, timeline[step]))
     return { name: `time until ${step} p50, ${perSecond}/s`, value: p50, unit: 'ms' }

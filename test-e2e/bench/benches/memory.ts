@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import { waitFor } from '@restante/testkit'
+import type { Endpoints } from '../../stack/endpoints.ts'
 import { peerDomain } from '../../stack/names.ts'
-import type { Place } from '../../stack/place.ts'
 import { atRate } from '../../support/open-loop.ts'
 import { openPeer } from '../../support/peers.ts'
 import { createTenant, newUsername } from '../../support/tenants.ts'
@@ -33,7 +33,7 @@ export const memory: Bench = {
     await sleep(REST_MS)
     const atRest = await usageOfAll(system)
     const { residentMb: bareMb } = await usageOf(bare.pid)
-    await work(context, system.place)
+    await work(context, system.endpoints)
     const after = await usageOfAll(system)
     return [
       ...figures('at rest', (name) => atRest.get(name)?.residentMb, { atMost: 200 }).map((figure) => ({
@@ -62,12 +62,12 @@ function cpuOf(usage: UsageByService, name: ServiceName): number {
 }
 
 /** Sends mail in and out, and resolves when all of it is processed. */
-async function work(context: BenchContext, place: Place): Promise<void> {
-  const tenant = await createTenant(place)
+async function work(context: BenchContext, endpoints: Endpoints): Promise<void> {
+  const tenant = await createTenant(endpoints)
   const inboxes = await createInboxes(tenant, 20)
-  const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
-  const senders = context.cleanUp(new SmtpSenders(place.smtpPort, `human@${peerDomain(1, 1)}`))
-  const peer = context.cleanUp(await openPeer(place))
+  const arrivals = context.cleanUp(await Arrivals.open(endpoints, tenant))
+  const senders = context.cleanUp(new SmtpSenders(endpoints.smtpPort, `human@${peerDomain(1, 1)}`))
+  const peer = context.cleanUp(await openPeer(endpoints))
   const inbox = (index: number) => inboxes[index % inboxes.length] ?? ''
   const arrive = async (index: number, bytes?: number) => {
     await senders.send(inbox(index), `<${newUsername('m')}@sender.test>`, bytes)

@@ -18,11 +18,17 @@ export const pipeline: Bench = {
   async run(context) {
     if (!isInstalled('smtp-source')) throw new Error('smtp-source is missing: install Postfix')
     const system = await context.startSystem()
-    const { place } = system
-    const tenant = await createTenant(place)
+    const { endpoints } = system
+    const tenant = await createTenant(endpoints)
     const recipients = await createInboxes(tenant, INBOXES)
-    const arrivals = context.cleanUp(await Arrivals.open(place, tenant))
-    const load = { port: place.smtpPort, from: `human@${peerDomain(1, 1)}`, recipients, sessions: INBOXES, reuse: true }
+    const arrivals = context.cleanUp(await Arrivals.open(endpoints, tenant))
+    const load = {
+      port: endpoints.smtpPort,
+      from: `human@${peerDomain(1, 1)}`,
+      recipients,
+      sessions: INBOXES,
+      reuse: true,
+    }
     context.say('warming up ...')
     const { accepted: warm } = await smtpSource({ ...load, mails: context.size(MAILS) / 5 })
     await arrivals.count(warm)

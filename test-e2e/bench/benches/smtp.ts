@@ -37,15 +37,15 @@ export const smtp: Bench = {
     if (!isInstalled('smtp-source')) throw new Error('smtp-source is missing: install Postfix')
     // Acceptance only, as Postfix does here. The pipeline has a bench of its own.
     const system = await context.startSystem({ environment: { ROLES: 'smtp,api', ...COUNTED } })
-    const { place } = system
-    const recipients = await createInboxes(await createTenant(place), 4)
-    const postfix = await startHoldingPostfix(context, place)
+    const { endpoints } = system
+    const recipients = await createInboxes(await createTenant(endpoints), 4)
+    const postfix = await startHoldingPostfix(context, endpoints)
     const figures: Figure[] = []
     for (const mode of MODES) {
       const load = { from: `human@${peerDomain(1, 1)}`, recipients, sessions: 20, ...mode }
-      await rate(context, { ...load, port: place.smtpPort, mails: mode.mails / 10 }, 'warming up')
+      await rate(context, { ...load, port: endpoints.smtpPort, mails: mode.mails / 10 }, 'warming up')
       const before = (await usageOfAll(system)).get('mail-ingest')
-      const ours = await rate(context, { ...load, port: place.smtpPort }, mode.name)
+      const ours = await rate(context, { ...load, port: endpoints.smtpPort }, mode.name)
       const after = (await usageOfAll(system)).get('mail-ingest')
       const theirs = postfix && (await rate(context, { ...load, ...postfix }, `${mode.name}, Postfix`))
       const reference = theirs === undefined ? {} : { reference: { what: 'Postfix smtpd', value: theirs } }

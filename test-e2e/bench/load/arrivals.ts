@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type Frame, waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import type { Place } from '../../stack/place.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
 import { openStream } from '../../support/streams.ts'
 import type { Tenant } from '../../support/tenants.ts'
 
@@ -19,11 +19,11 @@ export class Arrivals {
   readonly #webhook = new Map<string, number>()
   readonly #close: (() => Promise<unknown>)[] = []
 
-  static async open(place: Place, tenant: Tenant): Promise<Arrivals> {
+  static async open(endpoints: Endpoints, tenant: Tenant): Promise<Arrivals> {
     const arrivals = new Arrivals()
     const url = await arrivals.#receive()
     await tenant.client.webhooks.create({ url, eventTypes: ['message.received'] })
-    const stream = await openStream(place, tenant.key, { event_types: ['message.received'] })
+    const stream = await openStream(endpoints, tenant.key, { event_types: ['message.received'] })
     stream.listen((frame) => note(arrivals.#stream, frame))
     arrivals.#close.push(() => stream.close())
     return arrivals

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import type { Place } from '../../stack/place.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
 import { Postfix } from '../../support/postfix.ts'
 import { isInstalled } from '../../support/programs.ts'
 import type { BenchContext } from '../harness/bench.ts'
@@ -11,7 +11,7 @@ import type { BenchContext } from '../harness/bench.ts'
  */
 export async function startHoldingPostfix(
   context: BenchContext,
-  place: Place,
+  endpoints: Endpoints,
 ): Promise<{ readonly host: string; readonly port: number } | undefined> {
   if (!isInstalled('postfix') || process.getuid?.() !== 0) {
     context.say('no comparison: Postfix is not installed, or cannot run without root privileges')
@@ -21,5 +21,5 @@ export async function startHoldingPostfix(
   if (ours.dev !== theirs.dev)
     context.say(`note: the queue of Postfix in ${tmpdir()} is on another disk than the services`)
   const settings = ['smtpd_client_restrictions = static:HOLD', 'smtpd_client_connection_count_limit = 0']
-  return context.cleanUp(await Postfix.start(place, 1, 2, settings))
+  return context.cleanUp(await Postfix.start(endpoints, 1, 2, settings))
 }

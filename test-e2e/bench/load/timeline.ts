@@ -1,6 +1,6 @@
 import type { ServiceName } from '@restante/contracts'
 import pg from 'pg'
-import type { Place } from '../../stack/place.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
 import type { Times } from './arrivals.ts'
 
 /** Steps of a mail between `250` and delivery, as the databases of the services record them. */
@@ -14,11 +14,11 @@ export type Timeline = Readonly<Record<Step, Times>>
  * Reads the timeline of every mail so far. The times of `stored`, `logged` and `queued` are the starts of the transactions
  * that did it, so the time after a step includes its commit.
  */
-export async function readTimeline(place: Place): Promise<Timeline> {
-  const published = await read<Published>(place, 'mail-ingest', PUBLISHED)
+export async function readTimeline(endpoints: Endpoints): Promise<Timeline> {
+  const published = await read<Published>(endpoints, 'mail-ingest', PUBLISHED)
   const messageIds = new Map(published.map(({ event_id, message_id }) => [event_id, message_id]))
   const consumed = async (service: ServiceName): Promise<Times> => {
-    const rows = await read<Consumed>(place, service, CONSUMED)
+    const rows = await read<Consumed>(endpoints, service, CONSUMED)
     return new Map(rows.flatMap(({ event_id, at }) => entry(messageIds.get(event_id), at)))
   }
   return {
@@ -49,8 +49,12 @@ interface Consumed {
 
 const CONSUMED = 'select event_id, (extract(epoch from consumed_at) * 1000)::float8 as at from consumed'
 
-async function read<Row extends pg.QueryResultRow>(place: Place, service: ServiceName, query: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: place.databases[service] })
+async function read<Row extends pg.QueryResultRow>(
+  endpoints: Endpoints,
+  service: ServiceName,
+  query: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: endpoints.databases[service] })
   await client.connect()
   try {
     return (await client.query<Row>(query)).rows

@@ -1,4 +1,4 @@
-"""What the programs of this folder share: the client as its users make it, and the test on the other side."""
+"""Shared by the programs of this folder: the client as its users create it, and the connection to the test."""
 
 import json
 import os
@@ -20,7 +20,7 @@ ENVIRONMENT = AgentMailEnvironment(http=os.environ["BASE"], websockets=os.enviro
 
 
 def client_with(key):
-    """A client that notes what it asks for, and repeats nothing."""
+    """A client that records its requests, and repeats none."""
     recording = httpx.Client(timeout=30, event_hooks={"request": [lambda sent: requests.append(
         f"{sent.method} {urlsplit(str(sent.url)).path}")]})
     return AgentMail(api_key=key, environment=ENVIRONMENT, httpx_client=recording)
@@ -30,7 +30,7 @@ client = client_with(os.environ["AGENTMAIL_API_KEY"])
 
 
 def ask(name, **given):
-    """Asks the test for something of the outside world, such as a mail."""
+    """Asks the test for something external, such as a mail."""
     print(json.dumps({"ask": name, **given}))
     return json.loads(sys.stdin.readline())
 
@@ -52,14 +52,14 @@ def with_none(operation, *path, **given):
     return operation(*path, **given, **left_out)
 
 
-def until(find, patience=20):
-    """What `find` returns as soon as it is something."""
-    deadline = time.monotonic() + patience
+def until(find, timeout=20):
+    """Waits until `find` returns a value, and returns it."""
+    deadline = time.monotonic() + timeout
     while True:
         found = find()
         if found:
             return found
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.05)
 
 

@@ -14,8 +14,8 @@ export interface Scene {
 type Event = AgentMail.MessageReceivedEvent | AgentMail.MessageSentEvent | AgentMail.MessageDeliveredEvent
 type Socket = Awaited<ReturnType<AgentMailClient['websockets']['connect']>>
 
-/** An agent gets an inbox, a human writes to it, the agent answers. Throws at the first thing that does not happen. */
-export async function tell(scene: Scene): Promise<void> {
+/** An agent gets an inbox, a human writes to it, the agent replies. @throws Error at the first step that fails. */
+export async function runScenario(scene: Scene): Promise<void> {
   const human = `human-${randomName()}@elsewhere.test`
   const { client, inboxId } = await signUp(scene, human)
   await verify(scene, client, human)
@@ -42,7 +42,7 @@ async function verify({ captured }: Scene, client: AgentMailClient, human: strin
   heading(2, 'The human reads the code in a mail and gives it to the agent')
   const mail = await timed('the mail is there', () => captured.next(human, ({ subject }) => /code/i.test(subject)))
   const [otpCode] = /\b\d{6}\b/.exec(mail.text) ?? []
-  if (otpCode === undefined) throw new Error('the mail to the human holds no code')
+  if (otpCode === undefined) throw new Error('the mail to the human contains no code')
   detail(`code    ${otpCode}   (${captured.url})`)
   await timed('POST /v0/agent/verify', () => client.agent.verify({ otpCode }))
 }

@@ -5,18 +5,18 @@ import { root } from '@restante/local/settings.ts'
 import { createDatabase, createTopics, engines, openRedis, type TestDatabase } from '@restante/testkit'
 import { type ByService, byService } from './by-service.ts'
 
-/** What a system stands on: engines, and what of them is its own. */
-export interface Ground {
+/** The engines of a system, with its databases, topics and keys on them. */
+export interface Resources {
   readonly urls: EngineUrls
   readonly databases: ByService<string>
   readonly topicPrefix: string
   readonly redisPrefix: string
-  /** Leaves nothing of it behind. */
+  /** Deletes all of it. */
   clear(): Promise<void>
 }
 
-/** Databases, topics and keys that nobody else has, on the engines of all tests. */
-export async function sharedGround(): Promise<Ground> {
+/** Creates databases, topics and keys for one system, on the engines of all tests. */
+export async function sharedResources(): Promise<Resources> {
   const redis = openRedis()
   const [databases, topics] = await Promise.all([createDatabases(), createTopics()])
   return {

@@ -3,15 +3,15 @@ import type { OutsidePeer } from '../support/peers.ts'
 import { newUsername, type Tenant } from '../support/tenants.ts'
 import type { Markers } from './traces.ts'
 
-export interface FurnishedInbox {
+export interface SeededInbox {
   readonly inboxId: string
   readonly username: string
   readonly markers: Markers
   readonly ownKey: string
-  /** Webhooks that belong to the inbox, name it alone, and name it beside another. */
+  /** Webhooks of the inbox, webhooks that filter by it alone, and webhooks that filter by it and another inbox. */
   readonly webhooks: { readonly own: string; readonly narrow: string; readonly both: string; readonly wide: string }
   readonly thread: string
-  /** A message that its recipient's server does not take yet. */
+  /** A message that the recipient's server defers. */
   readonly waiting: { readonly messageId: string; readonly recipient: string }
 }
 
@@ -22,7 +22,7 @@ interface Surroundings {
   readonly receiver: WebhookReceiver
 }
 
-/** A word of its own for each thing that an inbox can leave somewhere. */
+/** A unique word for each thing that an inbox can leave behind. */
 function newMarkers(): Record<string, string> {
   const names = ['address', 'display', 'alias', 'metadata', 'key', 'url', 'idempotency']
   const content = [
@@ -40,8 +40,8 @@ function newMarkers(): Record<string, string> {
   return Object.fromEntries([...names, ...content].map((name) => [name, newUsername(name).toLowerCase()]))
 }
 
-/** An inbox with everything that one can have today, and everything that wider things can know of it. */
-export async function furnishInbox(surroundings: Surroundings): Promise<FurnishedInbox> {
+/** Creates an inbox with everything that an inbox can have, and with everything that pod and organization can store of it. */
+export async function seedInbox(surroundings: Surroundings): Promise<SeededInbox> {
   const { tenant, neighbour, receiver } = surroundings
   const { api, client } = tenant
   const markers = newMarkers()
@@ -75,7 +75,7 @@ export async function furnishInbox(surroundings: Surroundings): Promise<Furnishe
   }
 }
 
-/** The mail of a furnished inbox. */
+/** The mail of a seeded inbox. */
 class Correspondence {
   readonly #surroundings: Surroundings
   readonly #inboxId: string
@@ -87,7 +87,7 @@ class Correspondence {
     this.#word = word
   }
 
-  /** Two threads, one of them with an answer; a label; a mail that the neighbour got too. @returns the first thread. */
+  /** Two threads, one of them with a reply; a label; a mail that the neighbour received too. @returns the first thread. */
   async receive(): Promise<string> {
     const { peer, neighbour, tenant } = this.#surroundings
     const to = this.#inboxId
@@ -121,8 +121,8 @@ class Correspondence {
     await tenant.client.inboxes.messages.delete(this.#inboxId, messageId)
   }
 
-  /** A message that its recipient's server puts off. */
-  async sendLater(): Promise<FurnishedInbox['waiting']> {
+  /** Sends a message that the recipient's server defers. */
+  async sendLater(): Promise<SeededInbox['waiting']> {
     const { peer, tenant } = this.#surroundings
     const recipient = peer.address(newUsername('later'))
     peer.server.answerRecipient(recipient, ...Array.from({ length: 500 }, () => '450 4.2.0 later' as const))

@@ -11,34 +11,34 @@ import { letCodesBeMailed } from './time.ts'
 /** Kinds of credential that only the organization of an agent has. */
 export type AgentCredential = 'unverified organization' | 'provisional key'
 
-/** What stands for each parameter of a path. */
+/** Values of the parameters of a path. */
 export type Names = Readonly<Record<string, string>>
 
-/** One of everything that a path can name, and keys that reach it or must not. */
-export interface Estate {
+/** An organization with one of everything that a path can name, and keys that may reach it or must not. */
+export interface TestOrganization {
   readonly named: Names
-  /** An unrestricted key of the organization that owns it all. */
+  /** Requests with an unrestricted key of the organization. */
   readonly owner: Api
   /** The public client with the same key. */
   readonly client: AgentMailClient
   readonly peer: Suite['peer']
-  /** Whom its inbox may write to. */
+  /** An address that its inbox may write to. */
   readonly human: string
-  /** Whether it belongs to an agent that waits for the code that its human was mailed. */
+  /** True: an agent signed up, and its human has not confirmed the code. */
   readonly isAgent: boolean
-  /** A key of that kind; without `grant` it is unrestricted. The same question has the same key. */
+  /** A key of that kind; without `grant` it is unrestricted. The same arguments return the same key. */
   keyOf(credential: Credential, grant?: PermissionGrant): Promise<string | undefined>
-  /** A registered public key of the organization; without `grant` it holds what its owner does. */
+  /** A registered public key of the organization; without `grant` it has the rights of the owner. */
   signerOf(grant?: PermissionGrant): Promise<SignedApi>
 }
 
-/** An estate in an organization of the operator's making: a pod that is not the default one, an inbox in it. */
-export async function buildEstate(suite: Suite): Promise<Estate> {
-  const { place, tenant, peer } = suite
+/** Uses the operator's organization of the suite, with an inbox in a pod that is not the default one. */
+export async function createOrganization(suite: Suite): Promise<TestOrganization> {
+  const { endpoints, tenant, peer } = suite
   const [{ podId }, { podId: otherPod }, stranger] = await Promise.all([
     tenant.client.pods.create({}),
     tenant.client.pods.create({}),
-    createTenant(place),
+    createTenant(endpoints),
   ])
   const [{ inboxId }, neighbour] = await Promise.all([
     tenant.client.pods.inboxes.create(podId, {}),
@@ -63,23 +63,23 @@ export async function buildEstate(suite: Suite): Promise<Estate> {
     }),
     signerOf: (grant) => {
       const rights = grant ? { permissions: grant } : {}
-      return remember(rights, () => registerKey(place.gatewayUrl, tenant.key, rights))
+      return remember(rights, () => registerKey(endpoints.gatewayUrl, tenant.key, rights))
     },
   }
 }
 
 /**
- * An estate that an agent signed up for, whose human has not entered the code.
- * @param credential which of the two keys that such an agent can have is the one that `keyOf` knows.
+ * Creates an organization by the sign-up of an agent, whose human has not entered the code.
+ * @param credential which of the two keys of such an agent `keyOf` returns.
  */
-export async function buildAgentEstate(suite: Suite, credential: AgentCredential): Promise<Estate> {
+export async function createAgentOrganization(suite: Suite, credential: AgentCredential): Promise<TestOrganization> {
   const human = suite.peer.address(newUsername('human'))
   const agent = await signUp(suite, human)
   const named = await contentOf({ peer: suite.peer, tenant: agent }, agent.inboxId, human)
   const { organizationId } = await agent.client.auth.me()
-  // Not by the agent, which may make no keys.
-  const bound = keyIn(await operate(suite.place, 'keys', 'create', organizationId, '--inbox', agent.inboxId))
-  const { apiKeyId = '' } = await clientOf(suite.place, bound).auth.me()
+  // Created by the operator, because the agent may not create keys.
+  const bound = keyIn(await operate(suite.endpoints, 'keys', 'create', organizationId, '--inbox', agent.inboxId))
+  const { apiKeyId = '' } = await clientOf(suite.endpoints, bound).auth.me()
   const key = credential === 'provisional key' ? await provisionalKey(suite, human) : agent.key
   return {
     owner: agent.api,
@@ -95,33 +95,33 @@ export async function buildAgentEstate(suite: Suite, credential: AgentCredential
   }
 }
 
-/** The path of an operation at one of its prefixes, every parameter filled in. */
+/** The path of an operation below one of its prefixes, with values for all parameters. */
 export function pathTo(operation: OperationDefinition, prefix: Tier, named: Names): string {
   return `${PREFIX[prefix]}${operation.path}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = named[name]
-    if (value === undefined) throw new Error(`nothing stands for {${name}}`)
+    if (value === undefined) throw new Error(`there is no value for {${name}}`)
     return encodeURIComponent(value)
   })
 }
 
 type Owner = Pick<Tenant, 'client' | 'api' | 'key'>
 
-async function signUp({ place }: Suite, human_email: string): Promise<Owner & { inboxId: string }> {
-  const anonymous = new Api(place.gatewayUrl)
+async function signUp({ endpoints }: Suite, human_email: string): Promise<Owner & { inboxId: string }> {
+  const anonymous = new Api(endpoints.gatewayUrl)
   const { body } = await anonymous.post('/v0/agent/sign-up', { username: newUsername('agent'), human_email })
   const key = String(body['api_key'])
   return {
     key,
     inboxId: String(body['inbox_id']),
-    api: new Api(place.gatewayUrl, key),
-    client: clientOf(place, key),
+    api: new Api(endpoints.gatewayUrl, key),
+    client: clientOf(endpoints, key),
   }
 }
 
-/** Mail has arrived, so a further sign-up with the same human gets a key that waits for a code of its own. */
+/** Because mail has arrived, another sign-up with the same human gets a key that needs a code of its own. */
 async function provisionalKey(suite: Suite, human: string): Promise<string> {
   await codeFor(suite.peer, human)
-  await letCodesBeMailed(suite.place)
+  await letCodesBeMailed(suite.endpoints)
   const { key } = await signUp(suite, human)
   await codeFor(suite.peer, human, 2)
   return key
@@ -147,8 +147,10 @@ async function contentOf(
   }
 }
 
-/** Makes keys by the API itself: `makers` says by whom and under which path a kind is made. */
-function keyMaker(makers: Readonly<Partial<Record<Credential, readonly [maker: Api, path: string]>>>): Estate['keyOf'] {
+/** Creates keys through the API: `makers` gives the credential and the path for each kind. */
+function keyMaker(
+  makers: Readonly<Partial<Record<Credential, readonly [maker: Api, path: string]>>>,
+): TestOrganization['keyOf'] {
   const remember = remembering<string>()
   return async (credential, grant) => {
     const by = makers[credential]
@@ -158,7 +160,7 @@ function keyMaker(makers: Readonly<Partial<Record<Credential, readonly [maker: A
   }
 }
 
-/** The same question is answered once. */
+/** Memoizes a function by its argument. */
 function remembering<Answer>(): (question: unknown, find: () => Promise<Answer>) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>()
   return (question, find) => {
@@ -171,6 +173,6 @@ function remembering<Answer>(): (question: unknown, find: () => Promise<Answer>)
 
 async function mint(maker: Api, path: string, grant: PermissionGrant | undefined): Promise<string> {
   const { status, body } = await maker.post(`${path}/api-keys`, { permissions: grant ?? null })
-  if (status !== 200) throw new Error(`no key was made at ${path}: ${status} ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`no key was created at ${path}: ${status} ${JSON.stringify(body)}`)
   return String(body['api_key'])
 }
