@@ -1,6 +1,6 @@
 /**
- * The import rules of the house (docs/architecture.md). A service knows the libs, never another service; a lib knows only
- * the libs before it in this list, so that each can be read and tested without what stands on it.
+ * The import rules of the repository (CONTRIBUTING.md). A service imports libs, never another service. A lib imports only
+ * the libs before it in this list, so that each can be read and tested without the packages that depend on it.
  */
 const libs = ['contracts', 'service', 'messaging', 'jobs', 'mime', 'blobs', 'kit', 'testkit']
 

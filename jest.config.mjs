@@ -7,7 +7,7 @@ export default {
   testRunner: '<rootDir>/tools/jest/native-runner.ts',
   testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
   dependencyExtractor: '<rootDir>/tools/jest/dependencies.ts',
-  // A worker keeps what its files have loaded; past this size a new one takes its place.
+  // A worker keeps the modules of its files in memory; above this size it is replaced.
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/tools/jest/report.ts'],
   transform: {},

@@ -86,15 +86,15 @@ async function startTime(pid: number): Promise<string> {
   )
 }
 
-/** Ends the recorded process: with a signal, then after `patience` ms with SIGKILL. */
+/** Ends the recorded process: with a signal, then after `timeout` ms with SIGKILL. */
 export async function endProcess(
   file: string,
-  options: { signal?: NodeJS.Signals; patience?: number } = {},
+  options: { signal?: NodeJS.Signals; timeout?: number } = {},
 ): Promise<void> {
   const pid = await recallProcess(file)
   if (pid !== undefined) {
     signalProcess(pid, options.signal ?? 'SIGTERM')
-    const ended = await until(async () => (await recallProcess(file)) === undefined, options.patience ?? 20_000)
+    const ended = await until(async () => (await recallProcess(file)) === undefined, options.timeout ?? 20_000)
     if (!ended) signalProcess(pid, 'SIGKILL')
   }
   await rm(file, { force: true })
@@ -108,9 +108,9 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Calls `ask` every `interval` ms until it returns true or `patience` ms have passed; returns the last answer. */
-export async function until(ask: () => Promise<boolean>, patience: number, interval = 100): Promise<boolean> {
-  const deadline = performance.now() + patience
+/** Calls `ask` every `interval` ms until it returns true or `timeout` ms have passed; returns the last answer. */
+export async function until(ask: () => Promise<boolean>, timeout: number, interval = 100): Promise<boolean> {
+  const deadline = performance.now() + timeout
   for (;;) {
     if (await ask()) return true
     if (performance.now() >= deadline) return false

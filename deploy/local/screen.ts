@@ -25,7 +25,7 @@ Switched on here and nowhere else:
 
 Try first:
   npm run demo
-      the whole story: sign-up, mail in, event, reply, thread
+      a demonstration: sign-up, mail in, event, reply, thread
   curl -X POST ${gateway}/v0/inboxes -H 'Authorization: Bearer ${organization?.api_key ?? '<API key>'}' \\
       -H 'Content-Type: application/json' -d '{"username":"first"}'
   swaks --server 127.0.0.1:${settings.port('smtp')} --to first@${defaultDomain} --from you@somewhere.test --body Hello

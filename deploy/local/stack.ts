@@ -103,7 +103,7 @@ export class Stack {
 export async function endLeftovers(settings: Settings): Promise<void> {
   const folder = programFolder(settings)
   const files = await readdir(folder).catch(() => [])
-  await Promise.all(files.map((file) => endProcess(join(folder, file), { signal: 'SIGINT', patience: 35_000 })))
+  await Promise.all(files.map((file) => endProcess(join(folder, file), { signal: 'SIGINT', timeout: 35_000 })))
 }
 
 /** Every folder of `services/` with a composition root. */

@@ -5,12 +5,12 @@ import path from 'node:path'
 const root = path.resolve(import.meta.dirname, '../..')
 const SERVICES = readdirSync(path.join(root, 'services')).map((name) => path.join(root, 'services', name))
 
-/** Programs that modules start whose paths they compose. */
+/** Programs whose paths are composed by the modules that start them. */
 const STARTED: Readonly<Record<string, readonly string[]>> = {
   'test-e2e/stack/service-process.ts': SERVICES.map((service) => path.join(service, 'src/main.ts')),
   'libs/testkit/src/gateway-host.ts': [path.join(root, 'services/gateway/src/main.ts')],
 }
-/** A module that is named in quotes is run as a process, or in a thread. */
+/** A module that is named in quotes runs as a process or in a thread. */
 const NAMED_MODULE = /'((?:[\w-]+\/|\.\.?\/)*[\w-]+\.ts)'/g
 
 /**
@@ -29,14 +29,14 @@ export function extract(
   return found
 }
 
-/** Jest forgets what it knows of dependencies when this changes. */
+/** Jest discards its cache of dependencies when this changes. */
 export function getCacheKey(): string {
   return createHash('sha256')
     .update(readFileSync(import.meta.filename))
     .digest('hex')
 }
 
-/** A path in quotes may begin at the module, at its package, at a service or at the repository. */
+/** A path in quotes may be relative to the module, its package, a service or the repository. */
 function programsIn(code: string, folder: string): string[] {
   const bases = [
     folder,

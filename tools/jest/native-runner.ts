@@ -19,7 +19,7 @@ interface Environment {
   handleTestEvent?(event: CircusEvent, state: { testTimeout: number }): void
 }
 
-/** The events of jest-circus that say how long something may take. */
+/** The events of jest-circus that define a timeout. */
 interface CircusEvent {
   readonly name: string
   readonly hook?: { timeout: number | undefined }
@@ -28,12 +28,12 @@ interface CircusEvent {
 
 const circus: { default: TestFramework } = require('jest-circus/runner')
 
-/** Where jest-circus keeps what belongs to one file: the tree of its tests, and who listens to their events. */
+/** Globals in which jest-circus keeps the state of one file: the tree of its tests, and their event handlers. */
 const STATE = 'JEST_STATE_SYMBOL'
 const HANDLERS = Symbol.for('EVENT_HANDLERS')
 
-// Services of a test would keep a worker alive that jest, because it was killed, can no longer stop. A listener of
-// `disconnect` keeps a process alive itself, so it is removed when jest ends the worker by removing its own listener.
+// The services of a test keep a worker alive when jest is killed and cannot stop it, so the worker exits on `disconnect`.
+// A listener for `disconnect` keeps the process alive as well, so it is removed when jest removes its own listener.
 const exit = () => process.exit()
 process.once('disconnect', exit)
 process.on('removeListener', (event) => {
@@ -54,7 +54,7 @@ function importNatively(path: string): Promise<unknown> {
 
 /** The part of jest's module system that jest-circus uses, on the modules of this process. */
 const nativeRuntime = {
-  /** jest-circus makes its state when it is loaded, so each test file loads it again. */
+  /** jest-circus creates its state when it is loaded, so each test file loads it again. */
   requireInternalModule(path: string): unknown {
     delete require.cache[path]
     return require(path)
@@ -74,10 +74,10 @@ function forgetTests(): void {
   }
 }
 
-/** What tests and hooks ask for. A `beforeEach` runs many times, each with its own event. */
+/** The timeouts of tests and hooks. A `beforeEach` runs many times, each with its own event. */
 const limits = new WeakMap<object, number>()
 
-/** Tests and hooks get longer than they say on a machine that has other work to do. */
+/** Extends the timeouts of tests and hooks on a machine with other load. */
 function allowForLoad({ name, hook, test }: CircusEvent, state: { testTimeout: number }): void {
   const limited = name === 'hook_start' ? hook : name === 'test_start' ? test : undefined
   if (limited === undefined) return

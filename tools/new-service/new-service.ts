@@ -7,7 +7,7 @@ const SERVICES = 'libs/contracts/src/services.ts'
 const INTERNAL = 'libs/contracts/src/internal/index.ts'
 
 /**
- * Writes a new service from the template, and its name into the two lists of the contracts that everything else follows.
+ * Writes a new service from the template, and adds its name to the two lists of the contracts that everything else uses.
  * @param root the folder of the repository.
  * @returns the files that were written or changed, relative to it.
  * @throws Error when the name cannot be one, or the service exists.
@@ -50,7 +50,7 @@ async function templateFiles(): Promise<string[]> {
   return entries.filter((entry) => entry.endsWith(SUFFIX))
 }
 
-/** @throws Error when the file no longer has the place: then the generator has to follow it. */
+/** @throws Error when the file has changed, so that the generator must be adapted. */
 async function edit(file: string, place: RegExp, replacement: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   if (!place.test(text)) throw new Error(`${file} does not look as expected: ${place}`)

@@ -40,7 +40,7 @@ async function openEngine(schema: { path: string; content: string }, pool: pg.Po
 
 let loading: Promise<void> | undefined
 
-/** Importing a .wasm file as a module needs a flag, so it is instantiated by hand, once. */
+/** Importing a .wasm file as a module needs a flag, so it is instantiated here, once. */
 function loaded(): Promise<void> {
   loading ??= load()
   return loading

@@ -1,10 +1,10 @@
-// `npm run statements:check`: does every statement of the sources fit the schema? PostgreSQL describes each one on the
-// migrated database of its package, and the answer is compared with the types that `sql<Row, Values>` declares.
-// `check.ts <folder>...` checks packages that lie elsewhere.
+// `npm run statements:check` checks every SQL statement of the sources against the schema: PostgreSQL describes each one on
+// the migrated database of its package, and the description is compared with the types that `sql<Row, Values>` declares.
+// `check.ts <folder>...` checks packages in other folders.
 import { resolve } from 'node:path'
 import { MadeStatements } from './made.ts'
 
-// What is imported from here on is recorded, so everything else is imported after it.
+// Imports are recorded from here on, so all other modules are imported after this one.
 const made = new MadeStatements()
 const { checkStatements } = await import('./packages.ts')
 

@@ -4,7 +4,7 @@ const INT8 = 20
 const NUMERIC = 1700
 const JSON_TYPES = new Set([114, 3802])
 
-/** What `pg` gives for a type of PostgreSQL, unless it gives a string. */
+/** The JavaScript types that `pg` returns for types of PostgreSQL. For any other type it returns a string. */
 const RESULTS = new Map<number, Kind>([
   [16, 'boolean'],
   [17, 'bytes'],
@@ -12,7 +12,7 @@ const RESULTS = new Map<number, Kind>([
   ...[1082, 1114, 1184].map((type) => [type, 'Date'] as const),
 ])
 
-/** Array types that `pg` reads, by the type of their elements. Others arrive as text: `{a,b}`. */
+/** Array types that `pg` parses, by the type of their elements. Others are returned as text: `{a,b}`. */
 const ARRAYS = new Map([
   [1000, 16],
   [1001, 17],
@@ -31,7 +31,7 @@ const ARRAYS = new Map([
   [3807, 3802],
 ])
 
-/** @returns what is wrong with a declaration, in a sentence each; nothing when it fits. */
+/** @returns the problems of a declaration, one sentence each; empty when it fits. */
 export function mismatches(declared: Declared, described: Described, text: string): string[] {
   return [...wrongColumns(declared.row, described.columns, text), ...wrongValues(declared.values, described.parameters)]
 }
@@ -59,7 +59,7 @@ function wrongColumn(declared: DeclaredColumn, { name, type, source }: Described
   return wrong
 }
 
-/** Whether a statement gives only rows with a value in the column: it asks for one, compares it or sets it. */
+/** Whether a statement returns only rows with a value in the column, because it requires, compares or sets one. */
 function excludesNull(text: string, column: string): boolean {
   return new RegExp(`\\b${column}"? (is not null|= (?!null|excluded|coalesce))`, 'i').test(text)
 }
@@ -85,7 +85,7 @@ function wrongValues(values: readonly Shape[] | undefined, parameters: readonly 
   })
 }
 
-/** Whether `pg` writes such a value in a form that PostgreSQL reads as this type. */
+/** Whether `pg` serializes such a value in a form that PostgreSQL accepts for this type. */
 function isValue(kind: Kind, type: number): boolean {
   if (kind === 'any') return true
   if (JSON_TYPES.has(type)) return kind === 'string' || kind === 'object'

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { z } from 'zod'
 import type { Described, DescribedColumn } from './types.ts'
 
-/** Asks PostgreSQL what it makes of statements, without running them. */
+/** Has PostgreSQL describe statements without executing them. */
 export class Describer {
   readonly #client: pg.Client
   #sources = new Map<string, { readonly name: string; readonly nullable: boolean }>()

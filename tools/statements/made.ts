@@ -5,7 +5,7 @@ import { getCallSites } from 'node:util'
 import { observeStatements } from '@restante/service/statements'
 import type { Made } from './types.ts'
 
-/** Records the statements that modules make from now on. */
+/** Records the statements that modules create from now on. */
 export class MadeStatements {
   #made: Made[] = []
 
@@ -14,9 +14,9 @@ export class MadeStatements {
   }
 
   /**
-   * Imports these modules of a package, and its `test/statements.ts` where it has one: that file makes the statements which
-   * a module makes only when a function is called. Libraries come before the packages that import them.
-   * @returns the statements that were made by these imports, and before them by modules of this package.
+   * Imports these modules of a package, and its `test/statements.ts` where it has one: that file creates the statements
+   * which a module creates only when a function is called. Libraries come before the packages that import them.
+   * @returns the statements that these imports created, and those that modules of this package created before.
    */
   async importedBy(folder: string, files: readonly string[]): Promise<Made[]> {
     const isOwn = ({ file }: Made): boolean => file.startsWith(`${folder}/`)
@@ -31,9 +31,9 @@ export class MadeStatements {
   }
 }
 
-/** Where `sql` was called: above this function are the observer and `sql` itself. */
+/** The location of the call of `sql`. The frames above it are the observer and `sql` itself. */
 function placeOfCall(): Omit<Made, 'text'> {
   const site = getCallSites(4)[3]
-  if (!site) throw new Error('a statement was made by no module')
+  if (!site) throw new Error('a statement was created outside of a module')
   return { file: fileURLToPath(site.scriptName), line: site.lineNumber, column: site.columnNumber }
 }

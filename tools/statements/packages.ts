@@ -10,7 +10,7 @@ import type { Declared, Made } from './types.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** The packages of the repository, libraries first: their statements belong to them, also where a service imports them. */
+/** The packages of the repository. Libraries come first, so that their statements are not attributed to services. */
 function packages(): string[] {
   return ['libs', 'services'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
@@ -20,7 +20,7 @@ function packages(): string[] {
 /**
  * Compares every statement of these packages with the schema.
  * @param folders default: all packages of the repository.
- * @returns how many there are, and a line for each mismatch: `file:line: what is wrong`.
+ * @returns the number of statements, and a line for each mismatch: `file:line: problem`.
  */
 export async function checkStatements(
   made: MadeStatements,

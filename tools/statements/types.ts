@@ -1,4 +1,4 @@
-/** A value as TypeScript declares it or as `pg` gives it. */
+/** The type of a value, as TypeScript declares it or as `pg` returns it. */
 export type Kind = 'string' | 'number' | 'bigint' | 'boolean' | 'Date' | 'bytes' | 'object' | 'any' | ArrayOf
 
 export interface ArrayOf {
@@ -9,7 +9,7 @@ export interface ArrayOf {
 export interface Shape {
   readonly kinds: readonly Kind[]
   readonly nullable: boolean
-  /** The type as it is written. */
+  /** The type as written in the source. */
   readonly text: string
 }
 
@@ -21,16 +21,16 @@ export interface DeclaredColumn extends Shape {
 /** One `sql<Row, Values>(...)` of the sources. */
 export interface Declared {
   readonly file: string
-  /** Of the call, both from 1. */
+  /** Position of the call; both start at 1. */
   readonly line: number
   readonly column: number
   /** `unread`: the type lets no code read the rows (`never`, `unknown`). `parameter`: that of a generic function. */
   readonly row: readonly DeclaredColumn[] | 'unread' | 'parameter'
-  /** Undefined where the number of values is open. */
+  /** Undefined if the number of values is variable. */
   readonly values: readonly Shape[] | undefined
 }
 
-/** One statement as a module made it when it was imported. */
+/** One statement as a module created it at its import. */
 export interface Made {
   readonly file: string
   readonly line: number
@@ -42,11 +42,11 @@ export interface DescribedColumn {
   readonly name: string
   /** OID of its type. */
   readonly type: number
-  /** For a plain column of a table: its name there, and whether it may be null; otherwise undefined. */
+  /** For a plain column of a table: its name in the table, and whether it may be null. Otherwise undefined. */
   readonly source: { readonly name: string; readonly nullable: boolean } | undefined
 }
 
-/** A statement as PostgreSQL understands it. */
+/** A statement as PostgreSQL describes it. */
 export interface Described {
   /** OIDs of the types of `$1`, `$2`, ... */
   readonly parameters: readonly number[]

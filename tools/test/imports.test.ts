@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const root = resolve(import.meta.dirname, '../..')
 const cruiser = join(root, 'node_modules/.bin/depcruise')
 
-/** A repository of the given files; resolves to the names of the rules that it breaks. */
+/** Checks a repository of the given files. Resolves to the names of the violated rules. */
 async function brokenRules(files: Record<string, string>): Promise<string[]> {
   const house = await mkdtemp(join(tmpdir(), 'restante-imports-'))
   try {

@@ -47,7 +47,7 @@ model Entry {
 const migration = `create type "Kind" as enum ('note', 'letter');
 create table entries (id uuid primary key, kind "Kind" not null, words text[], at timestamptz(3) not null default now());
 create index entries_at_idx on entries (at);
--- What Prisma cannot say is no difference.
+-- What Prisma cannot express is no difference.
 create index entries_letters on entries (id) where kind = 'letter';
 alter table entries add check (cardinality(words) < 10);
 `
@@ -55,7 +55,7 @@ alter table entries add check (cardinality(words) < 10);
 const services = await readdir(join(root, 'services'))
 
 describe('the check of migrations against schema.prisma', () => {
-  it.each(services)('finds that they agree in %s', async (service) => {
+  it.each(services)('finds no difference in %s', async (service) => {
     const output = `services/${service}: migrations and schema.prisma agree\n`
     expect(await check(join(root, 'services', service))).toEqual({ agrees: true, output })
   })

@@ -16,13 +16,13 @@ async function check(...folders: string[]): Promise<{ fits: boolean; output: str
 }
 
 describe('the check of SQL statements against the schema', () => {
-  it('finds that every statement of the libraries and services fits', async () => {
+  it('accepts every statement of the libraries and services', async () => {
     const { fits, output } = await check()
     expect(output).toEqual([expect.stringMatching(/^\d{3} statements fit the schema$/)])
     expect(fits).toBe(true)
   }, 60_000)
 
-  it('names the place and the reason of each statement that does not fit, and no other', async () => {
+  it('reports location and reason of each statement that does not fit, and no others', async () => {
     const { fits, output } = await check(join(root, fixture))
     expect(fits).toBe(false)
     expect(output.map((line) => line.replace(`${fixture}/src/wrong.ts:`, ''))).toEqual([

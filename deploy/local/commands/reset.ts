@@ -24,7 +24,7 @@ export async function reset(args: readonly string[]): Promise<number> {
   if (process.env['DATABASE_URL'] || process.env['KAFKA_BROKERS'] || process.env['REDIS_URL']) {
     say('Engines named in the environment were not emptied: their data is still there.')
   }
-  say('All data of the local stack is deleted. `npm start` begins anew.')
+  say('All data of the local stack is deleted. `npm start` creates it again.')
   return 0
 }
 

@@ -16,7 +16,7 @@ export async function stopStack(settings: Settings): Promise<void> {
   const running = await recallProcess(stackFile(settings))
   if (running !== undefined) {
     say('Stopping ...')
-    await endProcess(stackFile(settings), { patience: 90_000 })
+    await endProcess(stackFile(settings), { timeout: 90_000 })
   }
   await endLeftovers(settings)
   const users = await otherUsers(settings)

@@ -16,13 +16,13 @@ const rounds = [
   ['--runInBand', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
-/** What the arguments of the command ask for. */
+/** The parsed arguments of the command. */
 interface Wishes {
-  /** Full length of the suites that are shortened by day. */
+  /** Whether suites that are usually shortened run at full length. */
   readonly long: boolean
   /** `--changed`, or `--changed=<commit>`. */
   readonly changed: { readonly base: string | undefined } | undefined
-  /** Everything else is jest's. */
+  /** All other arguments, for jest. */
   readonly jest: readonly string[]
 }
 
@@ -46,7 +46,7 @@ export async function test(args: readonly string[]): Promise<number> {
   let rounded: Summary | undefined
   let late: readonly SlowFile[] = []
   const programs = async function* () {
-    // In this order: the options of a round take every following word as one of their patterns.
+    // In this order, because the options of a round take every following word as a pattern.
     for (const round of rounds) yield [...options, ...jest, ...selection, ...round]
     rounded = await readSummary(report)
     late = long ? [] : overBudget(rounded, SLOW_FILES)

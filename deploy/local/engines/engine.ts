@@ -24,7 +24,7 @@ export interface Engine {
  * Starts an engine unless it answers already. Throws an `Advice` when it does not start, with its last log lines, and
  * when another server has the port: its data would be taken for this stack's.
  */
-export async function bring(engine: Engine, patience = 60_000): Promise<'started' | 'was running'> {
+export async function bring(engine: Engine, timeout = 60_000): Promise<'started' | 'was running'> {
   if (await engine.answers()) {
     if ((await engine.process()) !== undefined) return 'was running'
     throw new Advice(
@@ -32,9 +32,9 @@ export async function bring(engine: Engine, patience = 60_000): Promise<'started
     )
   }
   await engine.start()
-  if (await until(() => engine.answers(), patience)) return 'started'
+  if (await until(() => engine.answers(), timeout)) return 'started'
   const log = await readFile(engine.log, 'utf8').catch(() => '(no log)')
   throw new Advice(
-    `${engine.name} does not answer on port ${engine.port} after ${patience / 1000} s. ${engine.log} ends with:\n${lastLines(log, 15)}`,
+    `${engine.name} does not answer on port ${engine.port} after ${timeout / 1000} s. ${engine.log} ends with:\n${lastLines(log, 15)}`,
   )
 }

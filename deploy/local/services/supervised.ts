@@ -72,7 +72,7 @@ export class Supervised {
     this.#wanted = false
     clearTimeout(this.#restart)
     await this.#spawning
-    await endProcess(this.#program.pidFile, { signal: 'SIGINT', patience: 35_000 })
+    await endProcess(this.#program.pidFile, { signal: 'SIGINT', timeout: 35_000 })
   }
 
   async #spawn(): Promise<void> {

@@ -5,7 +5,7 @@ import { root } from '../settings.ts'
 /** Changes of these files can break every test. */
 const EVERYTHING =
   /^(pnpm-lock\.yaml|pnpm-workspace\.yaml|package\.json|jest\.config\.mjs|patches\/.*|tools\/jest\/.*)$/
-/** The SQL and the schema of a package reach tests through the package's entry. */
+/** The SQL and the schema of a package affect tests through the entry of the package. */
 const DATABASE = /^((?:libs|services)\/[^/]+)\/(?:prisma|migrations)\//
 
 /** Paths for jest, from the root of the repository. */
@@ -15,7 +15,7 @@ export type Selection =
   | { readonly kind: 'related'; readonly modules: readonly string[] }
 
 /**
- * What differs from the main branch: commits since the branch left it, and everything that is not committed.
+ * The differences to the main branch: commits since the branch started, and uncommitted changes.
  * @param base another commit to compare with.
  */
 export async function changedFiles(base: string | undefined): Promise<string[]> {

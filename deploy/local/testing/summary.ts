@@ -10,12 +10,12 @@ const round = z.object({
 /** One run of jest, or the sum of several. */
 export type Summary = z.infer<typeof round>
 
-/** A test file with what it took and what it may take. */
+/** A test file with its duration and its time limit. */
 export type SlowFile = Summary['files'][number]
 
 const SHOWN = 20
 
-/** The sum of what the rounds reported, one line of JSON each (`tools/jest/report.ts`). */
+/** Adds up the reports of the rounds, one line of JSON each (`tools/jest/report.ts`). */
 export async function readSummary(file: string): Promise<Summary> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const rounds = text

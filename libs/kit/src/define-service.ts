@@ -15,7 +15,7 @@ interface Definition<
   readonly assemble: (kit: Kit<N, P, D>, config: ServiceConfiguration<P> & C) => void | Promise<void>
 }
 
-/** A service as its `main.ts` declares it: what a process runs and what a test starts. */
+/** A service as its `main.ts` declares it. Processes run it, and tests start it. */
 export interface ServiceDefinition<N extends ServiceName, C> {
   readonly name: N
   /** @throws ConfigurationError */
@@ -26,7 +26,7 @@ export interface ServiceDefinition<N extends ServiceName, C> {
 
 /**
  * Declares a service.
- * @param definition `openDatabase` opens the database where the service wants more than SQL of it.
+ * @param definition `openDatabase` opens the database if the service needs more than SQL, for example an `OrmDatabase`.
  */
 export function defineService<
   N extends ServiceName,

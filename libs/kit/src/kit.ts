@@ -36,18 +36,17 @@ export interface ServeOptions<N extends ServiceName> {
   readonly upgrade?: NonNullable<ListenerOptions['upgrade']>
 }
 
-/** Part of a listener's options that a service chooses; the kit knows the rest. */
+/** The options of a listener that a service chooses; the kit sets the others. */
 export type ListenOptions = Partial<ListenerOptions> & Pick<ListenerOptions, 'handle'>
 
-/** A component that takes events from topics: a consumer, a projection. */
+/** A component that consumes topics: a consumer or a projection. */
 interface TopicReader {
   readonly topics: readonly TopicDefinition[]
 }
 
 /**
- * What the composition of a service works with: everything that services have in common, made when it is first asked
- * for. Whatever it gives out is already a component of the service and starts, stops and reports with it. `STAGES` of
- * `@restante/service` says in which order.
+ * The parts that services have in common, each created at its first use. Every part is a component of the service, which
+ * starts and stops it and reports its state. `STAGES` of `@restante/service` defines the order.
  */
 export class Kit<N extends ServiceName, P extends ServiceName, D extends Database = Database> {
   readonly name: N
@@ -67,7 +66,7 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     this.log = log
     this.#config = config
     this.#service = new Service({ name, log })
-    // First, so that a start that takes long can be watched.
+    // The first component, so that metrics are available during a long start.
     this.use(new MetricsListener(config.metrics, { ...this.#front, limits: config.http.limits }))
     this.db = this.use(db)
     this.kafka = new Kafka({ ...config.kafka, clientId: name, log })
@@ -75,16 +74,16 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
   }
 
   /**
-   * Adds a component and returns it. The topics of consumers and projections become a part of the readiness of the
-   * service (`TopicsCheck`), and the marks that they leave are swept.
+   * Adds a component and returns it. The topics of consumers and projections are included in the readiness of the
+   * service (`TopicsCheck`), and old marks are deleted.
    */
   use<C extends Component>(component: C): C {
-    if (this.#isComplete) throw new Error(`${component.name} is too late: the service is composed already`)
+    if (this.#isComplete) throw new Error(`${component.name} cannot be added: the service is already composed`)
     if (isTopicReader(component)) for (const topic of component.topics) this.#consumed.add(topic)
     return this.#service.use(component)
   }
 
-  /** The way to publish events. A service that asks for it runs a relay too; one that only consumes does not. */
+  /** The outbox, for publishing events. A service that uses it also runs a relay; one that only consumes does not. */
   get outbox(): Outbox {
     if (this.#outbox === undefined) {
       const { db, kafka, name: service } = this
@@ -94,12 +93,12 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     return this.#outbox
   }
 
-  /** The client of another service, which the configuration has to declare as a peer. */
+  /** The client of another service, which the configuration must declare as a peer. */
   peer(name: P): ServiceClient<N> {
     return this.#client(name)
   }
 
-  /** The client for URLs that come from users. Its requests reach public addresses only, and what `options` allow. */
+  /** The client for URLs that come from users. Its requests reach only public addresses, and those that `options` allow. */
   fetcher(options: Omit<GuardedFetchOptions, 'version'>): GuardedFetch {
     return this.use(new GuardedFetch({ version: VERSION, ...options }))
   }
@@ -121,7 +120,7 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     this.listen({ handle, ...(upgrade && { upgrade }) })
   }
 
-  /** Serves HTTP where the configuration says, or where `options` do. */
+  /** Serves HTTP on the port of the configuration, or of `options`. */
   listen(options: ListenOptions): void {
     this.use(new HttpListener({ ...this.#config.http, ...this.#front, ...options }))
   }
@@ -153,7 +152,7 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
   readonly #isProducer = (topic: TopicDefinition): boolean => topic.producer === this.name
 }
 
-/** The kit of the service that has this configuration, for modules that compose a part of it. */
+/** The kit of the service with this configuration, for modules that compose a part of it. */
 export type KitOf<C, D extends Database = Database> =
   C extends Configuration<infer N, infer P, infer _Given, infer _Config> ? Kit<N, P, D> : never
 

@@ -14,7 +14,7 @@ export interface CollectedRecord {
 }
 
 export interface TopicCollection {
-  /** What the topic held from its beginning, and what was added since, in order of arrival. */
+  /** All records of the topic, from its beginning, in order of arrival. */
   readonly records: readonly CollectedRecord[]
   /** Resolves to the first record that matches, present or future. */
   next(matches: (record: CollectedRecord) => boolean, options: WaitOptions): Promise<CollectedRecord>

@@ -3,7 +3,7 @@ import { freePort } from './services.ts'
 
 const { Packet } = dns2
 
-/** What a zone can hold, by the names of zone files. */
+/** The record types of a zone, with the names of zone files. */
 export type ZoneRecord =
   | { readonly type: 'A'; readonly address: string }
   | { readonly type: 'AAAA'; readonly address: string }
@@ -23,7 +23,7 @@ type Question = Request['questions'][number]
  * queried type get an empty answer; a name set to fail is SERVFAIL, a silent one is never answered.
  */
 export class DnsZone {
-  /** The questions that came, oldest first. */
+  /** The received queries, oldest first. */
   readonly questions: { name: string; type: string }[] = []
   readonly #records = new Map<string, ZoneRecord[]>()
   readonly #failing = new Set<string>()
@@ -60,19 +60,19 @@ export class DnsZone {
     return this
   }
 
-  /** Adds records for names that are not set: the first rule that knows a name answers. */
+  /** Adds a rule for names without records of their own. The first rule that knows a name answers. */
   rule(rule: ZoneRule): this {
     this.#rules.push(rule)
     return this
   }
 
-  /** Every question about the name is answered SERVFAIL. */
+  /** Answers every query for the name with SERVFAIL. */
   fail(name: string): this {
     this.#failing.add(name.toLowerCase())
     return this
   }
 
-  /** No question about the name is answered. */
+  /** Answers no query for the name. */
   silence(name: string): this {
     this.#silent.add(name.toLowerCase())
     return this
@@ -107,7 +107,7 @@ export class DnsZone {
   }
 }
 
-/** A CNAME answers every question about its name (RFC 1034 3.6.2). */
+/** A CNAME answers every query for its name (RFC 1034 3.6.2). */
 function answers(record: ZoneRecord, question: Question): boolean {
   return record.type === 'CNAME' || Packet.TYPE[record.type] === question.type
 }

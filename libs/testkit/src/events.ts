@@ -10,7 +10,7 @@ import {
 import type { Kafka } from '@restante/messaging'
 import { recordOf } from '@restante/messaging/testing'
 
-/** Whose event: an inbox with where it belongs. */
+/** The inbox of an event, with its pod and organization. */
 export interface InboxScope {
   readonly organizationId: string
   readonly podId: string
@@ -31,7 +31,7 @@ type TenancyEvent = EventOf<Topic<'tenancy'>>
 const mailEvent = topics['mail.messages'].event
 const tenancyEvent = topics.tenancy.event
 
-/** A mail has arrived; its labels decide the type. `text` is its body. */
+/** The event of a received mail. The labels decide the type; `text` is the body. */
 export function receivedEvent(scope: InboxScope, options: { labels?: string[]; text?: string } = {}): MessageEvent {
   const { labels = [], text = 'Where is it?' } = options
   const id = randomUUID()
@@ -60,7 +60,7 @@ export function receivedEvent(scope: InboxScope, options: { labels?: string[]; t
   return mailEvent(type, document, moment(id, scope, labels))
 }
 
-/** A sent mail was accepted by its recipient's server. */
+/** The event of a sent mail that the recipient's server accepted. */
 export function deliveredEvent(scope: InboxScope): MessageEvent {
   const id = randomUUID()
   const document = {
@@ -97,7 +97,7 @@ export function organizationDeletedEvent(organizationId: string): TenancyEvent {
   return tenancyEvent('organization.deleted', gone(organizationId), { time: new Date() })
 }
 
-/** Another key took an organization over. @param verified whether its human has confirmed that key. */
+/** The event of a take-over of an organization. @param verified whether the human has confirmed the new key. */
 export function organizationTakenOverEvent(
   organizationId: string,
   options: { takeOvers?: number; verified?: boolean; at?: Date } = {},
@@ -123,7 +123,7 @@ function gone(organizationId: string) {
   return { organization_id: organizationId, version: 2, deleted_at: new Date().toISOString() }
 }
 
-/** Writes events to a topic of the suite in the place of its producer's relay. */
+/** Writes events to a topic of the suite, instead of the producer's relay. */
 export class EventPublisher {
   readonly #kafka: Kafka
   readonly #producer: ReturnType<Kafka['producer']>

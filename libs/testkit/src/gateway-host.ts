@@ -1,7 +1,7 @@
 /**
- * Runs gateways for the suites of one jest worker: `gateway-host.ts <folder of the gateway>`. To load the gateway costs
- * more than to start one, so the suites of a worker share a process, in which each has a gateway of its own. Commands and
- * answers are messages; the process ends with the worker.
+ * Runs gateways for the suites of one jest worker: `gateway-host.ts <folder of the gateway>`. Loading the gateway costs
+ * more than starting one, so the suites of a worker share a process in which each has a gateway of its own. Commands and
+ * responses are messages; the process exits with the worker.
  */
 import path from 'node:path'
 import { createLogger, type Logger, type Service } from '@restante/service'
@@ -51,7 +51,7 @@ async function obey(given: Command): Promise<unknown> {
   return service?.stop()
 }
 
-/** A new organization and its unrestricted key, made as the operator's command line makes them. */
+/** Creates an organization with an unrestricted key, as the operator's command line does. */
 async function newOrganization(given: Record<string, string>): Promise<{ id: string; key: string }> {
   const config = gateway.configure(given)
   const operator = new Operator({ ...config, operator: 'tester' })

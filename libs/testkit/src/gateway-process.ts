@@ -14,7 +14,7 @@ import { waitFor } from './wait-for.ts'
 
 const GATEWAY = path.resolve(import.meta.dirname, '../../../services/gateway')
 
-/** Keys that the gateway of a suite shares with each service beside it. */
+/** Keys that the gateway of a suite shares with each other service. */
 export const GATEWAY_KEYS = {
   caller: 'caller key of the tests, 32 bytes',
   peer: 'key of a pair in the tests, 32 b',
@@ -25,9 +25,9 @@ export interface GatewayProcessOptions {
   readonly redis: TestRedis
   /** Base URLs of the upstream services that the suite runs; the others are unreachable. */
   readonly upstreams?: Readonly<Partial<Record<UpstreamName, string>>>
-  /** Of the addresses of its inboxes. */
+  /** Domain of the addresses of its inboxes. */
   readonly domain?: string
-  /** The database of another one, of which this is a second process; otherwise it gets its own. */
+  /** The database of another gateway, of which this is a second process. Default: a database of its own. */
   readonly databaseUrl?: string
 }
 
@@ -69,12 +69,12 @@ export class GatewayProcess {
     return gateway
   }
 
-  /** A new organization and its unrestricted key. */
+  /** Creates an organization with an unrestricted key. */
   organization(): Promise<{ id: string; key: string }> {
     return createOrganization(this.#environment)
   }
 
-  /** One request with a key. @returns the parsed body; `undefined` when there is none. @throws Error on a refusal. */
+  /** Sends a request with a key. @returns the parsed body; `undefined` without one. @throws Error on an error response. */
   async request(key: string, method: string, target: string, body?: object): Promise<Record<string, unknown>> {
     const response = await fetch(this.url + target, {
       method,
@@ -86,7 +86,7 @@ export class GatewayProcess {
     return text === '' ? {} : JSON.parse(text)
   }
 
-  /** A new inbox of an organization, in its default pod or another one, with the identity that its owner knows it by. */
+  /** Creates an inbox in the default pod of an organization, or in another one. @returns it with its internal ids. */
   async addInbox(organization: { id: string; key: string }, podId = organization.id): Promise<InboxScope> {
     const made = await this.request(organization.key, 'POST', `/v0/pods/${podId}/inboxes`, {
       username: `i-${randomUUID()}`,
@@ -98,7 +98,7 @@ export class GatewayProcess {
     return { organizationId: organization.id, podId, inboxUid: found.inbox_uid, address }
   }
 
-  /** A further pod of an organization. @returns its id. */
+  /** Creates another pod of an organization. @returns its id. */
   async addPod(organization: { key: string }): Promise<string> {
     const made = await this.request(organization.key, 'POST', '/v0/pods')
     return String(made['pod_id'])
@@ -112,8 +112,8 @@ export class GatewayProcess {
 }
 
 /**
- * A new organization of the installation with this environment of the gateway, and its unrestricted key: made as the
- * operator's command line makes them, without a process for each.
+ * Creates an organization with an unrestricted key in the installation with this environment of the gateway, as the
+ * operator's command line does, without a process for each.
  */
 export async function createOrganization(
   environment: Readonly<Record<string, string>>,
@@ -124,7 +124,7 @@ export async function createOrganization(
 const organization = z.object({ id: z.string(), key: z.string() })
 const answer = z.object({ id: z.int(), value: z.unknown(), failure: z.string().optional() })
 
-/** The process that runs the gateways of this worker, from the first suite that needs one until the worker ends. */
+/** The process that runs the gateways of this worker, from the first suite that needs one until the worker exits. */
 class GatewayHost {
   readonly #child: ChildProcess
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
@@ -136,7 +136,7 @@ class GatewayHost {
     this.#child = spawn(program, [...args, GATEWAY], { env: process.env, stdio })
     this.#child.on('message', (message) => this.#take(message))
     this.#child.once('exit', () => this.#fail(new Error('the process of the gateways ended')))
-    // A worker that has run its files ends, and the process with it.
+    // The process does not keep alive a worker that has run its files, and exits with it.
     this.#child.unref()
     this.#child.channel?.unref()
   }

@@ -4,8 +4,8 @@ import { availableParallelism, loadavg } from 'node:os'
 const OWN_LOAD = 3
 
 /**
- * A time that a test allows, in milliseconds: as given on a machine that runs only the tests, longer in proportion where
- * other work takes the processor, so that a busy machine fails no test.
+ * A time limit of a test, in milliseconds. Unchanged on a machine that runs only the tests, and longer in proportion to
+ * other load, so that no test fails because the machine is busy.
  */
 export function underLoad(milliseconds: number): number {
   const [lastMinute = 0] = loadavg()

@@ -23,7 +23,7 @@ export type PeerAnswer = 'accept' | 'drop' | `${number} ${string}`
 
 export interface MailPeerOptions {
   readonly host?: string
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number
   /** Whether STARTTLS is offered; default true. */
   readonly tls?: boolean
@@ -38,7 +38,7 @@ type Done = (error?: Error | null) => void
  */
 export class MailPeer {
   readonly mails: ReceivedMail[] = []
-  /** Every RCPT that was given, also those that were refused. */
+  /** Every RCPT that was received, including refused ones. */
   readonly attempts: string[] = []
   readonly host: string
   readonly #options: MailPeerOptions
@@ -111,7 +111,7 @@ export class MailPeer {
     return this
   }
 
-  /** Mails that an address got, oldest first. */
+  /** Mails that were sent to an address, oldest first. */
   mailsTo(address: string): ReceivedMail[] {
     return this.mails.filter((mail) => mail.recipients.includes(address.toLowerCase()))
   }
@@ -171,7 +171,7 @@ export class MailPeer {
   }
 }
 
-/** The whole mail, or `undefined` when the sender went away before its end. */
+/** The whole mail, or `undefined` if the sender disconnected before its end. */
 async function contentOf(stream: SMTPServerDataStream): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   try {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Eight letters and digits: short enough for names of databases, topics and mailboxes, and never the same twice. */
+/** Eight letters and digits: short enough for names of databases, topics and mailboxes, and unique. */
 export function randomName(): string {
   return randomBytes(4).toString('hex')
 }

@@ -8,15 +8,15 @@ export interface TestRedis {
   readonly prefix: string
   readonly client: Redis
   /**
-   * The effect of a flushed Redis on this suite, without affecting other users of it. @returns how many keys there
-   * were.
+   * Deletes all keys of this suite, as a flush of Redis would, without affecting other users. @returns the number of
+   * keys.
    */
   deleteKeys(): Promise<number>
   /** Deletes the keys and closes the connection. */
   close(): Promise<void>
 }
 
-/** The Redis of the tests, and a prefix of this suite's own. */
+/** Connects to the Redis of the tests, with a prefix for this suite. */
 export function openRedis(): TestRedis {
   const client = new Redis(engines.redisUrl)
   const prefix = `test-${randomName()}`

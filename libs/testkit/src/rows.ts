@@ -1,6 +1,6 @@
 import { type Queryable, sqlUnprepared } from '@restante/service'
 
-/** Runs a statement that a suite needs once: what it reads or changes is the suite's own affair. */
+/** Runs an unprepared statement of a suite. */
 export function queryRows<Row>(db: Queryable, text: string, ...values: unknown[]): Promise<Row[]> {
   return db.query(sqlUnprepared<Row, unknown[]>(text), ...values)
 }

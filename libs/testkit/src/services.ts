@@ -3,7 +3,7 @@ import { createLogger, type Logger, type Service } from '@restante/service'
 import { waitFor } from './wait-for.ts'
 
 /**
- * Starts a service inside the test's own process and resolves when it is ready. `LOG_LEVEL` makes it talk.
+ * Starts a service inside the process of the test and resolves when it is ready. `LOG_LEVEL` turns its log on.
  * The caller stops it.
  */
 export async function startService<Config>(
@@ -24,7 +24,7 @@ export async function startService<Config>(
   return service
 }
 
-/** A TCP port on loopback that is free at this moment. */
+/** A TCP port on loopback that is free now. */
 export function freePort(host = '127.0.0.1'): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { waitFor } from './wait-for.ts'
 
-/** For how long a request must take so that what was known at its head is out of date, in milliseconds. */
+/** Duration of a request, in milliseconds, after which its caller must be looked up again. */
 const OUT_OF_DATE_MS = 1_100
 
 export interface SlowAnswer {
@@ -32,7 +32,7 @@ export async function slowRequest(
   answered.catch(() => {})
   await new Promise<void>((resolve, reject) => {
     message.once('continue', resolve)
-    answered.then(() => reject(new Error(`${method} ${url} was answered ahead of its body`)), reject)
+    answered.then(() => reject(new Error(`${method} ${url} was answered before its body`)), reject)
     message.flushHeaders()
   })
   message.write(text.slice(0, 5))

@@ -8,7 +8,7 @@ export interface SmtpReply {
   readonly text: string
 }
 
-/** A session spoken line by line: for what no well-behaved client would say, and for exact replies. */
+/** An SMTP session line by line, for input that no correct client sends, and for exact replies. */
 export class SmtpSession {
   #socket: Socket | TLSSocket
   #buffer = ''
@@ -38,12 +38,12 @@ export class SmtpSession {
     return this.reply()
   }
 
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   write(bytes: string | Uint8Array): void {
     this.#socket.write(bytes)
   }
 
-  /** The next reply. @throws Error when the connection ends before. */
+  /** Reads the next reply. @throws Error when the connection ends first. */
   reply(): Promise<SmtpReply> {
     const ready = this.#replies.shift()
     if (ready) return Promise.resolve(ready)
@@ -54,7 +54,7 @@ export class SmtpSession {
     })
   }
 
-  /** EHLO, MAIL and RCPT; returns the reply to the last RCPT. */
+  /** Sends EHLO, MAIL and RCPT. @returns the reply to the last RCPT. */
   async envelope(from: string, ...recipients: string[]): Promise<SmtpReply> {
     await this.command('EHLO client.test')
     let reply = await this.command(`MAIL FROM:<${from}>`)
@@ -62,14 +62,14 @@ export class SmtpSession {
     return reply
   }
 
-  /** DATA with a mail of CRLF lines; dots are stuffed. */
+  /** Sends DATA with a mail of CRLF lines; dots are stuffed. */
   async data(mail: string): Promise<SmtpReply> {
     const go = await this.command('DATA')
     if (go.code !== 354) return go
     return this.command(`${mail.replace(/^\./gm, '..')}\r\n.`)
   }
 
-  /** Goes on encrypted; whatever certificate there is, as other mail servers do. */
+  /** Starts TLS and accepts any certificate, as other mail servers do. */
   async startTls(): Promise<void> {
     const reply = await this.command('STARTTLS')
     if (reply.code !== 220) throw new Error(`STARTTLS was answered ${reply.code} ${reply.text}`)

@@ -21,12 +21,12 @@ export class StreamClient {
     socket.on('error', () => undefined)
   }
 
-  /** Calls for every frame from now on, at once. */
+  /** Calls a function for every further frame. */
   listen(listener: (frame: Frame) => void): void {
     this.#socket.on('message', (data) => listener(parse(data.toString())))
   }
 
-  /** Opens a stream. @throws HandshakeRefusedError with the status and body of the answer. */
+  /** Opens a stream. @throws HandshakeRefusedError with the status and body of the response. */
   static async open(url: string, options: ClientOptions = {}): Promise<StreamClient> {
     const socket = new WebSocket(url, options)
     const refused = new Promise<never>((_resolve, reject) => {
@@ -43,12 +43,12 @@ export class StreamClient {
     return client
   }
 
-  /** Text is sent as it is, bytes as a binary frame, anything else as JSON. */
+  /** Sends text unchanged, bytes as a binary frame, and anything else as JSON. */
   send(frame: unknown): void {
     this.#socket.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame))
   }
 
-  /** Sends a frame and resolves to the next answer to it: anything that is not an event. */
+  /** Sends a frame and resolves to the response: the next frame that is not an event. */
   async ask(frame: unknown): Promise<Frame> {
     const before = this.frames.length
     this.send(frame)
@@ -57,7 +57,7 @@ export class StreamClient {
     })
   }
 
-  /** Events that came, oldest first. */
+  /** The received events, oldest first. */
   get events(): Frame[] {
     return this.frames.filter((frame) => frame['type'] === 'event')
   }
@@ -67,7 +67,7 @@ export class StreamClient {
     return waitFor(() => this.events.find(matches), options)
   }
 
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when the connection is closed by either side. */
   ended(options: WaitOptions = { what: 'the stream to close' }): Promise<{ readonly code: number }> {
     return waitFor(() => this.closed, options)
   }

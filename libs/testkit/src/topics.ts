@@ -9,7 +9,7 @@ export interface TestTopics {
   readonly prefix: string
   /** Connections with that prefix. */
   readonly kafka: Kafka
-  /** Deletes what carries the prefix: topics, dead letters and consumer groups. */
+  /** Deletes everything with the prefix: topics, dead letters and consumer groups. */
   delete(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export function topicPrefix(): string {
   return `test-${randomName()}-`
 }
 
-/** Every topic of the contracts (or those given) under a prefix of this suite's own. */
+/** Creates every topic of the contracts, or the given ones, under a prefix for this suite. */
 export async function createTopics(
   definitions: readonly TopicDefinition[] = Object.values(topics),
 ): Promise<TestTopics> {
@@ -46,7 +46,7 @@ function deleteTopics(kafka: Kafka, prefix: string): Promise<void> {
     if (names.length > 0) await admin.deleteTopics({ topics: names })
     const { groups } = await admin.listGroups()
     const ours = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix))
-    // A group whose last member left a moment ago is not empty yet: it is deleted when its offsets expire.
+    // A group whose last member has just left is not empty yet. It is deleted when its offsets expire.
     if (ours.length > 0) await admin.deleteGroups(ours).catch(() => undefined)
   })
 }

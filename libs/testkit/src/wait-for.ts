@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { underLoad } from './machine-load.ts'
 
 export interface WaitOptions {
-  /** Said in the failure: `Waited 10 s in vain for <what>`. */
+  /** Part of the error message: `Timed out after 10 s waiting for <what>`. */
   readonly what: string
-  /** In milliseconds; default 10,000. A machine with other work to do gets more (`underLoad`). */
+  /** In milliseconds; default 10,000. Longer on a machine with other load (`underLoad`). */
   readonly timeout?: number
-  /** Between two looks, in milliseconds; default 20. */
+  /** Polling interval in milliseconds; default 20. */
   readonly interval?: number
 }
 
 /**
- * The one place where tests poll. Looks again until `condition` gives something else than `undefined`, `false` or
- * `null`, and resolves to it. What the condition throws counts as "not yet" and is the cause of the final failure.
+ * The only place where tests poll. Repeats `condition` until it returns something other than `undefined`, `false` or
+ * `null`, and resolves to that. An error of the condition counts as "not yet" and is the cause of the final error.
  */
 export async function waitFor<T>(
   condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
@@ -31,7 +31,7 @@ export async function waitFor<T>(
     }
     if (performance.now() >= deadline) {
       const why = cause instanceof Error ? `: ${cause.message}` : ''
-      throw new Error(`Waited ${Number((timeout / 1_000).toFixed(2))} s in vain for ${what}${why}`, { cause })
+      throw new Error(`Timed out after ${Number((timeout / 1_000).toFixed(2))} s waiting for ${what}${why}`, { cause })
     }
     await sleep(interval)
   }

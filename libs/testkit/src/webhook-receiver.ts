@@ -5,16 +5,16 @@ import { type WaitOptions, waitFor } from './wait-for.ts'
 export interface WebhookRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The body byte for byte: what the signature covers. */
+  /** The exact bytes of the body, which the signature covers. */
   readonly body: string
   readonly receivedAt: Date
 }
 
-/** What the receiver does with one request. */
+/** The reaction of the receiver to one request. */
 export type WebhookAnswer =
   | number
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  /** Takes the request and never answers. */
+  /** Reads the request and never answers. */
   | 'silence'
   /** Breaks the connection. */
   | 'hang-up'
@@ -27,10 +27,10 @@ export class WebhookReceiver {
   readonly #server: Server
   #script: WebhookAnswer[] = []
   #always: WebhookAnswer = 200
-  /** Delivery ids that were let through already, by which a first attempt is known. */
+  /** Delivery ids that were received before, which identify first attempts. */
   readonly #seen = new Set<unknown>()
   #failing = 0
-  /** What was taken in silence. */
+  /** Requests that were not answered. */
   readonly #held: ServerResponse[] = []
   #port = 0
 
@@ -66,7 +66,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.#port}/hook`
   }
 
-  /** The next requests get these answers, in order; what comes after them gets the standing one. */
+  /** Scripts the responses to the next requests, in order; later requests get the default response. */
   script(...answers: WebhookAnswer[]): this {
     this.#script = answers
     return this
@@ -77,13 +77,13 @@ export class WebhookReceiver {
     return this
   }
 
-  /** Every n-th delivery is answered 503 at its first attempt. */
+  /** Answers the first attempt of every n-th delivery with 503. */
   failFirstOfEvery(deliveries: number): this {
     this.#failing = deliveries
     return this
   }
 
-  /** Answers what was taken in silence so far. */
+  /** Answers the requests that were not answered so far. */
   release(how: WebhookAnswer): void {
     for (const response of this.#held.splice(0)) this.#answer(response, how)
   }

@@ -60,7 +60,7 @@ describe('waiting', () => {
       throw new Error('not connected')
     }
     await expect(waitFor(condition, { what: 'a miracle', timeout: 50 })).rejects.toThrow(
-      /^Waited \d+\.?\d* s in vain for a miracle: not connected$/,
+      /^Timed out after \d+\.?\d* s waiting for a miracle: not connected$/,
     )
   })
 })

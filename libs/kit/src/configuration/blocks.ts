@@ -4,7 +4,7 @@ import { displayName, type ServiceName, USERNAME } from '@restante/contracts'
 import { env } from '@restante/service'
 import { z } from 'zod'
 
-/** The key of the caller tokens: for every service behind the gateway. */
+/** The key of the caller tokens, for every service behind the gateway. */
 export const callerVariables = {
   variables: z.object({
     CALLER_KEY: env.secret().describe('Key with which the gateway signs caller tokens for this service'),
@@ -23,7 +23,7 @@ export const redisVariables = {
   }),
 }
 
-/** The Redis of counters, whose loss costs accuracy only: without one, each process counts for itself. */
+/** The Redis of counters. Its loss costs only accuracy: without one, each process counts on its own. */
 export const redisCacheVariables = {
   variables: z.object({
     REDIS_URL: redisUrl.optional(),
@@ -38,7 +38,7 @@ export const redisCacheVariables = {
   }),
 }
 
-/** Whether rate limits leave out clients on the same machine. */
+/** Whether clients on the same machine are exempt from rate limits. */
 export const loopbackExemption = {
   variables: z.object({
     RATE_LIMIT_EXEMPT_LOOPBACK: env.flag(false).describe('Exempt clients on the same machine from every rate limit'),
@@ -71,7 +71,7 @@ export const cursorVariables = {
   configure: (given: { CURSOR_SECRET: string }) => ({ cursorSecret: given.CURSOR_SECRET }),
 }
 
-/** The key of what a service stores encrypted. */
+/** The key for data that a service stores encrypted. */
 export const encryptionVariables = {
   variables: z.object({
     ENCRYPTION_KEY: env.secret().describe('Key that encrypts secrets and verification mails where they are stored'),
@@ -83,7 +83,7 @@ const dnsServers = env
   .list()
   .pipe(z.array(z.string().refine(isDnsServer, 'must hold addresses such as 10.0.0.2, 10.0.0.2:5353 or [fd00::2]:53')))
 
-/** The resolvers that a service asks instead of those of the system. */
+/** The DNS resolvers that a service uses instead of those of the system. */
 export const dnsVariables = {
   variables: z.object({
     DNS_SERVERS: dnsServers.describe('DNS servers to ask; default: those of the system'),
@@ -96,7 +96,7 @@ function isDnsServer(text: string): boolean {
   return isIP(host) !== 0
 }
 
-/** What requests to URLs of users may reach besides https on public addresses. */
+/** What requests to URLs of users may reach in addition to https on public addresses. */
 export const outboundVariables = {
   variables: z.object({
     ALLOW_HTTP_URLS: env
@@ -109,7 +109,7 @@ export const outboundVariables = {
   }),
 }
 
-/** The domain of inboxes that name none. */
+/** The domain of inboxes that are created without one. */
 export const defaultDomainVariables = {
   variables: z.object({
     DEFAULT_DOMAIN: env.string().describe('Default domain of new inboxes; every organization may use it'),
@@ -117,7 +117,7 @@ export const defaultDomainVariables = {
   configure: (given: { DEFAULT_DOMAIN: string }) => ({ defaultDomain: given.DEFAULT_DOMAIN.toLowerCase() }),
 }
 
-/** The sender of the installation's own mail. mail-send sends as it; the gateway reserves its address and name. */
+/** The sender of the installation's own mail. mail-send sends with it; the gateway reserves its address and name. */
 export const systemSenderVariables = {
   variables: z.object({
     SYSTEM_SENDER: env

@@ -6,7 +6,7 @@ import { z } from 'zod'
 /** Port of the first service; the others follow in the order of `SERVICES`. */
 const FIRST_PORT = 3000
 
-/** Where the database of a service is; for programs of an operator too. */
+/** The database of a service; also read by programs of the operator. */
 export const databaseVariables = z.object({
   DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
   DATABASE_DIRECT_URL: env.url().optional().describe('The same database without a transaction pooler in between'),

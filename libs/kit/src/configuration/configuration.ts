@@ -4,29 +4,29 @@ import type { z } from 'zod'
 import { type CommonConfiguration, type CommonEnvironment, commonBlock } from './common.ts'
 import { type Peers, peersOf, peerVariables } from './peers.ts'
 
-/** Variables as a process finds them: `process.env`, or what a test sets. */
+/** The variables of a process: `process.env`, or those of a test. */
 export type Source = Readonly<Record<string, string | undefined>>
 
 /** A set of variables and the nested value that they yield. */
 export interface Block<Own extends object, Value extends object, Before extends object = object, Config = unknown> {
   /** The variables, each with its default and its meaning. */
   readonly variables: z.ZodType<Own> & z.ZodObject
-  /** What is wrong with variables that are right one by one. Each sentence begins with the name of a variable. */
+  /** Problems between variables that are each valid. Each sentence begins with the name of a variable. */
   readonly check?: (given: Before & Own) => readonly string[]
   /**
    * The variables as the code uses them. Pure.
-   * @param config what the blocks before this one yielded.
+   * @param config the value of the previous blocks.
    */
   readonly configure: (given: Before & Own, config: Config) => Value
 }
 
-/** What each configuration of a service holds, whatever the service adds. */
+/** What the configuration of every service contains. */
 export type ServiceConfiguration<P extends ServiceName> = CommonConfiguration & {
   readonly service: ServiceName
   readonly peers: Peers<P>
 }
 
-/** What is known before a service adds its blocks. */
+/** The part that is known before a service adds its blocks. */
 export type BaseEnvironment<P extends ServiceName> = CommonEnvironment & { readonly peers: Peers<P> }
 
 /** The three steps from a source to a configuration. All problems are collected before the next step begins. */
@@ -90,12 +90,12 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
   }
 }
 
-/** The configuration of any service, by the type of what it yields. */
+/** The configuration of any service, by the type of its value. */
 export type ConfigOf<C> = C extends { read(source: Source): infer Config } ? Config : never
 
 /**
- * Begins the configuration of a service with what every service has: how it listens and logs, its database, Kafka, and
- * the way to the services that it calls.
+ * Creates the configuration of a service with the common variables: listener, logging, database, Kafka, and the addresses
+ * and keys of the services that it calls.
  */
 export function configurationOf<N extends ServiceName, P extends ServiceName>(
   name: N,
@@ -117,7 +117,7 @@ export function configurationOf<N extends ServiceName, P extends ServiceName>(
   })
 }
 
-/** For `check`: two variables that are given together or not at all. */
+/** For `check`: two variables that must be set together or not at all. */
 export function together<Given extends object>(given: Given, one: keyof Given & string, other: keyof Given & string) {
   if ((given[one] === undefined) === (given[other] === undefined)) return []
   return given[one] === undefined

@@ -2,14 +2,14 @@ import { type ServiceName, variablePart } from '@restante/contracts'
 import { env } from '@restante/service'
 import { z } from 'zod'
 
-/** Where another service is reached, and the key that it shares with this one. */
+/** The address of another service, and the key that it shares with this one. */
 export interface PeerAddress {
   /** Base URL inside the installation: `http://mail-ingest:3001`. */
   readonly url: string
   readonly key: string
 }
 
-/** The services that a service calls and is called by. */
+/** The services that a service calls or is called by. */
 export class Peers<P extends ServiceName = ServiceName> {
   readonly #addresses: ReadonlyMap<ServiceName, PeerAddress>
 
@@ -29,7 +29,7 @@ export class Peers<P extends ServiceName = ServiceName> {
     return address
   }
 
-  /** The key that each peer shares with this service: what its tokens are verified with. */
+  /** The key that each peer shares with this service, which verifies the tokens of the peer. */
   get keys(): Readonly<Partial<Record<ServiceName, string>>> {
     return Object.fromEntries([...this.#addresses].map(([name, { key }]) => [name, key]))
   }
