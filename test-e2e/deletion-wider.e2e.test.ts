@@ -36,7 +36,7 @@ describe('deletions above the level of inboxes', () => {
   async function nothingLeft(find: () => Promise<Trace[]>): Promise<void> {
     const look = async () => {
       const [first] = await find()
-      if (first) throw new Error(`${first.marker} in ${first.endpoints}: ${first.what.slice(0, 500)}`)
+      if (first) throw new Error(`${first.marker} in ${first.place}: ${first.what.slice(0, 500)}`)
       return true
     }
     await waitFor(look, { what: 'the last of it to be purged', timeout: 45_000, interval: 500 })

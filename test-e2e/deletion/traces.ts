@@ -3,7 +3,7 @@ import path from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import type { Place } from '../stack/place.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 
 /** Words that occur only in the data to be deleted, by their meaning. */
 export type Markers = Readonly<Record<string, string>>
@@ -18,10 +18,10 @@ export interface Trace {
 }
 
 /** Searches every column of every table of every service, every key of Redis and every blob for markers. */
-export async function findTraces(place: Place, blobs: string, markers: Markers): Promise<Trace[]> {
+export async function findTraces(endpoints: Endpoints, blobs: string, markers: Markers): Promise<Trace[]> {
   const found = await Promise.all([
-    ...SERVICES.map((service) => inDatabase(place, service, markers)),
-    inRedis(place, markers),
+    ...SERVICES.map((service) => inDatabase(endpoints, service, markers)),
+    inRedis(endpoints, markers),
     inBlobs(blobs, markers),
   ])
   return found.flat()
@@ -30,8 +30,8 @@ export async function findTraces(place: Place, blobs: string, markers: Markers):
 const TABLES = `select table_name as name from information_schema.tables
  where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`
 
-async function inDatabase(place: Place, service: ServiceName, markers: Markers): Promise<Trace[]> {
-  const client = new pg.Client({ connectionString: place.databases[service] })
+async function inDatabase(endpoints: Endpoints, service: ServiceName, markers: Markers): Promise<Trace[]> {
+  const client = new pg.Client({ connectionString: endpoints.databases[service] })
   await client.connect()
   try {
     const patterns = Object.values(markers).flatMap((marker) => [marker, hex(marker)].map((text) => `%${text}%`))
@@ -50,11 +50,11 @@ async function inDatabase(place: Place, service: ServiceName, markers: Markers):
   }
 }
 
-async function inRedis(place: Place, markers: Markers): Promise<Trace[]> {
-  const client = new Redis(place.operator['REDIS_URL'] ?? '')
+async function inRedis(endpoints: Endpoints, markers: Markers): Promise<Trace[]> {
+  const client = new Redis(endpoints.operator['REDIS_URL'] ?? '')
   try {
     const traces: Trace[] = []
-    for await (const keys of client.scanStream({ match: `${place.operator['REDIS_PREFIX']}*`, count: 1_000 })) {
+    for await (const keys of client.scanStream({ match: `${endpoints.operator['REDIS_PREFIX']}*`, count: 1_000 })) {
       for (const key of Array.isArray(keys) ? keys.map(String) : [])
         traces.push(...tracesIn('redis', await described(client, key), key + (await contentOf(client, key)), markers))
     }

@@ -63,7 +63,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     const search = () => findTraces(system.endpoints, system.blobs, { ...inbox.markers, organization: id })
     const left = async () =>
       leftBehind(await search(), ON_ITS_WAY).filter(
-        ({ endpoints, marker }) => marker !== 'organization' || !NAMED_IN.includes(endpoints),
+        ({ place, marker }) => marker !== 'organization' || !NAMED_IN.includes(place),
       )
     // Services learn of the deletion from the topic.
     await waitFor(async () => JSON.stringify(await left()) === '[]', {
