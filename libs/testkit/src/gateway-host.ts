@@ -32,7 +32,7 @@ const [folder = ''] = process.argv.slice(2)
 const load = (module: string) => import(path.join(folder, 'src', module))
 const { service: gateway, Operator }: Gateway<{ readonly log: { readonly level: string } }> = {
   ...(await load('main.ts')),
-  ...(await load('admin/operator.ts')),
+  ...(await load('admin/operator/operator.ts')),
 }
 
 const gateways = new Map<string, Service>()

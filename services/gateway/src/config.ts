@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { displayName, LIMITS, UPSTREAMS } from '@restante/contracts'
+import { displayName, UPSTREAMS } from '@restante/contracts'
 import {
   type ConfigOf,
   configurationOf,
@@ -13,13 +13,14 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service'
 import { z } from 'zod'
-import type { Db } from './database.ts'
-import { callerKeyVariables } from './edge/caller-keys.ts'
-import { looksLike } from './inboxes/look-alikes.ts'
-import { reservedUsernames } from './inboxes/usernames.ts'
+import { credentialVariables } from './credentials/variables.ts'
+import { callerKeyVariables } from './edge/proxy/caller-keys.ts'
+import { looksLike } from './inboxes/names/look-alikes.ts'
+import { reservedUsernames } from './inboxes/names/usernames.ts'
+import type { Db } from './storage/database.ts'
 
-/** The variables that only the gateway has. */
-export const variables = z.object({
+/** The variables of no block. */
+const variables = z.object({
   INTERNAL_PORT: env
     .port()
     .optional()
@@ -55,8 +56,6 @@ export const variables = z.object({
     .rate('300/m')
     .describe('Rate limit per client for requests without a valid API key; requests with a valid one are not affected'),
   RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit for downloads per link, which need no API key'),
-  INSTALLATION_SECRET: env.secret().describe('Key for hashing API keys and verification codes; must never change'),
-  REGION: env.choice(['us', 'eu'], 'us').describe('Region in the prefix of new API keys'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -80,9 +79,6 @@ export const variables = z.object({
     .duration('30d')
     .describe('How long a deleted address is reserved against other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
-  CREDENTIAL_LIMIT: env
-    .integer(LIMITS.apiKey.perOrganization)
-    .describe('Valid API keys per organization; the same number of expired ones is kept'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
 
@@ -128,6 +124,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
   .with(systemSenderVariables)
   .with(loopbackExemption)
   .with(callerKeyVariables)
+  .with(credentialVariables)
   .with({
     variables,
     check: (given) => [...internalProblems(given), ...displayNameProblems(given)],
@@ -140,9 +137,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       },
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
-      credentials: secretsConfiguration(given),
       podLimit: given.POD_LIMIT,
-      credentialLimit: given.CREDENTIAL_LIMIT,
       otherRegionUrl: given.OTHER_REGION_URL,
       addresses: {
         defaultDomain,
@@ -219,11 +214,6 @@ function internalProblems({ INTERNAL_PORT: port, INTERNAL_ON_PUBLIC_PORT, PORT }
 /** Where other services call the gateway; undefined: on the public port. */
 function internalAddress({ INTERNAL_PORT: port, INTERNAL_HOST, HOST }: InternalVariables) {
   return port === undefined ? undefined : { port, host: INTERNAL_HOST ?? HOST }
-}
-
-/** What keys are made with; the operator's command line needs no more than this and the database. */
-export function secretsConfiguration(given: Pick<Given, 'INSTALLATION_SECRET' | 'REGION'>) {
-  return { installationSecret: given.INSTALLATION_SECRET, region: given.REGION }
 }
 
 function lowerCase(words: readonly string[]): ReadonlySet<string> {

@@ -1,12 +1,12 @@
 import { defineService, runService } from '@restante/kit'
 import { configuration } from './config.ts'
 import { Secrets } from './credentials/secrets.ts'
-import { openDatabase } from './database.ts'
-import { KeyLookup } from './edge/key-lookup.ts'
-import { openEdge } from './edge/open-edge.ts'
-import { SystemSenderCheck } from './inboxes/system-sender.ts'
+import { KeyLookup } from './edge/authentication/key-lookup.ts'
+import { SystemSenderCheck } from './inboxes/names/system-sender.ts'
+import { openEdge } from './open-edge.ts'
 import { openTimers } from './open-timers.ts'
 import { ownOperations } from './own-operations.ts'
+import { openDatabase } from './storage/database.ts'
 import { TenancyEvents } from './tenancy/events.ts'
 
 /** The public edge, and the owner of identities and permissions. */

@@ -3,11 +3,12 @@ import { agentRoutes } from './agents/routes.ts'
 import type { Config, GatewayKit } from './config.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import type { Secrets } from './credentials/secrets.ts'
+import { deletionRoutes } from './deletion/routes.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
+import type { GatewayTimers } from './storage/timers.ts'
 import type { TenancyEvents } from './tenancy/events.ts'
-import type { GatewayTimers } from './timers.ts'
 
 interface Parts {
   readonly secrets: Secrets
@@ -26,7 +27,8 @@ export function ownOperations(kit: GatewayKit, config: Config, parts: Parts): Ha
   return {
     ...organizationRoutes(deps),
     ...podRoutes({ ...deps, limit: config.podLimit }),
-    ...inboxRoutes({ ...deps, retiredAddressMs }),
+    ...inboxRoutes(deps),
+    ...deletionRoutes({ ...deps, retiredAddressMs }),
     ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
     ...agentRoutes({
       ...deps,

@@ -1,6 +1,6 @@
 import { type Component, type Logger, retryThroughOutage } from '@restante/service'
-import type { Db } from './database.ts'
-import type { GatewayTimers } from './timers.ts'
+import type { Db } from './storage/database.ts'
+import type { GatewayTimers } from './storage/timers.ts'
 
 const FIRST_AFTER_MS = 60_000
 

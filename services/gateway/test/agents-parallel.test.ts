@@ -2,7 +2,7 @@ import { Schedule } from '@restante/jobs'
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { forgetCode, lockOwnCode } from '../src/agents/codes.ts'
-import type { GatewayTimerKinds } from '../src/timers.ts'
+import type { GatewayTimerKinds } from '../src/storage/timers.ts'
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const attempts = sql<{ attempts: number }, [human: string]>(

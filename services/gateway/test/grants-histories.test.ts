@@ -6,10 +6,8 @@ import {
   grantForNewPublicKey,
   grantForPublicKeyUpdate,
   grantForUpdate,
-  holds,
-  isUnrestricted,
-  type Rights,
 } from '../src/credentials/grants.ts'
+import { holds, isUnrestricted, type Rights } from '../src/identity/rights.ts'
 import { atMost, gained, mayGive, rightsOf } from './rights.ts'
 
 interface Key {

@@ -6,10 +6,8 @@ import {
   grantForPublicKeyUpdate,
   grantForUpdate,
   permissionsOnWire,
-  type Rights,
-  rightsFromRow,
-  sameRights,
 } from '../src/credentials/grants.ts'
+import { type Rights, rightsFromRow, sameRights } from '../src/identity/rights.ts'
 
 function rights(names: readonly Permission[] | 'all', appConnect = false): Rights {
   return { permissions: names === 'all' ? undefined : new Set(names), appConnect }

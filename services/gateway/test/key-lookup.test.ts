@@ -3,7 +3,7 @@ import { LIMITS } from '@restante/contracts'
 import { ApiError, type Queryable, type Statement } from '@restante/service'
 import { waitFor } from '@restante/testkit'
 import { Secrets } from '../src/credentials/secrets.ts'
-import { KeyLookup } from '../src/edge/key-lookup.ts'
+import { KeyLookup } from '../src/edge/authentication/key-lookup.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 /** Queries to the database and their results. */

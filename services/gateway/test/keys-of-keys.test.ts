@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission } from '@restante/contracts'
 import fc from 'fast-check'
-import { holds, type Rights, rightsFromRow } from '../src/credentials/grants.ts'
 import type { Credential } from '../src/generated/prisma/client.ts'
+import { holds, type Rights, rightsFromRow } from '../src/identity/rights.ts'
 import { type Answer, apiOf, startGateway, type TestGateway } from './gateway.ts'
 import { atMost, gained, mayGive } from './rights.ts'
 import { newKey, send, signedHeaders, type TestKey } from './signing.ts'

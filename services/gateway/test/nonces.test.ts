@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createLogger, sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import { forgetNonces, takeNonce } from '../src/signatures/nonces.ts'
+import { forgetNonces, takeNonce } from '../src/edge/signatures/nonces.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 const AGE = sql<never, [credentialId: string, seconds: number]>(

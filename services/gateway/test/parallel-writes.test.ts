@@ -1,6 +1,6 @@
 import { sql } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import type { Tx } from '../src/database.ts'
+import type { Tx } from '../src/storage/database.ts'
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'
 
 const holdOrganization = sql<{ id: string }, [id: string]>('select id from organizations where id = $1 for update')

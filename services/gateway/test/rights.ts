@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission } from '@restante/contracts'
-import { holds, isUnrestricted, type Rights } from '../src/credentials/grants.ts'
+import { holds, isUnrestricted, type Rights } from '../src/identity/rights.ts'
 
 /** What a key may do, without a word about how it came to it. */
 export function rightsOf(permissions: readonly Permission[] | undefined, appConnect: boolean): Rights {

@@ -1,11 +1,11 @@
 import { USERNAME } from '@restante/contracts'
 import { Secrets } from '../src/credentials/secrets.ts'
-import { bearerToken } from '../src/edge/authorization.ts'
-import { sendingRight } from '../src/edge/identity.ts'
+import { bearerToken } from '../src/edge/authentication/authorization.ts'
+import { sendingRight } from '../src/identity/identity.ts'
 import { mergeMetadata, sameMetadata } from '../src/inboxes/metadata.ts'
+import { generateUsername, isReserved, reservedUsernames } from '../src/inboxes/names/usernames.ts'
+import { ADJECTIVES, NOUNS } from '../src/inboxes/names/words.ts'
 import { baseAddress } from '../src/inboxes/recipients.ts'
-import { generateUsername, isReserved, reservedUsernames } from '../src/inboxes/usernames.ts'
-import { ADJECTIVES, NOUNS } from '../src/inboxes/words.ts'
 
 describe('generated usernames', () => {
   it('are an adjective, a noun and a number that grows with each collision', () => {

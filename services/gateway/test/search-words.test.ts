@@ -1,4 +1,4 @@
-import { addressesOfSearch, wordsOfInbox, wordsOfSearch } from '../src/inboxes/search-words.ts'
+import { addressesOfSearch, wordsOfInbox, wordsOfSearch } from '../src/inboxes/search/search-words.ts'
 
 describe('the words of an inbox', () => {
   it('are those of its address, split at @ . _ -, and those of its name', () => {

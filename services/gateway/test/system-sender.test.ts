@@ -1,7 +1,7 @@
 import { ConfigurationError, createLogger } from '@restante/service'
 import { configuration } from '../src/config.ts'
-import { LOOK_ALIKES, looksLike } from '../src/inboxes/look-alikes.ts'
-import { SystemSenderCheck } from '../src/inboxes/system-sender.ts'
+import { LOOK_ALIKES, looksLike } from '../src/inboxes/names/look-alikes.ts'
+import { SystemSenderCheck } from '../src/inboxes/names/system-sender.ts'
 import { service as gatewayService } from '../src/main.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 

@@ -1,7 +1,7 @@
 import { readEnvironment } from '@restante/service'
-import { configure, environment } from './config.ts'
-import { processConsole } from './console.ts'
-import { Operator } from './operator.ts'
+import { configure, environment } from './operator/config.ts'
+import { Operator } from './operator/operator.ts'
+import { processConsole } from './output/console.ts'
 import { execute } from './program.ts'
 
 /** The operator's command line: results on standard output, everything else on standard error. */

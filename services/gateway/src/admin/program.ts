@@ -1,10 +1,10 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { ApiError, ConfigurationError, isInfrastructureError } from '@restante/service'
-import { addAuditCommand } from './audit-command.ts'
-import type { Console } from './console.ts'
-import { addKeyCommands } from './key-commands.ts'
-import { UsageError } from './mistake.ts'
-import { addOrganizationCommands } from './organization-commands.ts'
+import { addAuditCommand } from './commands/audit.ts'
+import { addKeyCommands } from './commands/keys.ts'
+import { addOrganizationCommands } from './commands/organizations.ts'
+import { UsageError } from './operator/usage-error.ts'
+import type { Console } from './output/console.ts'
 
 /** Exit codes of a command, for scripts. */
 export const EXIT = {

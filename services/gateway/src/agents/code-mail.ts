@@ -1,8 +1,8 @@
 import { LIMITS } from '@restante/contracts'
 import { type ServiceClient, UpstreamRejectedError } from '@restante/service'
 import type { Secrets } from '../credentials/secrets.ts'
-import type { Db } from '../database.ts'
-import type { GatewayTimers } from '../timers.ts'
+import type { Db } from '../storage/database.ts'
+import type { GatewayTimers } from '../storage/timers.ts'
 
 export interface CodeMailDependencies {
   readonly db: Db

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 import type { VerificationCode } from '../generated/prisma/client.ts'
 import { baseAddress } from '../inboxes/recipients.ts'
-import type { GatewaySchedule } from '../timers.ts'
+import type { Tx } from '../storage/database.ts'
+import type { GatewaySchedule } from '../storage/timers.ts'
 
 /**
  * The mailbox that a human's address reaches: plus tags and letter case do not make a different one. Throttles count by

@@ -4,9 +4,9 @@ import { retryThroughOutage } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { recordAudit } from '../audit/log.ts'
 import { revokeCredentials } from '../credentials/store.ts'
-import type { Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { endInheritance, handOnInboxes } from '../inboxes/inheritance.ts'
+import type { Tx } from '../storage/database.ts'
 import { organizationChanged, organizationTakenOver, type TenancyEvents } from '../tenancy/events.ts'
 
 /** Identifies one take-over of one organization. */

@@ -3,10 +3,11 @@ import { type Caller, LIMITS } from '@restante/contracts'
 import { ApiError, invalid, organizationScope } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { changeCredential, lockCredential, revokeCredentials } from '../credentials/store.ts'
-import type { Tx } from '../database.ts'
 import type { Credential, Organization, VerificationCode } from '../generated/prisma/client.ts'
+import { nothingToVerify } from '../identity/refusals.ts'
 import { changeOrganization } from '../organizations/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
+import type { Tx } from '../storage/database.ts'
 import { forgetCode, isLive, lockCodeOfKey, lockOwnCode } from './codes.ts'
 import type { AgentDependencies } from './sign-up.ts'
 import { confirmTakeOver, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
@@ -78,13 +79,6 @@ function refusalOf(outcome: Exclude<Outcome, { kind: 'verified' }>): ApiError {
     case 'wrong':
       return invalid(['otp_code'], `Wrong code; attempts remaining: ${outcome.remaining}`)
   }
-}
-
-/** The error of `agent_verify`: only an organization, or a key, that waits for its code has something to verify. */
-export function nothingToVerify(): ApiError {
-  return new ApiError('missing_permission', {
-    fix: "'agent_verify' needs an organization key of an agent organization that is not verified yet.",
-  })
 }
 
 interface Submission {

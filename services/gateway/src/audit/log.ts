@@ -1,5 +1,5 @@
-import type { Tx } from '../database.ts'
 import type { Credential, Organization, Prisma } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import type { Actor } from './actor.ts'
 
 /**

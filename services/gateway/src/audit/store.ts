@@ -1,6 +1,6 @@
-import type { Db } from '../database.ts'
 import type { AuditEntry } from '../generated/prisma/client.ts'
-import { pages } from '../read-in-batches.ts'
+import type { Db } from '../storage/database.ts'
+import { pages } from '../storage/read-in-batches.ts'
 
 export interface AuditFilter {
   readonly organizationId?: string | undefined

@@ -1,5 +1,6 @@
 import type { ApiKey, BearerKey, PublicKeyCredential } from '@restante/contracts'
-import { permissionsOnWire, rightsFromRow } from './grants.ts'
+import { rightsFromRow } from '../identity/rights.ts'
+import { permissionsOnWire } from './grants.ts'
 import { registeredKey } from './public-keys.ts'
 import type { BoundCredential } from './store.ts'
 

@@ -1,11 +1,5 @@
-import { holdsPermission, isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
-
-/** What a credential may do, apart from tier, scope and the state of its organization (identity 3.4). */
-export interface Rights {
-  /** `undefined`: unrestricted. Never holds `app_connect`, whose bit is kept apart. */
-  readonly permissions: ReadonlySet<Permission> | undefined
-  readonly appConnect: boolean
-}
+import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
+import { holds, isUnrestricted, type Rights } from '../identity/rights.ts'
 
 export type Grant =
   | { readonly outcome: 'granted'; readonly rights: Rights }
@@ -22,15 +16,6 @@ export type Grant =
 
 /** Permissions that a public key never has; the rights of the caller who registers it do not matter (identity 3.3). */
 const BEARER_ONLY: readonly Permission[] = ['account_update']
-
-export function isUnrestricted(rights: Rights): boolean {
-  return rights.permissions === undefined
-}
-
-/** Whether a credential holds a permission, by the rule that every service applies. */
-export function holds({ permissions, appConnect }: Rights, permission: Permission): boolean {
-  return holdsPermission({ permissions, app_connect: appConnect }, permission)
-}
 
 /** Rights of a new bearer key (identity 3.4 rules 2 to 7). */
 export function grantForNew(creator: Rights, requested: PermissionGrant | null | undefined): Grant {
@@ -95,19 +80,6 @@ export function permissionsOnWire(rights: Rights): Partial<Record<Permission, tr
   return shown
 }
 
-/** Rights as stored in the database: a JSON list of names, null for an unrestricted key. */
-export function rightsFromRow(row: { readonly permissions: unknown; readonly appConnect: boolean }): Rights {
-  if (!Array.isArray(row.permissions)) return { permissions: undefined, appConnect: row.appConnect }
-  return { permissions: new Set(row.permissions.filter(isPermissionName)), appConnect: row.appConnect }
-}
-
-export function sameRights(one: Rights, other: Rights): boolean {
-  if (one.appConnect !== other.appConnect) return false
-  const { permissions } = other
-  if (one.permissions === undefined || permissions === undefined) return one.permissions === permissions
-  return one.permissions.size === permissions.size && [...one.permissions].every((name) => permissions.has(name))
-}
-
 const APP_CONNECT: readonly Permission[] = ['app_connect']
 
 function granted(permissions: ReadonlySet<Permission> | undefined, appConnect: boolean): Grant {
@@ -124,8 +96,4 @@ function namesSetTo(grant: PermissionGrant, value: boolean): Permission[] {
   return Object.keys(grant)
     .filter(isPermission)
     .filter((name) => grant[name] === value)
-}
-
-function isPermissionName(value: unknown): value is Permission {
-  return typeof value === 'string' && isPermission(value)
 }

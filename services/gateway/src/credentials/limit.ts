@@ -1,7 +1,7 @@
 import { ApiError, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
-import type { Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { revokeCredentials } from './store.ts'
 

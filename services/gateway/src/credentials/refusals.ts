@@ -1,5 +1,6 @@
 import { ApiError, invalid } from '@restante/service'
-import type { Grant, Rights } from './grants.ts'
+import type { Rights } from '../identity/rights.ts'
+import type { Grant } from './grants.ts'
 
 /** The remedy. Which keys are unrestricted is visible in their records only, whatever way they were created. */
 const UNRESTRICTED = {

@@ -1,11 +1,12 @@
 import type { OperationId } from '@restante/contracts'
 import { type Cursors, type Handlers, KeysetPage, notFound, scopeFilter } from '@restante/service'
 import { credentialActor } from '../audit/actor.ts'
-import { byCreation } from '../keyset-condition.ts'
+import { rightsFromRow, sameRights } from '../identity/rights.ts'
 import { write } from '../organizations/writes.ts'
+import { byCreation } from '../storage/keyset-condition.ts'
 import { type CreateDependencies, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'
-import { grantForPublicKeyUpdate, grantForUpdate, rightsFromRow, sameRights } from './grants.ts'
+import { grantForPublicKeyUpdate, grantForUpdate } from './grants.ts'
 import { accept } from './refusals.ts'
 import {
   changeCredential,

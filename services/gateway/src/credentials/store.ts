@@ -3,11 +3,11 @@ import { type Caller, CLIENT_ID, isUuid, LIMITS, type PublicJwk, type Tier } fro
 import { ApiError, type KeysetPage, type ScopeFilter, sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { type AuditCause, credentialFacts, difference, recordAudit } from '../audit/log.ts'
-import type { Db, Orm, Tx } from '../database.ts'
 import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
-import { behind } from '../keyset-condition.ts'
+import type { Rights } from '../identity/rights.ts'
+import type { Db, Orm, Tx } from '../storage/database.ts'
+import { behind } from '../storage/keyset-condition.ts'
 import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
-import type { Rights } from './grants.ts'
 import type { Secrets } from './secrets.ts'
 
 /** A key together with the address that an inbox-tier key is bound to. */

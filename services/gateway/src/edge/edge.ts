@@ -11,23 +11,23 @@ import {
   type Router,
   sendJson,
 } from '@restante/service'
-import type { RateLimits } from '../rate-limits/rate-limits.ts'
-import type { Signatures } from '../signatures/authenticate.ts'
-import { receiveSigned } from '../signatures/receive.ts'
-import { isSigned } from '../signatures/signed-message.ts'
-import { admit } from './admission.ts'
-import { bearerToken } from './authorization.ts'
+import { admit } from './access/admission.ts'
+import { confirmCaller } from './access/confirmation.ts'
+import { resolveCaller } from './access/scope.ts'
+import { bearerToken } from './authentication/authorization.ts'
+import type { KeyLookup } from './authentication/key-lookup.ts'
+import type { KeyUsage } from './authentication/key-usage.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
 import { compressFor } from './compression.ts'
-import { confirmCaller } from './confirmation.ts'
-import type { Documents } from './documents.ts'
-import type { KeyLookup } from './key-lookup.ts'
-import type { KeyUsage } from './key-usage.ts'
+import type { Documents } from './documents/documents.ts'
 import type { Peers } from './peers.ts'
-import { forward } from './proxy.ts'
-import type { Route } from './route-table.ts'
-import { resolveCaller } from './scope.ts'
-import type { Upstreams } from './upstreams.ts'
+import { forward } from './proxy/forward.ts'
+import type { Upstreams } from './proxy/upstreams.ts'
+import type { RateLimits } from './rate-limits/rate-limits.ts'
+import { pathBelow, type Route } from './route-table.ts'
+import type { Signatures } from './signatures/authenticate.ts'
+import { receiveSigned } from './signatures/receive.ts'
+import { isSigned } from './signatures/signed-message.ts'
 
 export interface EdgeDependencies {
   readonly db: Queryable
@@ -125,7 +125,8 @@ async function passOn(
   if (target.kind === 'local') return answer(operation, target.handler, exchange, match.params, { peer }, admitted)
   // A signed body has arrived by now; any other is still to arrive, and the service confirms the caller afterwards.
   const caller = await admitted?.current()
-  return forward(deps.upstreams.of(operation.service), match, exchange, { caller, peer })
+  const upstream = deps.upstreams.of(operation.service)
+  return forward({ upstream, operation, path: pathBelow(match.value, match.path) }, exchange, { caller, peer })
 }
 
 /** @param count counts the body of a signed request; without it a key is required. */

@@ -17,15 +17,15 @@ import {
   type ServiceClient,
 } from '@restante/service'
 import { Gauge } from 'prom-client'
-import type { RateLimits } from '../rate-limits/rate-limits.ts'
-import { bearerToken } from './authorization.ts'
-import type { KeyLookup } from './key-lookup.ts'
-import type { KeyUsage } from './key-usage.ts'
+import { resolveCaller } from './access/scope.ts'
+import { bearerToken } from './authentication/authorization.ts'
+import type { KeyLookup } from './authentication/key-lookup.ts'
+import type { KeyUsage } from './authentication/key-usage.ts'
 import type { Peers } from './peers.ts'
-import { passesBack } from './proxied-response.ts'
-import { passedOn } from './proxy.ts'
-import { resolveCaller } from './scope.ts'
-import type { Upstreams } from './upstreams.ts'
+import { passedOn } from './proxy/forward.ts'
+import { passesBack } from './proxy/proxied-response.ts'
+import type { Upstreams } from './proxy/upstreams.ts'
+import type { RateLimits } from './rate-limits/rate-limits.ts'
 
 const openSockets = new Gauge({ name: 'gateway_open_streams', help: 'Sockets piped to the live stream service' })
 

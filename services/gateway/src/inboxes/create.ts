@@ -1,13 +1,13 @@
 import { domainToASCII } from 'node:url'
 import { LIMITS } from '@restante/contracts'
 import { ApiError } from '@restante/service'
-import type { Tx } from '../database.ts'
 import type { Inbox, Organization } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
-import { refuseSystemName } from './display-names.ts'
 import type { Metadata } from './metadata.ts'
+import { refuseSystemName } from './names/display-names.ts'
+import { generateUsername, isReserved } from './names/usernames.ts'
 import { holderOf, insertInbox } from './store.ts'
-import { generateUsername, isReserved } from './usernames.ts'
 
 /** Domains and names of this installation. */
 export interface AddressRules {

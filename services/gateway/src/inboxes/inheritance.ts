@@ -1,6 +1,6 @@
 import { sql } from '@restante/service'
-import type { Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { type Metadata, type MetadataChange, metadataFromRow } from './metadata.ts'
 import { changeInbox, dropAlias } from './store.ts'

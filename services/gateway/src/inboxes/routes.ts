@@ -3,7 +3,6 @@ import {
   ApiError,
   type Cursors,
   type Handlers,
-  invalid,
   isInScope,
   type KeyedMutex,
   KeysetPage,
@@ -12,22 +11,17 @@ import {
   type ScopeFilter,
   scopeFilter,
 } from '@restante/service'
-import { credentialActor } from '../audit/actor.ts'
-import type { Db } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
-import { byCreation } from '../keyset-condition.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
-import { requirePod } from '../pods/store.ts'
-import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
-import type { GatewayTimers } from '../timers.ts'
+import { requirePod } from '../pods/references.ts'
+import type { Db } from '../storage/database.ts'
+import { byCreation } from '../storage/keyset-condition.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
 import { type AddressRules, createInbox } from './create.ts'
-import { deleteInbox } from './delete.ts'
-import { refuseSystemName } from './display-names.ts'
 import { inboxDocument } from './document.ts'
-import { stillInherited } from './inheritance.ts'
-import { mergeMetadata, metadataFromRow, sameMetadata } from './metadata.ts'
 import { type FoundInbox, searchInboxes } from './search.ts'
-import { changeInbox, findInbox, listInboxes, locationOf, lockInbox } from './store.ts'
+import { findInbox, listInboxes, locationOf, lockInbox } from './store.ts'
+import { updateInbox } from './update.ts'
 
 export interface InboxDependencies {
   readonly db: Db
@@ -35,15 +29,12 @@ export interface InboxDependencies {
   readonly cursors: Cursors
   readonly events: TenancyEvents
   readonly addresses: AddressRules
-  readonly timers: GatewayTimers
-  /** How long a deleted address is reserved against other organizations, in milliseconds. */
-  readonly retiredAddressMs: number
 }
 
-type Ids = Extract<OperationId, `inboxes.${string}`>
+type Ids = Exclude<Extract<OperationId, `inboxes.${string}`>, 'inboxes.delete'>
 
 export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, Ids> {
-  const { db, cursors, events, addresses } = deps
+  const { db, cursors } = deps
   return {
     'inboxes.list': async ({ caller, query }) => {
       const scope = scopeFilter(caller)
@@ -92,30 +83,9 @@ export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, 
       const row = await write(deps, caller, async (tx) => {
         const target = await lockInbox(tx, scopeFilter(caller), params.inbox_id)
         if (target === undefined) throw notFound('Inbox')
-        if (isOnSharedDomain(target, addresses)) refuseSystemName(body.display_name, addresses.systemSender.name)
-        const current = metadataFromRow(target.metadata)
-        const metadata = mergeMetadata(current, body.metadata)
-        if (metadata === undefined) throw invalid(['metadata'], 'Must have at most 256 keys, existing ones included')
-        const displayName = body.display_name === undefined ? target.displayName : body.display_name || null
-        const status = body.status ?? target.status
-        const inherited = stillInherited(target.inherited, body)
-        const unchanged =
-          displayName === target.displayName && status === target.status && sameMetadata(metadata, current)
-        if (unchanged && inherited.length === target.inherited.length) return target
-        const changed = await changeInbox(tx, target, { displayName, status, metadata, inherited })
-        await events.record(tx, inboxChanged(changed))
-        return changed
+        return updateInbox(tx, deps, target, body)
       })
       return inboxDocument(row)
-    },
-
-    'inboxes.delete': async (request) => {
-      const { caller, params } = request
-      await writeHolding(deps, caller, async (tx) => {
-        const target = await lockInbox(tx, scopeFilter(caller), params.inbox_id)
-        if (target === undefined) throw notFound('Inbox')
-        await deleteInbox(tx, deps, target, credentialActor(request), new Date())
-      })
     },
   }
 }
@@ -127,8 +97,4 @@ function sameClient(known: Inbox, scope: ScopeFilter): Inbox {
     message: 'This client_id is in use elsewhere in the organization',
     fix: 'Choose another client_id.',
   })
-}
-
-function isOnSharedDomain({ address }: Inbox, { sharedDomains }: AddressRules): boolean {
-  return sharedDomains.has(address.slice(address.lastIndexOf('@') + 1))
 }

@@ -1,6 +1,6 @@
 import { type Position, type Queryable, type ScopeFilter, sql, sqlUnprepared } from '@restante/service'
 import type { ShownInbox } from './document.ts'
-import { addressesOfSearch, beginningWith, NO_RANGE, type Range, wordsOfSearch } from './search-words.ts'
+import { addressesOfSearch, beginningWith, NO_RANGE, type Range, wordsOfSearch } from './search/search-words.ts'
 
 /** How well an inbox matches, the best first. An inbox keeps its address, and so its rank. */
 const RANKS = ['exact', 'address', 'words'] as const

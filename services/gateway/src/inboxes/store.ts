@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isInScope, type KeysetPage, type Located, type Queryable, type ScopeFilter, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
-import { behind } from '../keyset-condition.ts'
-import type { GatewayTimers } from '../timers.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { behind } from '../storage/keyset-condition.ts'
 import type { ShownInbox } from './document.ts'
 import type { Metadata } from './metadata.ts'
-import { awaitPurge } from './purge.ts'
-import { indexInbox, searchColumn } from './search-index.ts'
+import { parseReference } from './references.ts'
+import { indexInbox, searchColumn } from './search/search-index.ts'
 
 export interface NewInbox {
   readonly organizationId: string
@@ -122,13 +121,6 @@ export async function findInbox(db: Queryable, organizationId: string, uid: stri
   return row
 }
 
-/** An inbox id always holds `@`; a segment without it is a client_id (identity 1.1). */
-export function parseReference(reference: string): { address: string | null; clientId: string | null } {
-  return reference.includes('@')
-    ? { address: reference.toLowerCase(), clientId: null }
-    : { address: null, clientId: reference }
-}
-
 /** Where an inbox lies in its organization. */
 export function locationOf({ organizationId, podId, uid: inboxUid }: Inbox): Located {
   return { organizationId, podId, inboxUid }
@@ -198,16 +190,9 @@ on conflict (address) do update set organization_id = excluded.organization_id, 
  * Turns a locked inbox into a tombstone, which is deleted when every service has purged it, and reserves its address
  * against other organizations for a while (identity 10.2).
  */
-export async function markInboxDeleted(
-  tx: Tx,
-  timers: GatewayTimers,
-  row: Inbox,
-  now: Date,
-  addressFreeAt: Date,
-): Promise<void> {
+export async function markInboxDeleted(tx: Tx, row: Inbox, now: Date, addressFreeAt: Date): Promise<void> {
   await tx.query(MARK_DELETED, row.uid, now.toISOString())
   await indexInbox(tx, { ...row, searchWords: '' }, row.searchWords)
-  await awaitPurge(tx, timers, row.uid)
   await tx.query(COUNT, row.organizationId, -1)
   await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
 }

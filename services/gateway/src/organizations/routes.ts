@@ -1,7 +1,7 @@
 import type { Organization as OrganizationDocument } from '@restante/contracts'
 import { ApiError, type Handlers } from '@restante/service'
-import type { Db } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import type { Db } from '../storage/database.ts'
 import { authenticationType } from '../tenancy/states.ts'
 
 export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>, 'organizations.get' | 'auth.me'> {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service'
 import type { Actor } from '../audit/actor.ts'
 import { difference, organizationFacts, recordAudit } from '../audit/log.ts'
-import type { Tx } from '../database.ts'
 import type { Organization, Pod } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import { organizationChanged, podChanged, type TenancyEvents } from '../tenancy/events.ts'
 
 const LOCK = sql<{ id: string }, [id: string]>(

@@ -1,7 +1,7 @@
 import type { Caller } from '@restante/contracts'
 import { ApiError, type KeyedMutex, sql } from '@restante/service'
-import type { Db, Tx } from '../database.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import { lockOrganization } from './store.ts'
 
 export interface Writes {

@@ -1,12 +1,10 @@
 import { LIMITS, type OperationId, type Pod as PodDocument } from '@restante/contracts'
 import { type Cursors, type Handlers, type KeyedMutex, KeysetPage, notFound, scopeFilter } from '@restante/service'
-import { credentialActor } from '../audit/actor.ts'
-import type { Db } from '../database.ts'
 import type { Pod } from '../generated/prisma/client.ts'
-import { byCreation } from '../keyset-condition.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
+import type { Db } from '../storage/database.ts'
+import { byCreation } from '../storage/keyset-condition.ts'
 import { podChanged, type TenancyEvents } from '../tenancy/events.ts'
-import { deletePod } from './delete.ts'
 import { findPodByClientId, getPod, insertPod, listPods, lockPod, refuseBeyondPodLimit, renamePod } from './store.ts'
 
 export interface PodDependencies {
@@ -18,7 +16,7 @@ export interface PodDependencies {
   readonly limit: number | undefined
 }
 
-type Ids = Extract<OperationId, `pods.${string}`>
+type Ids = Exclude<Extract<OperationId, `pods.${string}`>, 'pods.delete'>
 
 export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids> {
   const { db, cursors, events } = deps
@@ -56,14 +54,6 @@ export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids>
         return renamed
       })
       return podDocument(row)
-    },
-
-    'pods.delete': async (request) => {
-      const { caller } = request
-      await writeHolding(deps, caller, async (tx) => {
-        const target = found(await lockPod(tx, scopeFilter(caller)))
-        await deletePod(tx, events, target, credentialActor(request), new Date())
-      })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type EventOf, type Topic, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
-import type { Tx } from '../database.ts'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
+import type { Tx } from '../storage/database.ts'
 import { credentialState, inboxState, organizationState, podState } from './states.ts'
 
 export type TenancyEvent = EventOf<Topic<'tenancy'>>

@@ -1,6 +1,6 @@
 import type { CredentialState, InboxState, OrganizationState, PodState } from '@restante/contracts'
-import { rightsFromRow } from '../credentials/grants.ts'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
+import { rightsFromRow } from '../identity/rights.ts'
 
 /** Full state of an entity for other services: the content of its event and of a snapshot. Never a secret. */
 export function organizationState(row: Organization): OrganizationState {

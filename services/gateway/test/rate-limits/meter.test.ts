@@ -2,8 +2,8 @@ import { createLogger, type Rate } from '@restante/service'
 import { Wire } from '@restante/service/testing'
 import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
-import { bucketOf, type Charge, type Refusal } from '../../src/rate-limits/buckets.ts'
-import { Meter } from '../../src/rate-limits/meter.ts'
+import { bucketOf, type Charge, type Refusal } from '../../src/edge/rate-limits/buckets.ts'
+import { Meter } from '../../src/edge/rate-limits/meter.ts'
 
 const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
 

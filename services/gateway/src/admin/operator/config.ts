@@ -1,0 +1,27 @@
+import { userInfo } from 'node:os'
+import { databaseVariables } from '@restante/kit'
+import type { z } from 'zod'
+import { credentialVariables } from '../../credentials/variables.ts'
+
+/** The part of the gateway's environment that the command line needs. */
+export const environment = databaseVariables
+  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true })
+  .extend(credentialVariables.variables.shape)
+
+export function configure(given: z.output<typeof environment>) {
+  return {
+    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL },
+    ...credentialVariables.configure(given),
+    operator: userName(),
+  }
+}
+export type OperatorConfig = ReturnType<typeof configure>
+
+/** The logged-in user, for the audit log. A container may run under a user id that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline/promises'
+import type { Operator } from '../operator/operator.ts'
+
+/** The input and output of a command. */
+export interface Console {
+  /** The installation; opened on first use, so that help needs no configuration. */
+  operator(): Operator
+  /** Prints a line of the result, for a person or a script. */
+  print(line: string): void
+  /** Prints a line about progress or an error. */
+  say(line: string): void
+  /** Asks a question; undefined where no terminal is attached. */
+  ask(question: string): Promise<string | undefined>
+}
+
+/** Standard output and error of this process; questions are asked only on a terminal. */
+export function processConsole(operator: () => Operator): Console {
+  return {
+    operator,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    say: (line) => void process.stderr.write(`${line}\n`),
+    ask: async (question) => {
+      if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      // Ctrl-C and the end of the input count as an answer other than the expected one.
+      const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+      try {
+        return await Promise.race([lines.question(question), closed])
+      } finally {
+        lines.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { type Handlers, type KeyedMutex, notFound, scopeFilter } from '@restante/service'
+import { credentialActor } from '../audit/actor.ts'
+import { lockInbox } from '../inboxes/store.ts'
+import { writeHolding } from '../organizations/writes.ts'
+import { lockPod } from '../pods/store.ts'
+import type { Db } from '../storage/database.ts'
+import { deleteInbox, type InboxDeletion } from './delete-inbox.ts'
+import { deletePod } from './delete-pod.ts'
+
+export interface DeletionDependencies extends InboxDeletion {
+  readonly db: Db
+  readonly turns: KeyedMutex
+}
+
+/** The operations that delete: they are apart because a deletion reaches into the capabilities that hang on its target. */
+export function deletionRoutes(
+  deps: DeletionDependencies,
+): Pick<Handlers<'gateway'>, 'inboxes.delete' | 'pods.delete'> {
+  return {
+    'inboxes.delete': async (request) => {
+      const { caller, params } = request
+      await writeHolding(deps, caller, async (tx) => {
+        const target = await lockInbox(tx, scopeFilter(caller), params.inbox_id)
+        if (target === undefined) throw notFound('Inbox')
+        await deleteInbox(tx, deps, target, credentialActor(request), new Date())
+      })
+    },
+
+    'pods.delete': async (request) => {
+      const { caller } = request
+      await writeHolding(deps, caller, async (tx) => {
+        const target = await lockPod(tx, scopeFilter(caller))
+        if (target === undefined) throw notFound('Pod')
+        await deletePod(tx, deps.events, target, credentialActor(request), new Date())
+      })
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import type { Caller, CallerInbox } from '@restante/contracts'
+import { ApiError, isInScope, notFound, type Queryable } from '@restante/service'
+import { type Identity, sendingRight } from '../../identity/identity.ts'
+import { findByReference, findByUid, type ReferencedInbox } from '../../inboxes/references.ts'
+import { findPod, isLivePod } from '../../pods/references.ts'
+
+/**
+ * The caller of a request: the credential's identity narrowed to the pod and the inbox that the path names (identity
+ * 4.2). A scope that the credential does not reach is 404, as if it did not exist; the first missing one is named.
+ */
+export async function resolveCaller(
+  db: Queryable,
+  identity: Identity,
+  params: Readonly<Record<string, string>>,
+): Promise<Caller> {
+  const { pod_id: pod, inbox_id: inbox } = params
+  const podId = pod === undefined ? undefined : await podOfPath(db, identity, pod)
+  if (inbox !== undefined) return inInbox(identity, await inboxOfPath(db, identity, inbox, podId))
+  if (podId !== undefined) return inPod(identity, podId)
+  if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
+  if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
+  return inPod(identity, identity.podId)
+}
+
+/**
+ * The caller of a request that was resolved before, with the rows of its scope as they are now. Found by their ids:
+ * another inbox may have got the address since.
+ */
+export async function renewCaller(db: Queryable, identity: Identity, { inbox, pod_id: pod }: Caller): Promise<Caller> {
+  if (inbox !== undefined) {
+    if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
+    const row = await findByUid(db, identity.organizationId, inbox.uid)
+    if (row === undefined || !reaches(identity, row)) throw notFound('Inbox')
+    return inInbox(identity, row)
+  }
+  if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
+  else if (pod !== undefined && !(await isLivePod(db, identity.organizationId, pod))) throw notFound('Pod')
+  return inPod(identity, pod)
+}
+
+async function podOfPath(db: Queryable, identity: Identity, reference: string): Promise<string> {
+  const id = await findPod(db, identity.organizationId, reference)
+  if (id === undefined || (identity.podId !== undefined && identity.podId !== id)) throw notFound('Pod')
+  return id
+}
+
+/** @param podId the pod before it in the path, which must be the one that contains it. */
+async function inboxOfPath(
+  db: Queryable,
+  identity: Identity,
+  reference: string,
+  podId: string | undefined,
+): Promise<ReferencedInbox> {
+  const row = await findByReference(db, identity.organizationId, reference)
+  const found = row !== undefined && reaches(identity, row) && (podId === undefined || podId === row.pod_id)
+  if (!found) throw notFound('Inbox')
+  return row
+}
+
+/** Whether the credential's own scope holds an inbox of its organization. */
+function reaches(identity: Identity, { uid: inboxUid, pod_id: podId }: ReferencedInbox): boolean {
+  return isInScope(identity, { organizationId: identity.organizationId, podId, inboxUid })
+}
+
+/** An inbox key whose inbox is deleted is invalid too, whatever a cached look-up said. */
+async function ownInbox(db: Queryable, identity: Identity, uid: string): Promise<ReferencedInbox> {
+  const row = await findByUid(db, identity.organizationId, uid)
+  if (row === undefined) throw new ApiError('unknown_api_key')
+  return row
+}
+
+/** The same for a pod key whose pod is deleted. */
+async function requireOwnPod(db: Queryable, identity: Identity, id: string): Promise<void> {
+  if (!(await isLivePod(db, identity.organizationId, id))) throw new ApiError('unknown_api_key')
+}
+
+function inPod(identity: Identity, podId: string | undefined): Caller {
+  const { organizationId: organization_id, credential, sending, unverified } = identity
+  const caller = { organization_id, credential, sending, unverified, ...takeOversOf(identity) }
+  return podId === undefined ? caller : { ...caller, pod_id: podId }
+}
+
+/** As of when the credential was looked up: services use it to recognise a request from before a take-over. */
+function takeOversOf({ takeOvers }: Identity): Pick<Caller, 'take_overs'> {
+  return takeOvers === 0 ? {} : { take_overs: takeOvers }
+}
+
+function inInbox(identity: Identity, row: ReferencedInbox): Caller {
+  return {
+    organization_id: identity.organizationId,
+    pod_id: row.pod_id,
+    inbox: callerInbox(row),
+    credential: identity.credential,
+    sending: sendingRight(row),
+    unverified: row.authentication_type === 'agent_unverified',
+    ...takeOversOf(identity),
+  }
+}
+
+function callerInbox(row: ReferencedInbox): CallerInbox {
+  const inbox = { uid: row.uid, address: row.address, pod_id: row.pod_id, paused: row.status === 'paused' }
+  return row.display_name === null ? inbox : { ...inbox, display_name: row.display_name }
+}

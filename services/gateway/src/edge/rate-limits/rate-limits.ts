@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { ApiError, networkOf, type Rate } from '@restante/service'
+import { Counter } from 'prom-client'
+import type { Identity } from '../../identity/identity.ts'
+import { type Bucket, bucketOf, type Charge, type LimitName, type Refusal } from './buckets.ts'
+import type { Meter } from './meter.ts'
+
+const limited = new Counter({
+  name: 'gateway_rate_limited_total',
+  help: 'Requests refused with 429 because of a rate limit',
+  labelNames: ['limit'],
+})
+
+export interface RateLimitSettings {
+  readonly organization: Rate
+  readonly credential: Rate
+  /** Per client address. */
+  readonly signUp: Rate
+  /** Per client address; requests with a valid key do not count. */
+  readonly failedAuthentication: Rate
+  /** Per download link, for all clients together. */
+  readonly download: Rate
+  /** Whether clients on this machine are exempt from all rate limits. */
+  readonly exemptLoopback: boolean
+}
+
+const MESSAGES: Readonly<Record<LimitName, string>> = {
+  organization: 'Too many requests of this organization',
+  credential: 'Too many requests with this API key',
+  'sign-up': 'Too many sign-ups from this address',
+  'failed-authentication': 'Too many requests without a valid API key from this address',
+  download: 'Too many downloads with this link',
+}
+
+const LOOPBACK = /^(127\.|::1$)/
+
+/** Which requests are limited, by what, and the error for those beyond a limit (identity 1.9). */
+export class RateLimits {
+  readonly #meter: Meter
+  readonly #prefix: string
+  readonly #settings: RateLimitSettings
+  readonly #rates: Readonly<Record<LimitName, Rate>>
+  /** Each look-up of a key creates one identity, which many requests share. */
+  readonly #charges = new WeakMap<Identity, Charge>()
+
+  /** @param options.prefix in front of every key in Redis. */
+  constructor(options: { readonly meter: Meter; readonly prefix: string; readonly settings: RateLimitSettings }) {
+    const { meter, prefix, settings } = options
+    this.#meter = meter
+    this.#prefix = `${prefix}:rate`
+    this.#settings = settings
+    this.#rates = {
+      organization: settings.organization,
+      credential: settings.credential,
+      'sign-up': settings.signUp,
+      'failed-authentication': settings.failedAuthentication,
+      download: settings.download,
+    }
+  }
+
+  /** A request with a valid key. @throws ApiError 429 */
+  async admit(identity: Identity, peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const refusal = await this.#meter.take(this.#chargeOf(identity))
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /** A sign-up, which needs no key. @throws ApiError 429 */
+  async admitSignUp(peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('sign-up', peer) })
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /**
+   * A download by a link, which needs no key. The link is counted by its hash: it gives access to a file, so it is not
+   * stored in Redis.
+   * @throws ApiError 429
+   */
+  async admitDownload(link: string, peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const hash = createHash('sha256').update(link).digest('base64url')
+    const bucket = bucketOf('download', `${this.#prefix}:download:{${hash}}`, this.#rates.download)
+    const refusal = await this.#meter.take({ shared: bucket })
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /**
+   * Runs an authentication. A failed one is counted, and answered as such until its client address has had too many;
+   * other clients at the same address continue with their valid keys.
+   * @param work `sparingly` while the address is beyond the limit: a failure should then cost as little as possible.
+   * @throws ApiError what the authentication throws, or 429 in place of its 401.
+   */
+  async authenticate(peer: string, work: (sparingly: boolean) => Promise<Identity>): Promise<Identity> {
+    if (this.#spares(peer)) return work(false)
+    const charge = { shared: this.#bucketOfPeer('failed-authentication', peer) }
+    try {
+      return await work(this.#meter.isEmpty(charge))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      const refusal = await this.#meter.take(charge)
+      throw refusal === undefined ? error : this.#refused(refusal)
+    }
+  }
+
+  #spares(peer: string): boolean {
+    return this.#settings.exemptLoopback && LOOPBACK.test(peer)
+  }
+
+  #chargeOf(identity: Identity): Charge {
+    const known = this.#charges.get(identity)
+    if (known !== undefined) return known
+    const key = `${this.#prefix}:{${identity.organizationId}}`
+    const charge = {
+      shared: bucketOf('organization', key, this.#rates.organization),
+      own: bucketOf('credential', `${key}:${identity.credential.id}`, this.#rates.credential),
+    }
+    this.#charges.set(identity, charge)
+    return charge
+  }
+
+  #bucketOfPeer(limit: 'sign-up' | 'failed-authentication', peer: string): Bucket {
+    return bucketOf(limit, `${this.#prefix}:${limit}:{${networkOf(peer)}}`, this.#rates[limit])
+  }
+
+  #refused({ bucket: { limit }, waitMs }: Refusal): ApiError {
+    limited.inc({ limit })
+    const { requests, period, burst } = this.#rates[limit]
+    return new ApiError('rate_limit_exceeded', {
+      message: MESSAGES[limit],
+      fix: `The limit is ${requests} per ${period}, at most ${burst} at once. Wait as long as Retry-After says.`,
+      retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+    })
+  }
+}

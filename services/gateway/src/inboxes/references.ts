@@ -1,0 +1,57 @@
+import { type Queryable, sql } from '@restante/service'
+
+/** Parses a path segment: an inbox id always holds `@`; a segment without it is a client_id (identity 1.1). */
+export function parseReference(reference: string): { address: string | null; clientId: string | null } {
+  return reference.includes('@')
+    ? { address: reference.toLowerCase(), clientId: null }
+    : { address: null, clientId: reference }
+}
+
+/**
+ * An inbox, with the columns of its organization from which the sending right follows. Both are read for each request
+ * that names the inbox: neither may be a second old.
+ */
+export interface ReferencedInbox {
+  readonly uid: string
+  readonly address: string
+  readonly pod_id: string
+  readonly display_name: string | null
+  readonly status: string
+  readonly organization_status: string
+  readonly authentication_type: string | null
+  readonly human_email: string | null
+}
+
+const COLUMNS = `
+select i.uid, i.address, i.pod_id, i.display_name, i.status,
+       o.status as organization_status, o.authentication_type, o.human_email
+  from inboxes i join organizations o on o.id = i.organization_id
+ where i.organization_id = $1 and i.deleted_at is null`
+
+const BY_ADDRESS = sql<ReferencedInbox, [organizationId: string, address: string]>(`${COLUMNS} and i.address = $2`)
+const BY_CLIENT_ID = sql<ReferencedInbox, [organizationId: string, clientId: string]>(`${COLUMNS} and i.client_id = $2`)
+const BY_UID = sql<ReferencedInbox, [organizationId: string, uid: string]>(`${COLUMNS} and i.uid = $2`)
+
+/** The live inbox of an organization that a path segment names. */
+export async function findByReference(
+  db: Queryable,
+  organizationId: string,
+  reference: string,
+): Promise<ReferencedInbox | undefined> {
+  const { address, clientId } = parseReference(reference)
+  const [row] =
+    address === null
+      ? await db.query(BY_CLIENT_ID, organizationId, clientId ?? '')
+      : await db.query(BY_ADDRESS, organizationId, address)
+  return row
+}
+
+/** The live inbox of an organization with this uid. */
+export async function findByUid(
+  db: Queryable,
+  organizationId: string,
+  uid: string,
+): Promise<ReferencedInbox | undefined> {
+  const [row] = await db.query(BY_UID, organizationId, uid)
+  return row
+}

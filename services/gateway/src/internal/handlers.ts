@@ -1,0 +1,23 @@
+import { type InternalHandlers, sql } from '@restante/service'
+import { confirmFor } from '../edge/access/confirmation.ts'
+import { resolveRecipients } from '../inboxes/recipients.ts'
+import type { Db } from '../storage/database.ts'
+import { lookUp } from './lookup.ts'
+import { snapshotTenancy } from './snapshot.ts'
+
+const LIVE = sql<{ id: string }, [ids: string[]]>(`
+select id from credentials where id = any($1::uuid[]) and (expires_at is null or expires_at > now())`)
+
+/** What other services ask about organizations, pods, inboxes and keys. */
+export function internalHandlers({ db }: { db: Db }): InternalHandlers<'gateway'> {
+  return {
+    'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
+    'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
+    'gateway.lookupInboxes': async ({ body }) => lookUp(db, body),
+    'gateway.confirmCaller': async ({ body }) => confirmFor(db, body),
+    'gateway.verifyCredentials': async ({ body }) => {
+      const rows = await db.query(LIVE, body.credential_ids)
+      return { live: rows.map((row) => row.id) }
+    },
+  }
+}

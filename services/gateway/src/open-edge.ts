@@ -1,0 +1,70 @@
+import { LIMITS } from '@restante/contracts'
+import type { Handlers } from '@restante/service'
+import type { Config, GatewayKit } from './config.ts'
+import type { KeyLookup } from './edge/authentication/key-lookup.ts'
+import { KeyUsage } from './edge/authentication/key-usage.ts'
+import { Documents } from './edge/documents/documents.ts'
+import { edge } from './edge/edge.ts'
+import { Peers } from './edge/peers.ts'
+import { Upstreams } from './edge/proxy/upstreams.ts'
+import { Meter } from './edge/rate-limits/meter.ts'
+import { RateLimits } from './edge/rate-limits/rate-limits.ts'
+import { routeTable } from './edge/route-table.ts'
+import { Signatures } from './edge/signatures/authenticate.ts'
+import { forgetNonces } from './edge/signatures/nonces.ts'
+import { StreamUpgrade } from './edge/stream-upgrade.ts'
+import { internalHandlers } from './internal/handlers.ts'
+import { internalRoutes } from './internal/routes.ts'
+
+interface Parts {
+  readonly keys: KeyLookup
+  /** The operations that the gateway itself owns. */
+  readonly handlers: Handlers<'gateway'>
+}
+
+/** Time that a shutdown needs in addition to the streams: the lead of `/readyz`, running requests, timers. */
+const DRAIN_RESERVE_MS = 8_000
+
+/** Serves the public API, and what other services ask the gateway. */
+export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Parts): void {
+  const { db, log } = kit
+  const internal = internalRoutes({ handlers: internalHandlers({ db }), peerKeys: config.peers.keys })
+  if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
+  const peers = new Peers(config.trustedProxies)
+  const usage = kit.use(new KeyUsage(db, log))
+  const limits = openLimits(kit, config)
+  const upstreams = openUpstreams(kit, config)
+  const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
+  const fanout = kit.peer('websocket-fanout')
+  const streams = kit.use(new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs }))
+  kit.use(forgetNonces(db, log))
+  kit.listen({
+    limits: { ...config.http.limits, isProxy: peers.isProxy },
+    headerBytes: LIMITS.request.headers,
+    audience: 'public',
+    handle: edge({
+      db,
+      routes: routeTable(handlers, config.signUpOffered ? [] : ['agent.signUp']),
+      keys,
+      signatures: new Signatures({ db, publicUrls: config.publicUrls }),
+      usage,
+      peers,
+      limits,
+      upstreams,
+      documents: new Documents(config),
+      internal: config.internal === undefined ? internal : undefined,
+    }),
+    upgrade: streams.accept,
+  })
+}
+
+function openLimits(kit: GatewayKit, { rateLimits }: Config): RateLimits {
+  const { redis, settings } = rateLimits
+  const meter = kit.use(new Meter({ url: redis.url, log: kit.log }))
+  return new RateLimits({ meter, prefix: redis.prefix, settings })
+}
+
+function openUpstreams(kit: GatewayKit, { peers, callerKeys, upstreams }: Config): Upstreams {
+  const addresses = new Map([...callerKeys].map(([name, callerKey]) => [name, { url: peers.of(name).url, callerKey }]))
+  return kit.use(new Upstreams({ ...upstreams, addresses }))
+}
