@@ -35,43 +35,22 @@ const MAX_ATTRIBUTE = 2_000
  * Elements nested deeper than 500 are treated as void.
  */
 export function walkHtml(html: string, visitor: HtmlVisitor): void {
-  const stack: HtmlElement[] = []
-  const openCount = new Map<string, number>()
+  const elements = new OpenElements(visitor)
   let name = ''
   let tagStart = 0
   let attribute = ''
   let value = ''
   let attributes = new Map<string, string>()
 
-  const pop = (end: number): string => {
-    const element = stack.pop()
-    if (element === undefined) return ''
-    openCount.set(element.name, (openCount.get(element.name) ?? 1) - 1)
-    visitor.close?.(element, end)
-    return element.name
-  }
-  const closeTag = (closing: string, end: number): void => {
-    if ((openCount.get(closing) ?? 0) === 0) return
-    while (pop(end) !== closing);
-  }
   const openTag = (end: number, selfClosing: boolean): void => {
-    if (name === 'body') closeTag('head', tagStart)
+    if (name === 'body') elements.close('head', tagStart)
     // Only a foreign tag such as `<o:p/>` closes itself; `<div/>` opens a div.
     const empty = VOID.has(name) || (selfClosing && name.includes(':'))
-    const hidden = stack.at(-1)?.hidden === true || isHidden(name, attributes)
-    const element = { name, start: tagStart, empty, hidden, attributes }
-    visitor.open?.(element, end)
-    if (empty) return
-    if (stack.length >= MAX_DEPTH) {
-      visitor.close?.(element, end)
-      return
-    }
-    stack.push(element)
-    openCount.set(name, (openCount.get(name) ?? 0) + 1)
+    const hidden = elements.hidden || isHidden(name, attributes)
+    elements.open({ name, start: tagStart, empty, hidden, attributes }, end)
   }
-
   const showText = (text: string, end: number): void => {
-    if (stack.at(-1)?.hidden !== true) visitor.text?.(text, end)
+    if (!elements.hidden) visitor.text?.(text, end)
   }
 
   const tokenizer = new Tokenizer(
@@ -97,7 +76,8 @@ export function walkHtml(html: string, visitor: HtmlVisitor): void {
       },
       onopentagend: (end) => openTag(end + 1, false),
       onselfclosingtag: (end) => openTag(end + 1, true),
-      onclosetag: (start, end) => closeTag(html.slice(start, end).toLowerCase(), html.indexOf('>', end) + 1 || end),
+      onclosetag: (start, end) =>
+        elements.close(html.slice(start, end).toLowerCase(), html.indexOf('>', end) + 1 || end),
       ontext: (start, end) => showText(html.slice(start, end), end),
       ontextentity: (codepoint, end) => showText(String.fromCodePoint(codepoint), end),
       oncdata: (start, end) => showText(html.slice(start, end), end),
@@ -109,7 +89,54 @@ export function walkHtml(html: string, visitor: HtmlVisitor): void {
   )
   tokenizer.write(html)
   tokenizer.end()
-  while (stack.length > 0) pop(html.length)
+  elements.closeAll(html.length)
+}
+
+/** The elements that are open at one place of the source, each with its callbacks. */
+class OpenElements {
+  readonly #visitor: HtmlVisitor
+  readonly #stack: HtmlElement[] = []
+  /** How many are open of each name: a closing tag that closes nothing is recognized without a search. */
+  readonly #counts = new Map<string, number>()
+
+  constructor(visitor: HtmlVisitor) {
+    this.#visitor = visitor
+  }
+
+  /** Whether text at this place is invisible. */
+  get hidden(): boolean {
+    return this.#stack.at(-1)?.hidden === true
+  }
+
+  /** @param end the offset after the opening tag. */
+  open(element: HtmlElement, end: number): void {
+    this.#visitor.open?.(element, end)
+    if (element.empty) return
+    if (this.#stack.length >= MAX_DEPTH) {
+      this.#visitor.close?.(element, end)
+      return
+    }
+    this.#stack.push(element)
+    this.#counts.set(element.name, (this.#counts.get(element.name) ?? 0) + 1)
+  }
+
+  /** Closes the innermost element of this name and everything inside it, if one is open. */
+  close(name: string, end: number): void {
+    if ((this.#counts.get(name) ?? 0) === 0) return
+    while (this.#pop(end) !== name);
+  }
+
+  closeAll(end: number): void {
+    while (this.#stack.length > 0) this.#pop(end)
+  }
+
+  #pop(end: number): string {
+    const element = this.#stack.pop()
+    if (element === undefined) return ''
+    this.#counts.set(element.name, (this.#counts.get(element.name) ?? 1) - 1)
+    this.#visitor.close?.(element, end)
+    return element.name
+  }
 }
 
 function isHidden(name: string, attributes: ReadonlyMap<string, string>): boolean {
