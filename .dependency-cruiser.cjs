@@ -14,9 +14,32 @@ const libRules = libs.map((lib, index) => ({
   to: { path: `^(services|deploy|test-e2e|tools)/|^libs/(${libs.slice(index + 1).join('|') || '(?!)'})/` },
 }))
 
+/**
+ * The files of a folder compose the folders inside it, which therefore do not import these files. There is a rule for each
+ * depth, because `to` can only repeat what `from` has matched. `config.ts` of a service is exempt: the functions that open
+ * capabilities take its type.
+ */
+const upwardRules = [0, 1, 2].map((depth) => ({
+  name: `no-import-upwards-${depth}`,
+  comment: 'The files of a folder compose the folders inside it, which therefore do not import these files.',
+  severity: 'error',
+  from: { path: `^(services/gateway/src/${'[^/]+/'.repeat(depth)})[^/]+/` },
+  to: { path: '^$1[^/]+\\.ts$', pathNot: '^services/[^/]+/src/config\\.ts$' },
+}))
+
 module.exports = {
   forbidden: [
     ...libRules,
+    ...upwardRules,
+    {
+      name: 'folders-in-order',
+      comment:
+        'The folders of a service are ordered: none imports a folder that imports it, directly or through others.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^services/(gateway)/src/' },
+      to: { path: '^services/$1/src/', circular: true },
+    },
     {
       name: 'service-imports-service',
       comment: 'A service talks to another over HTTP or Kafka, never by import.',

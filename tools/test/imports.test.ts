@@ -28,6 +28,18 @@ async function brokenRules(files: Record<string, string>): Promise<string[]> {
 const promise = 'export const promise = 1\n'
 
 describe('import rules', () => {
+  it('let the folders of a service import in one order, and a folder what lies inside it', async () => {
+    const files = {
+      'libs/contracts/src/types.ts': promise,
+      'services/gateway/src/main.ts': `import { promise } from './edge/edge.ts'\nvoid promise\n`,
+      'services/gateway/src/config.ts': promise,
+      'services/gateway/src/edge/edge.ts': `export { promise } from './proxy/forward.ts'\n`,
+      'services/gateway/src/edge/proxy/forward.ts': `export { promise } from '../../pods/store.ts'\n`,
+      'services/gateway/src/pods/store.ts': `export { promise } from '../config.ts'\n`,
+    }
+    expect(await brokenRules(files)).toEqual([])
+  })
+
   it('let a service import libs, and a lib the libs before it', async () => {
     const files = {
       'libs/contracts/src/index.ts': promise,
@@ -84,6 +96,44 @@ describe('import rules', () => {
       {
         'libs/mime/src/one.ts': `import { two } from './two.ts'\nexport const one = () => two\n`,
         'libs/mime/src/two.ts': `import { one } from './one.ts'\nexport const two = () => one\n`,
+      },
+    ],
+    [
+      'folders of a service that import each other, through different files',
+      'folders-in-order',
+      {
+        'services/gateway/src/pods/store.ts': promise,
+        'services/gateway/src/pods/delete.ts': `import { promise } from '../inboxes/store.ts'\nvoid promise\n`,
+        'services/gateway/src/inboxes/store.ts': promise,
+        'services/gateway/src/inboxes/create.ts': `import { promise } from '../pods/store.ts'\nvoid promise\n`,
+      },
+    ],
+    [
+      'folders of a service that import each other by way of a third',
+      'folders-in-order',
+      {
+        'services/gateway/src/pods/delete.ts': `import { promise } from '../inboxes/store.ts'\nvoid promise\n`,
+        'services/gateway/src/inboxes/store.ts': promise,
+        'services/gateway/src/inboxes/delete.ts': `import { promise } from '../keys/store.ts'\nvoid promise\n`,
+        'services/gateway/src/keys/store.ts': promise,
+        'services/gateway/src/keys/create.ts': `import { promise } from '../pods/limit.ts'\nvoid promise\n`,
+        'services/gateway/src/pods/limit.ts': promise,
+      },
+    ],
+    [
+      'a folder that imports a file of the folder it lies in',
+      'no-import-upwards-1',
+      {
+        'services/gateway/src/edge/peers.ts': promise,
+        'services/gateway/src/edge/proxy/forward.ts': `import { promise } from '../peers.ts'\nvoid promise\n`,
+      },
+    ],
+    [
+      'a capability that imports what composes the service',
+      'no-import-upwards-0',
+      {
+        'services/gateway/src/open-timers.ts': promise,
+        'services/gateway/src/edge/proxy/forward.ts': `import { promise } from '../../open-timers.ts'\nvoid promise\n`,
       },
     ],
     [
