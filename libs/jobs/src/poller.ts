@@ -1,4 +1,4 @@
-import type { Logger, Queryable } from '@restante/service'
+import { type Logger, type Queryable, Wakeup } from '@restante/service'
 import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
 import { keepLeases, type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
 import { timerLag, timersLeased } from './telemetry.ts'
@@ -28,8 +28,7 @@ export class Poller {
   readonly #options: PollerOptions
   #loop: Promise<void> = Promise.resolve()
   #stopping = false
-  #poked = false
-  #wake: () => void = () => {}
+  readonly #wakeup = new Wakeup()
   #failing = false
   #lastTick = Date.now()
   #measured = 0
@@ -50,13 +49,12 @@ export class Poller {
 
   /** Polls for due timers now instead of at the next tick. */
   poke(): void {
-    this.#poked = true
-    this.#wake()
+    this.#wakeup.notify()
   }
 
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#wake()
+    this.#wakeup.notify()
     await this.#loop
   }
 
@@ -68,21 +66,10 @@ export class Poller {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      this.#poked = false
       const full = await this.#tick()
       const { pollMs } = this.#options
-      if (!this.#poked && !this.#stopping) await this.#pause(full ? pollMs / FASTER_WHEN_FULL : pollMs)
+      await this.#wakeup.wait(full ? pollMs / FASTER_WHEN_FULL : pollMs)
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   /** @returns whether a queue is full, so that more timers may be due than it could take. */

@@ -1,4 +1,4 @@
-import { type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
+import { type Logger, REDIS_DISCONNECT_MS, within } from '@restante/service'
 import { Queue, Worker } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { LeasedTimer } from './statements.ts'
@@ -149,17 +149,11 @@ export class Queues {
   /** A command during an outage would wait for its end, so it is not started; one that hangs is abandoned. */
   async #answer<T>(command: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new QueueUnavailableError(this.#redis.status)
-    const { promise: expired, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      reject(new QueueUnavailableError(`no answer for ${ANSWER_WITHIN_MS} ms`))
+    return within(ANSWER_WITHIN_MS, command(), () => {
       // TCP would take a quarter of an hour to notice a dead connection.
       this.#redis.disconnect(true)
-    }, ANSWER_WITHIN_MS)
-    try {
-      return await Promise.race([command(), expired])
-    } finally {
-      clearTimeout(timer)
-    }
+      throw new QueueUnavailableError(`no answer for ${ANSWER_WITHIN_MS} ms`)
+    })
   }
 
   #up(): void {

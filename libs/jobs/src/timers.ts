@@ -1,4 +1,4 @@
-import type { Component, Logger, Transactional } from '@restante/service'
+import { type Component, type Logger, type Transactional, within } from '@restante/service'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'
@@ -108,16 +108,10 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   }
 }
 
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise: expired, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, ms, false)
+function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const ended = work.then(
     () => true,
     () => true,
   )
-  try {
-    return await Promise.race([ended, expired])
-  } finally {
-    clearTimeout(timer)
-  }
+  return within(ms, ended, () => false)
 }

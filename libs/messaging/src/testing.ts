@@ -1,6 +1,6 @@
 import type { DomainEvent, EventOf, TopicDefinition } from '@restante/contracts'
 import type { Consumer } from './consumer/consumer.ts'
-import { encodeHeaders, type HeaderMap } from './envelope.ts'
+import { encodeHeaders, type HeaderMap } from './kafka/envelope.ts'
 
 /** For tests: an event as the relay would write it to Kafka. */
 export function recordOf(event: DomainEvent): { key: Buffer; value: Buffer; headers: HeaderMap } {

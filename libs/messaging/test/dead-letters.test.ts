@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { encodeHeaders } from '../src/envelope.ts'
 import { type Consumer, deadLetterGroups, readDeadLetters } from '../src/index.ts'
+import { encodeHeaders } from '../src/kafka/envelope.ts'
 import { recordOf } from '../src/testing.ts'
 import { ADD_EFFECT, BROKERS, type letters as lettersTopic, posted, Stage, until } from './stage.ts'
 
@@ -38,7 +38,7 @@ describe('dead letters', () => {
 
   /** Runs the command as a user would. */
   async function run(...args: string[]): Promise<{ code: number | null; output: string; refusal: string }> {
-    const script = path.join(import.meta.dirname, '../src/dead-letters-cli.ts')
+    const script = path.join(import.meta.dirname, '../src/commands/dead-letters.ts')
     const env = { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix }
     const child = spawn(process.execPath, [script, ...args], { env })
     const [output, refusal, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

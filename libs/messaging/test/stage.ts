@@ -146,7 +146,7 @@ export class Stage {
       topic: letters,
       sessionTimeoutMs: 6_000,
       heartbeatMs: 200,
-      infrastructureBackoff: { first: 20, longest: 100 },
+      infrastructureBackoff: { firstMs: 40, longestMs: 100 },
       ...options,
     })
   }

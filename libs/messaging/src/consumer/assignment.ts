@@ -1,8 +1,8 @@
 import type { Logger } from '@restante/service'
+import { within } from '@restante/service/concurrency'
 import type { EachBatchPayload } from 'kafkajs'
-import { within } from '../pause.ts'
+import { toRecord } from '../kafka/record.ts'
 import { Partition, type PartitionOptions } from './partition.ts'
-import { toRecord } from './record.ts'
 
 export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 'onProgress'> {
   readonly setPaused: (topic: string, partition: number, paused: boolean) => void
@@ -88,13 +88,11 @@ export class Assignment {
     this.#state = 'draining'
     const drains = [...this.#owned.values()].map(({ partition }) => partition.drain())
     const drained = Promise.all(drains).then(() => true)
-    const complete = await within(ms, drained)
+    const complete = await within(ms, drained, () => false)
     if (!complete) this.#options.log.warn({ ms }, 'work was not finished in time when partitions were revoked')
     clearTimeout(this.#timer)
-    await within(
-      ms,
-      this.#committing.then(() => this.#commitNow()),
-    )
+    const committed = this.#committing.then(() => this.#commitNow())
+    await within(ms, committed, () => undefined)
     this.#state = 'over'
   }
 

@@ -1,20 +1,19 @@
 import type { ServiceName, TopicDefinition } from '@restante/contracts'
 import type { Component, Logger, Transactional } from '@restante/service'
+import { jitteredBackoff, pause, Semaphore } from '@restante/service/concurrency'
 import type { Consumer as KafkaConsumer } from 'kafkajs'
 import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
-import type { Kafka } from '../kafka.ts'
-import { backoff, pause } from '../pause.ts'
-import { reportConsumer } from '../telemetry.ts'
+import type { Kafka } from '../kafka/kafka.ts'
+import type { ConsumedRecord } from '../kafka/record.ts'
+import { reportConsumer } from '../kafka/telemetry.ts'
+import type { Policy } from '../processing/attempts.ts'
+import { BatchProcessor } from '../processing/batch-processor.ts'
+import { EventProcessor } from '../processing/event-processor.ts'
+import type { BatchHandler, Handlers } from '../processing/handlers.ts'
+import type { Processor } from '../processing/processor.ts'
+import { Reporter } from '../processing/report.ts'
 import { ensureDeadLetters } from '../topics/topics.ts'
 import { Assignment } from './assignment.ts'
-import type { Policy } from './attempts.ts'
-import { BatchProcessor } from './batch-processor.ts'
-import { EventProcessor } from './event-processor.ts'
-import type { BatchHandler, Handlers } from './handlers.ts'
-import type { Processor } from './processor.ts'
-import type { ConsumedRecord } from './record.ts'
-import { Reporter } from './report.ts'
-import { Semaphore } from './semaphore.ts'
 
 interface CommonOptions {
   readonly kafka: Kafka
@@ -37,7 +36,7 @@ interface CommonOptions {
    * How long work in progress may take when partitions are revoked, or on stop. Default a third of the session timeout.
    */
   readonly drainMs?: number
-  /** First and longest wait while the infrastructure is down. Default 200 ms and 3 s. */
+  /** Waits while the infrastructure is down. Default 400 ms to 3 s. */
   readonly infrastructureBackoff?: Policy['infrastructure']
 }
 
@@ -62,6 +61,8 @@ const FETCH_WAIT_MS = 200
 /** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
 const SESSION_TIMEOUT_MS = 10_000
+/** Waits between a session that failed and the next one. */
+const RESTART = { firstMs: 200, longestMs: 2_000 }
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024
 
 /** One session with the group, from joining until it ends or fails. */
@@ -126,8 +127,8 @@ export class Consumer<T extends TopicDefinition> implements Component {
         log: this.#log,
         group: this.group,
         attempts: options.attempts ?? 5,
-        deterministic: { first: 50, longest: 1_000 },
-        infrastructure: options.infrastructureBackoff ?? { first: 200, longest: 3_000 },
+        deterministic: { firstMs: 100, longestMs: 1_000 },
+        infrastructure: options.infrastructureBackoff ?? { firstMs: 400, longestMs: 3_000 },
       },
     }
     if ('batch' in options) {
@@ -191,7 +192,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
       }
       this.#assignment?.abandon()
       this.#assignment = undefined
-      await pause(backoff(failures, 200, 2_000), this.#stop.signal)
+      await pause(jitteredBackoff(failures + 1, RESTART), this.#stop.signal)
     }
   }
 

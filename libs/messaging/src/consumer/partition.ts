@@ -1,7 +1,7 @@
-import { type PausablePartition, RevokedError } from './attempts.ts'
-import type { Processor } from './processor.ts'
-import type { ConsumedRecord } from './record.ts'
-import type { Semaphore } from './semaphore.ts'
+import type { Semaphore } from '@restante/service/concurrency'
+import type { ConsumedRecord } from '../kafka/record.ts'
+import { type PausablePartition, RevokedError } from '../processing/attempts.ts'
+import type { Processor } from '../processing/processor.ts'
 
 export interface Limits {
   /** Records that a partition holds, waiting or in progress, before fetching is paused. */

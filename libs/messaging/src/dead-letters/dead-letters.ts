@@ -1,10 +1,12 @@
 import type { Logger } from '@restante/service'
+import { jitteredBackoff, pause } from '@restante/service/concurrency'
 import kafkajs, { type Producer } from 'kafkajs'
-import type { ConsumedRecord } from '../consumer/record.ts'
-import { InvalidRecordError } from '../envelope.ts'
-import type { Kafka } from '../kafka.ts'
-import { backoff, pause } from '../pause.ts'
-import { deadLettered } from '../telemetry.ts'
+import { InvalidRecordError } from '../kafka/envelope.ts'
+import type { Kafka } from '../kafka/kafka.ts'
+import type { ConsumedRecord } from '../kafka/record.ts'
+import { deadLettered } from '../kafka/telemetry.ts'
+
+const RETRY = { firstMs: 500, longestMs: 3_000 }
 
 /** Headers that a dead letter carries in addition to the record's own. */
 export const DEAD_LETTER = {
@@ -59,7 +61,7 @@ export class DeadLetters {
       } catch (failure) {
         failures++
         this.#log.warn({ group: this.#group, failures, reason: String(failure) }, 'dead letter write failed, retrying')
-        await pause(backoff(failures, 250, 3_000), signal)
+        await pause(jitteredBackoff(failures, RETRY), signal)
       }
     }
     return undefined

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, KafkaMessage } from 'kafkajs'
-import { textHeaders } from '../consumer/record.ts'
-import type { HeaderMap } from '../envelope.ts'
-import type { Kafka } from '../kafka.ts'
+import type { HeaderMap } from '../kafka/envelope.ts'
+import type { Kafka } from '../kafka/kafka.ts'
+import { textHeaders } from '../kafka/record.ts'
 import { DEAD_LETTER, deadLetterTopic, REPLAY_HEADER } from './dead-letters.ts'
 
 /** One record that a consumer could not handle. */

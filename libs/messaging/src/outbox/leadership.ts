@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@restante/service'
+import { type Database, type Statement, within } from '@restante/service'
 import { CHANNEL } from './outbox.ts'
 import { LEAD } from './statements.ts'
 
@@ -63,20 +63,12 @@ export class Candidate {
     statement: Statement<Row, Values>,
     ...values: Values
   ): Promise<Row[]> {
-    let timer: NodeJS.Timeout | undefined
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.close()
-        reject(new Error('PostgreSQL does not answer'))
-      }, STATEMENT_TIMEOUT_MS + 1_000)
+    const query = this.#connection.query<Row & Record<string, unknown>>({ ...statement, values: [...values] })
+    const { rows } = await within(STATEMENT_TIMEOUT_MS + 1_000, query, () => {
+      this.close()
+      throw new Error('PostgreSQL does not answer')
     })
-    try {
-      const query = { ...statement, values: [...values] }
-      const result = await Promise.race([this.#connection.query<Row & Record<string, unknown>>(query), silence])
-      return result.rows
-    } finally {
-      clearTimeout(timer)
-    }
+    return rows
   }
 
   /** Closes the connection, which releases the lock. */

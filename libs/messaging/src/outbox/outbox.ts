@@ -1,6 +1,6 @@
 import type { DomainEvent, EventOf, ServiceName, TopicDefinition } from '@restante/contracts'
 import { Notifier, type Queryable, sql, type Tx } from '@restante/service'
-import { encodeHeaders } from '../envelope.ts'
+import { encodeHeaders } from '../kafka/envelope.ts'
 
 /** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */
 export const MAX_EVENT_BYTES = 900 * 1024

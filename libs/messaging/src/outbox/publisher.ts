@@ -1,7 +1,7 @@
 import type { Logger } from '@restante/service'
+import { jitteredBackoff } from '@restante/service/concurrency'
 import kafkajs, { type Producer } from 'kafkajs'
-import type { Kafka } from '../kafka.ts'
-import { backoff } from '../pause.ts'
+import type { Kafka } from '../kafka/kafka.ts'
 import { isRefusal, isTopicFault } from './refusal.ts'
 import type { OutboxRow } from './statements.ts'
 
@@ -9,6 +9,9 @@ export interface Refusal {
   readonly row: OutboxRow
   readonly reason: string
 }
+
+/** How long a topic is paused after a failure. */
+const RETRY = { firstMs: 500, longestMs: 3_000 }
 
 /** Outcome of a batch; rows that are in neither list are still to be published. */
 export interface Result {
@@ -150,7 +153,7 @@ export class Publisher {
 
   #pauseTopic(topic: string, error: unknown): void {
     const failures = (this.#holds.get(topic)?.failures ?? 0) + 1
-    this.#holds.set(topic, { failures, until: Date.now() + backoff(failures, 250, 3_000) })
+    this.#holds.set(topic, { failures, until: Date.now() + jitteredBackoff(failures, RETRY) })
     this.#log.warn({ topic, failures, reason: String(error) }, 'publishing to topic failed, topic paused and retried')
   }
 }

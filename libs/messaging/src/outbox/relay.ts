@@ -1,7 +1,7 @@
 import { type Component, type Database, type Logger, Wakeup } from '@restante/service'
-import type { Kafka } from '../kafka.ts'
-import { backoff, pause } from '../pause.ts'
-import { outboxLag, outboxPublished, outboxRefused, outboxUnpublished } from '../telemetry.ts'
+import { jitteredBackoff, pause } from '@restante/service/concurrency'
+import type { Kafka } from '../kafka/kafka.ts'
+import { outboxLag, outboxPublished, outboxRefused, outboxUnpublished } from '../kafka/telemetry.ts'
 import { Candidate } from './leadership.ts'
 import type { Outbox } from './outbox.ts'
 import { Publisher, type Refusal } from './publisher.ts'
@@ -23,6 +23,7 @@ const BATCH_BYTES = 1_000_000
 const HOUSEKEEPING_MS = 5_000
 const DELETE_ROWS = 2_000
 const DRAIN_MS = 5_000
+const RETRY = { firstMs: 200, longestMs: 2_000 }
 
 /**
  * Carries committed events from the outbox table to Kafka, in the order of their positions. Every process of a service
@@ -73,7 +74,7 @@ export class Relay implements Component {
       } catch (error) {
         failures++
         this.#fail('outbox relay lost its database connection', error)
-        await pause(backoff(failures, 100, 2_000), this.#stop.signal)
+        await pause(jitteredBackoff(failures, RETRY), this.#stop.signal)
       } finally {
         candidate?.close()
       }
@@ -129,7 +130,7 @@ export class Relay implements Component {
         if (candidate.ended || this.#stop.signal.aborted) throw error
         failures++
         this.#fail('outbox relay cannot publish', error)
-        await pause(backoff(failures, 100, 2_000), this.#stop.signal)
+        await pause(jitteredBackoff(failures, RETRY), this.#stop.signal)
       }
     }
     if (candidate.ended) throw new Error('the connection that held the lock has ended')

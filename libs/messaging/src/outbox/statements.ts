@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts'
 import { sql } from '@restante/service'
-import type { HeaderMap } from '../envelope.ts'
+import type { HeaderMap } from '../kafka/envelope.ts'
 
 /** Session-level advisory lock of the leading relay; each service has its own database, and so its own lock. */
 const LEADER = 5_291_704_338

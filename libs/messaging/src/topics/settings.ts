@@ -1,6 +1,6 @@
 import { LIMITS, type TopicDefinition } from '@restante/contracts'
 import { deadLetterTopic } from '../dead-letters/dead-letters.ts'
-import type { Durability } from '../kafka.ts'
+import type { Durability } from '../kafka/kafka.ts'
 
 /** Settings that one topic must have in Kafka, by its name without prefix. */
 export interface TopicSettings {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicDefinition } from '@restante/contracts'
 import type { Component } from '@restante/service'
+import { within } from '@restante/service/concurrency'
 import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
-import type { Durability, Kafka } from '../kafka.ts'
-import { within } from '../pause.ts'
+import type { Durability, Kafka } from '../kafka/kafka.ts'
 import { deadLetterSettings, type TopicSettings, topicSettings } from './settings.ts'
 
 /** Kafka's resource type of topics, as opposed to brokers or users. */
@@ -143,9 +143,8 @@ export class TopicsCheck implements Component {
 
   /** Rejects with the differences; unreachable brokers are not a difference, and are not waited for. */
   async ready(): Promise<void> {
-    const differences = await within(READY_MS, this.#differences()).catch(() => [])
-    if (differences !== undefined && differences.length > 0)
-      throw new Error(`run "topics ensure": ${differences.join('; ')}`)
+    const differences = await within(READY_MS, this.#differences(), () => []).catch(() => [])
+    if (differences.length > 0) throw new Error(`run "topics ensure": ${differences.join('; ')}`)
   }
 
   /** Rejects while the brokers do not answer. */

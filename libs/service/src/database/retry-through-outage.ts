@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isInfrastructureError } from './errors.ts'
+import { isInfrastructureError } from '../errors/infrastructure.ts'
 
 const AGAIN_MS = 250
 

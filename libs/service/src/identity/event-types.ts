@@ -1,5 +1,5 @@
 import { type CallerCredential, type Channel, type EventType, missingForEventTypes } from '@restante/contracts'
-import { ApiError } from '../http/api-error.ts'
+import { ApiError } from '../errors/api-error.ts'
 
 /**
  * Throws for the first event type that a credential may not subscribe to (events 4).

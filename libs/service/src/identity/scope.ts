@@ -1,5 +1,5 @@
 import type { Caller, CallerInbox } from '@restante/contracts'
-import { notFound } from '../http/api-error.ts'
+import { notFound } from '../errors/api-error.ts'
 
 /** The part of an organization that a query may read or change: all of it, one pod, or one inbox. */
 export interface ScopeFilter {

@@ -1,7 +1,7 @@
 import { context } from '@opentelemetry/api'
 import { suppressTracing } from '@opentelemetry/core'
 import { Agent, type Dispatcher } from 'undici'
-import { ApiError } from '../http/api-error.ts'
+import { ApiError } from '../errors/api-error.ts'
 import type { Component } from '../process/component.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
 import { guardedConnector } from './connector.ts'

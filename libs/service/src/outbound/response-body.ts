@@ -1,6 +1,6 @@
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { BufferBuilder } from '../memory/buffer-builder.ts'
+import { BufferBuilder } from '../http/framing/buffer-builder.ts'
 import { OutboundNetworkError, OutboundTooLargeError } from './errors.ts'
 
 export interface ResponseBody {

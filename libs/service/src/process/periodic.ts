@@ -1,6 +1,6 @@
+import { Wakeup } from '../concurrency/wakeup.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Component } from './component.ts'
-import { Wakeup } from './wakeup.ts'
 
 export interface PeriodicOptions {
   readonly name: string

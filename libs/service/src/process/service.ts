@@ -1,3 +1,4 @@
+import { within } from '../concurrency/waiting.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { type Component, STAGES } from './component.ts'
 
@@ -90,11 +91,8 @@ function inOrder(components: readonly Component[]): Component[] {
 }
 
 async function answered(check: Promise<void> | undefined): Promise<void> {
-  const { promise: silence, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer for ${ANSWER_MS} ms`)), ANSWER_MS)
-  try {
-    await Promise.race([check, silence])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (check === undefined) return
+  await within(ANSWER_MS, check, () => {
+    throw new Error(`no answer for ${ANSWER_MS} ms`)
+  })
 }

@@ -1,4 +1,4 @@
-import { excessOf } from '../../src/http/json-parts.ts'
+import { excessOf } from '../../src/http/framing/json-parts.ts'
 
 /** The least bound on parts that a text stays within. */
 async function partsOf(text: string): Promise<number> {

@@ -1,0 +1,73 @@
+import { type RecordedEvent, readEnvelope } from '../kafka/envelope.ts'
+import type { ConsumedRecord } from '../kafka/record.ts'
+import { type PausablePartition, RevokedError, tryWork } from './attempts.ts'
+import { isForGroup, type ProcessorOptions } from './event-processor.ts'
+import type { BatchHandler } from './handlers.ts'
+import { MARK } from './marks.ts'
+import type { Processor } from './processor.ts'
+import type { Report } from './report.ts'
+
+const BATCH_SIZE = 200
+
+/** Handles the events of a partition in batches: all effects and all marks of a batch in one transaction. */
+export class BatchProcessor implements Processor {
+  readonly queuePerKey = false
+  readonly batchSize: number
+  readonly #options: ProcessorOptions
+  readonly #handler: BatchHandler
+  readonly #types: ReadonlySet<string>
+
+  constructor(options: ProcessorOptions, handler: BatchHandler) {
+    this.#options = options
+    this.#handler = handler
+    this.batchSize = handler.batchSize ?? BATCH_SIZE
+    this.#types = new Set(handler.types ?? options.topics.flatMap(({ events }) => Object.keys(events)))
+  }
+
+  accepts(record: ConsumedRecord): boolean {
+    const type = record.headers['ce_type']
+    return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#types.has(type))
+  }
+
+  async process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
+    if (records.length > 1 && (await this.#together(records, partition))) return
+    for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
+  }
+
+  /** @returns false when the batch as a whole fails for good, so that the event which causes it has to be found. */
+  #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
+    const policy = { ...this.#options.policy, attempts: 1 }
+    return this.#options.reporter.many(records, async () => {
+      const tried = await tryWork(policy, partition, () => this.#perform(records))
+      return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
+    })
+  }
+
+  async #alone(record: ConsumedRecord, partition: PausablePartition): Promise<Report> {
+    const { policy, deadLetters } = this.#options
+    const tried = await tryWork(policy, partition, () => this.#perform([record]))
+    if (tried.done) return { outcome: tried.value === 1 ? 'handled' : 'duplicate', attempt: tried.attempt }
+    const written = await deadLetters.write(record, tried.error, partition.signal)
+    if (written === undefined) throw new RevokedError('revoked')
+    return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
+  }
+
+  /** @returns how many of the events had not been processed before. */
+  async #perform(records: readonly ConsumedRecord[]): Promise<number> {
+    const events = new Map<string, RecordedEvent>()
+    for (const record of records) {
+      const event = readEnvelope(record)
+      if (!events.has(event.id)) events.set(event.id, event)
+    }
+    return this.#options.db.transaction(async (tx) => {
+      const marked = await tx.query(MARK, this.#options.policy.group, [...events.keys()])
+      const fresh = new Set(marked.map((row) => row.event_id))
+      if (fresh.size > 0)
+        await this.#handler.effectMany(
+          tx,
+          [...events.values()].filter((event) => fresh.has(event.id)),
+        )
+      return fresh.size
+    })
+  }
+}

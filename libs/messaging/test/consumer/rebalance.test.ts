@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { Consumer, ensureTopics } from '../../src/index.ts'
+import { ADD_EFFECT, type LetterConsumerOptions, letters as letterTopic, posted, Stage, until } from '../stage.ts'
+
+const GROUP = 'mail-ingest.letters'
+
+/** Effects that record who applied them and take a while, so that a rebalance finds work in progress. */
+function slowly(ms: number, by: string): LetterConsumerOptions['handlers'] {
+  return {
+    'letter.posted': {
+      effect: async (tx, event) => {
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        await tx.query(ADD_EFFECT, event.key, event.payload.number, by)
+      },
+    },
+  }
+}
+
+describe('a group of consumers', () => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await Stage.open()
+    await stage.relay()
+  })
+  afterEach(() => stage.close())
+
+  const letters = (count: number) => Array.from({ length: count }, (_, i) => posted(`box-${i % 20}`, i))
+
+  async function expectEachOnce(count: number): Promise<void> {
+    await until(async () => (await stage.effects()).length >= count)
+    const numbers = (await stage.effects()).map(({ number }) => number).sort((a, b) => a - b)
+    expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i))
+  }
+
+  it('shares the partitions when a second one joins, loses nothing and applies nothing twice', async () => {
+    await stage.consumer({ handlers: slowly(10, 'first') })
+    await stage.post(...letters(400))
+    await until(async () => (await stage.effects()).length > 20)
+    await stage.consumer({ handlers: slowly(10, 'second'), db: stage.database() })
+    await expectEachOnce(400)
+    expect(new Set((await stage.effects()).map(({ text }) => text))).toEqual(new Set(['first', 'second']))
+    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 400)
+  })
+
+  it('keeps the order of every key across a rebalance, because work in progress ends under its old owner', async () => {
+    await stage.consumer({ handlers: slowly(15, 'first') })
+    await stage.post(...letters(200))
+    await until(async () => (await stage.effects()).length > 20)
+    const second = await stage.consumer({ handlers: slowly(15, 'second'), db: stage.database() })
+    await until(async () => (await stage.effects()).length > 100)
+    await second.stop()
+    await expectEachOnce(200)
+    const byKey = Map.groupBy(await stage.effects(), ({ key }) => key)
+    for (const effects of byKey.values()) {
+      const numbers = effects.map(({ number }) => number)
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    }
+  })
+
+  it('does not commit offsets for work that takes longer than the drain of a revoked partition', async () => {
+    let open: () => void = () => {}
+    const held = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    let holds = 0
+    await stage.consumer({
+      drainMs: 200,
+      handlers: {
+        'letter.posted': {
+          prepare: async (event) => {
+            holds++
+            await held
+            return async (tx) => {
+              await tx.query(ADD_EFFECT, event.key, event.payload.number, 'late')
+            }
+          },
+        },
+      },
+    })
+    await stage.post(...letters(20))
+    await until(() => holds > 0)
+    await stage.consumer({ handlers: slowly(1, 'second'), db: stage.database() })
+    // The second one owns some partitions now and processes their letters; the first one is still busy with the same
+    // letters.
+    const done = await until(async () => {
+      const effects = await stage.effects()
+      return effects.length > 0 && effects.length
+    })
+    expect(done).toBeLessThan(20)
+    open()
+    await expectEachOnce(20)
+    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 20)
+  })
+
+  it('hands the work of a process killed between effect and commit to another, which recognises it by its mark', async () => {
+    await stage.post(posted('box', 0))
+    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
+    const child = spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' })
+    const [, signal] = await once(child, 'exit')
+    expect(signal).toBe('SIGKILL')
+    expect([...(await stage.committed(GROUP, 'letters')).values()].every((offset) => offset <= 0)).toBe(true)
+    await stage.consumer({ handlers: slowly(1, 'survivor') })
+    await stage.post(posted('box', 1))
+    await expectEachOnce(2)
+    expect((await stage.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
+  })
+
+  it('stops at once while its group still waits for a member that died', async () => {
+    await stage.post(posted('box', 0))
+    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
+    await once(spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' }), 'exit')
+    const { kafka, db } = stage
+    const joining = new Consumer({ kafka, db, service: 'mail-ingest', topic: letterTopic, handlers: {} })
+    await joining.start()
+    await expect(joining.working()).rejects.toThrow('has not joined')
+    // The dead member's session lasts 6 s; a stop that waited for it would not end before.
+    const stoppedFirst = await Promise.race([
+      joining.stop().then(() => true),
+      once(AbortSignal.timeout(4_000), 'abort').then(() => false),
+    ])
+    expect(stoppedFirst).toBe(true)
+  })
+
+  it('waits for a topic that does not exist yet', async () => {
+    const notYet = { ...letterTopic, name: 'not-yet' }
+    const { kafka, db } = stage
+    const waiting = new Consumer({ kafka, db, service: 'mail-send', topic: notYet, handlers: {} })
+    await waiting.start()
+    stage.onClose(() => waiting.stop())
+    await expect(waiting.working()).rejects.toThrow('has not joined')
+    await ensureTopics(kafka, [notYet])
+    await until(() =>
+      waiting.working().then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+})

@@ -1,0 +1,63 @@
+import { isInfrastructureError } from '../errors/infrastructure.ts'
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+export interface BatcherOptions<Item, Result> {
+  /** Most items in one batch. */
+  readonly maxItems: number
+  /** Concurrent batches. Default 1: then items are processed in the order in which they were added. */
+  readonly concurrency?: number
+  /**
+   * Does the work for all items, completely or (when it rejects) not at all, and resolves to their results in order.
+   */
+  readonly work: (items: readonly Item[]) => Promise<readonly Result[]>
+}
+
+/**
+ * Combines the work of many callers where one call for many items costs as much as for one: a transaction, a call to
+ * another service. The first caller does not wait; callers that arrive while a batch runs form the next one. An item
+ * that makes a batch fail fails alone: unless the infrastructure is at fault, the items are retried one by one.
+ */
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>
+  #waiting: Waiting<Item, Result>[] = []
+  #running = 0
+
+  constructor(options: BatcherOptions<Item, Result>) {
+    this.#options = options
+  }
+
+  /** Resolves to the result of this item, and rejects when the work fails for it, or for its whole batch. */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      // Items added in the same turn of the event loop join the batch.
+      if (this.#waiting.length === 0) setImmediate(() => this.#begin())
+      this.#waiting.push({ item, resolve, reject })
+    })
+  }
+
+  #begin(): void {
+    const { maxItems, concurrency = 1 } = this.#options
+    while (this.#running < concurrency && this.#waiting.length > 0) {
+      this.#running++
+      void this.#work(this.#waiting.splice(0, maxItems)).finally(() => {
+        this.#running--
+        this.#begin()
+      })
+    }
+  }
+
+  async #work(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.work(batch.map(({ item }) => item))
+      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+    } catch (error) {
+      if (batch.length === 1 || isInfrastructureError(error)) for (const { reject } of batch) reject(error)
+      else for (const one of batch) await this.#work([one])
+    }
+  }
+}

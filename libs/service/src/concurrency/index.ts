@@ -1,0 +1,6 @@
+export { Batcher, type BatcherOptions } from './batcher.ts'
+export { ByteSemaphore, type ByteSemaphoreOptions } from './byte-semaphore.ts'
+export { KeyedMutex, type KeyedMutexOptions } from './keyed-mutex.ts'
+export { Semaphore } from './semaphore.ts'
+export { type BackoffPolicy, backoff, jitteredBackoff, pause, within } from './waiting.ts'
+export { Wakeup } from './wakeup.ts'

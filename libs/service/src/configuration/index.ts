@@ -1,0 +1,8 @@
+export {
+  ConfigurationError,
+  env,
+  parseDuration,
+  problemsOf,
+  type Rate,
+  readEnvironment,
+} from './environment.ts'

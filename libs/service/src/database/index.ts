@@ -1,0 +1,14 @@
+export { ChannelListener, type ChannelListenerOptions } from './channel-listener.ts'
+export {
+  Database,
+  type DatabaseOptions,
+  type Transactional,
+  type TransactionOptions,
+  type Tx,
+} from './database.ts'
+export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
+export { type MigrateOptions, migrate } from './migrate.ts'
+export { type Migration, migrationsOf } from './migrations.ts'
+export { Notifier } from './notifier.ts'
+export { retryThroughOutage } from './retry-through-outage.ts'
+export { type Queryable, type Statement, sql, sqlUnprepared } from './statement.ts'

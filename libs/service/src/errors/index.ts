@@ -1,0 +1,2 @@
+export { ApiError, type ApiErrorOptions, invalid, notFound } from './api-error.ts'
+export { isInfrastructureError, UpstreamError } from './infrastructure.ts'

@@ -1,0 +1,19 @@
+export { requireEventTypes } from './event-types.ts'
+export {
+  isInScope,
+  type Located,
+  organizationScope,
+  requireInbox,
+  type ScopeFilter,
+  scopeFilter,
+} from './scope.ts'
+export {
+  bodyDigest,
+  CALLER_HEADER,
+  type CallerClaims,
+  InvalidTokenError,
+  SERVICE_HEADER,
+  TokenMint,
+  verifyCaller,
+  verifyService,
+} from './tokens.ts'

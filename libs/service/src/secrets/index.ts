@@ -1,0 +1,1 @@
+export { DecryptionError, SecretBox } from './secret-box.ts'

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '@restante/contracts'
+import { SignJWT } from 'jose'
+import { InvalidTokenError, TokenMint, verifyCaller, verifyService } from '../../src/index.ts'
+
+const KEY = 'key of the dispatcher, 32 bytes!!'
+const OTHER_KEY = 'key of another service, 32 bytes'
+const caller: Caller = {
+  organization_id: randomUUID(),
+  credential: { id: randomUUID(), type: 'bearer', tier: 'organization', app_connect: false, provisional: false },
+  sending: 'ok',
+  unverified: false,
+}
+
+async function verify(token: string): Promise<Caller> {
+  return (await verifyCaller(token, KEY, 'webhooks-dispatcher', 'webhooks.list')).caller
+}
+
+/** A token as `TokenMint` makes it, with one defect. */
+function forged(change: { claims?: object; subject?: string; expires?: string | undefined; key?: string }) {
+  const token = new SignJWT({ caller, ...change.claims })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('gateway')
+    .setAudience('webhooks-dispatcher')
+    .setSubject(change.subject ?? 'webhooks.list')
+  if (!('expires' in change)) token.setExpirationTime('30s')
+  else if (change.expires !== undefined) token.setExpirationTime(change.expires)
+  return token.sign(new TextEncoder().encode(change.key ?? KEY))
+}
+
+describe('a caller token', () => {
+  it('names the caller to the service', async () => {
+    expect(await verify(new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.list', caller))).toEqual(caller)
+  })
+
+  it.each([
+    ['of another service', () => new TokenMint('mail-send', KEY).caller('webhooks.list', caller)],
+    ['for another operation', () => new TokenMint('webhooks-dispatcher', KEY).caller('webhooks.create', caller)],
+    [
+      "signed with another service's key",
+      () => new TokenMint('webhooks-dispatcher', OTHER_KEY).caller('webhooks.list', caller),
+    ],
+    [
+      'of a service instead of a caller',
+      () => new TokenMint('webhooks-dispatcher', KEY).service('webhooks.list', 'gateway'),
+    ],
+    ['that has expired', () => forged({ expires: '-10s' })],
+    ['that never expires', () => forged({ expires: undefined })],
+    ['whose caller is incomplete', () => forged({ claims: { caller: { organization_id: caller.organization_id } } })],
+    ['with an altered signature', async () => `${(await forged({})).slice(0, -4)}AAAA`],
+    ['without a signature', async () => unsigned()],
+    ['that is not a JWT', async () => 'x'],
+    ['that is missing', async () => ''],
+  ])('is refused %s', async (_what, token) => {
+    await expect(verify(await token())).rejects.toThrow(InvalidTokenError)
+  })
+})
+
+/** `alg: none`, the oldest trick. */
+function unsigned(): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { iss: 'gateway', aud: 'webhooks-dispatcher', sub: 'webhooks.list', exp: 4_000_000_000, caller }
+  return `${part({ alg: 'none' })}.${part(claims)}.`
+}
+
+describe('a service token', () => {
+  const keys = { gateway: KEY, 'mail-send': OTHER_KEY }
+  const verifyPeer = (token: string) => verifyService(token, keys, 'mail-ingest', 'mail-ingest.placeSent')
+
+  it('names the service whose key signed it', async () => {
+    const mint = new TokenMint('mail-ingest', OTHER_KEY)
+    expect(await verifyPeer(mint.service('mail-ingest.placeSent', 'mail-send'))).toBe('mail-send')
+  })
+
+  it('is refused when one service signs in the name of another', async () => {
+    const mint = new TokenMint('mail-ingest', OTHER_KEY)
+    await expect(verifyPeer(mint.service('mail-ingest.placeSent', 'gateway'))).rejects.toThrow(InvalidTokenError)
+  })
+
+  it('is refused for another operation, and with an unknown key', async () => {
+    const other = new TokenMint('mail-ingest', OTHER_KEY).service('mail-ingest.acceptInbound', 'mail-send')
+    await expect(verifyPeer(other)).rejects.toThrow(InvalidTokenError)
+    const stranger = new TokenMint('mail-ingest', 'a key of nobody here').service('mail-ingest.placeSent', 'mail-send')
+    await expect(verifyPeer(stranger)).rejects.toThrow(InvalidTokenError)
+  })
+})
