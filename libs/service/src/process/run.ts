@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../configuration/environment.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { startTelemetry } from '../telemetry/tracing.ts'
+import { isTelemetryMissing, stopTelemetry } from '../telemetry/tracing.ts'
 import type { Service } from './service.ts'
 
 /** What `run` needs of every configuration. */
@@ -21,18 +21,22 @@ export interface Deployable<C extends Runnable> {
 /** How long requests are still served after `/readyz` has turned false, so that load balancers notice first. */
 const READINESS_LEAD_MS = 2_000
 
+/** How long an open handle may keep the process alive after everything has stopped. */
+const LEFT_OPEN_MS = 1_000
+
 /**
- * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. An invalid configuration ends the
- * process at once with one message that names every wrong variable.
+ * Runs a service until SIGTERM or SIGINT, then drains it within its grace period. The process ends when nothing is open
+ * any more. An invalid configuration ends it at once with one message that names every wrong variable.
  */
 export async function run<C extends Runnable>(deployable: Deployable<C>): Promise<void> {
-  const stopTelemetry = await startTelemetry(deployable.name, process.env)
-  const config = configureOrExit(deployable)
+  const config = configured(deployable)
+  if (config === undefined) return
   const log = createLogger({ service: deployable.name, level: config.log.level })
+  if (isTelemetryMissing(process.env)) log.warn('no traces: the process was not started with service-node')
   const service = await deployable.create(config, log)
   const ended = firstSignal()
   // Counts from the signal, so that a start or a drain that hangs ends too.
-  void ended.then(() => exitAfter(config.shutdownGraceMs, log))
+  const forced = ended.then(() => exitAfter(config.shutdownGraceMs, log))
   try {
     await service.start()
   } catch (error) {
@@ -46,8 +50,9 @@ export async function run<C extends Runnable>(deployable: Deployable<C>): Promis
   if (signal === 'SIGTERM') await new Promise((resolve) => setTimeout(resolve, READINESS_LEAD_MS))
   await service.stop()
   await stopTelemetry()
+  clearTimeout(await forced)
   log.info('stopped')
-  process.exit(0)
+  exitWhenLeftOpen(log)
 }
 
 /** The handler runs once: a second signal falls back to Node's default and ends the process at once. */
@@ -58,20 +63,29 @@ function firstSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-function exitAfter(graceMs: number, log: Logger): void {
-  const forced = setTimeout(() => {
+function exitAfter(graceMs: number, log: Logger): NodeJS.Timeout {
+  return setTimeout(() => {
     log.fatal('drain exceeded SHUTDOWN_GRACE, exiting')
     process.exit(1)
-  }, graceMs)
-  forced.unref()
+  }, graceMs).unref()
 }
 
-function configureOrExit<C extends Runnable>(deployable: Deployable<C>): C {
+/** A handle that a component forgot is a defect, but must not keep a process that has stopped from ending. */
+function exitWhenLeftOpen(log: Logger): void {
+  setTimeout(() => {
+    log.warn({ open: process.getActiveResourcesInfo() }, 'handles left open after the stop, exiting')
+    process.exit()
+  }, LEFT_OPEN_MS).unref()
+}
+
+/** Undefined when the configuration is invalid; the process then has an exit code and nothing that keeps it alive. */
+function configured<C extends Runnable>(deployable: Deployable<C>): C | undefined {
   try {
     return deployable.configure(process.env)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     process.stderr.write(`${deployable.name}: ${error.message}\n`)
-    process.exit(1)
+    process.exitCode = 1
+    return undefined
   }
 }

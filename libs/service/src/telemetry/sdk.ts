@@ -20,7 +20,7 @@ export function startSdk(serviceName: string): () => Promise<void> {
     ],
   })
   sdk.start()
-  // Modules that are already loaded are instrumented when next required; an `import` of them has no effect.
+  // Instrumentation hooks into `require`; an `import` has the same, instrumented objects afterwards.
   const require = createRequire(import.meta.url)
   for (const name of ['node:http', 'pg']) require(name)
   return () => sdk.shutdown()

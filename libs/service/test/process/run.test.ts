@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 
-const FIXTURE = path.join(import.meta.dirname, 'fixtures/process.ts')
+const FIXTURE = path.join(import.meta.dirname, '../fixtures/process.ts')
 
 interface Running {
   readonly child: ChildProcess
@@ -84,6 +84,14 @@ describe('run', () => {
       expect(running.lines).toContain('drain exceeded SHUTDOWN_GRACE, exiting')
     },
   )
+
+  it('ends with 0 when a component leaves a timer running, and reports it', async () => {
+    const running = start({ MODE: 'leaves a timer', GRACE: '10s' })
+    await running.says('ready')
+    running.child.kill('SIGINT')
+    expect(await running.exit()).toBe(0)
+    expect(running.lines.slice(-2)).toEqual(['stopped', 'handles left open after the stop, exiting'])
+  })
 
   it('exits at once when the same signal comes twice', async () => {
     const running = start({ MODE: 'hangs at stop', GRACE: '60s' })

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
-const SCRIPT = path.resolve(import.meta.dirname, 'fixtures/traced-request.ts')
+const PRELOAD = path.resolve(import.meta.dirname, '../../src/telemetry/preload.ts')
+const SCRIPT = path.resolve(import.meta.dirname, '../fixtures/traced-request.ts')
 
 describe('traces', () => {
   it('show no query, no download link, and only the host of an outgoing request', async () => {
@@ -26,7 +27,7 @@ describe('traces', () => {
       OTEL_LOGS_EXPORTER: 'none',
       SECRET: 'am_us_secret',
     }
-    await promisify(execFile)(process.execPath, [SCRIPT], { env })
+    await promisify(execFile)(process.execPath, ['--import', PRELOAD, SCRIPT], { env })
     collector.close()
     for (const shown of ['/v0/inboxes', '/v0/files', '/v0/%66iles', '127.0.0.1', 'GET']) expect(traces).toContain(shown)
     expect(traces).not.toContain('am_us_secret')

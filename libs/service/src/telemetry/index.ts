@@ -1,0 +1,2 @@
+export { createLogger, type Logger } from './logger.ts'
+export { isTelemetryMissing, startTelemetry, stopTelemetry } from './tracing.ts'
