@@ -21,17 +21,24 @@ export {
   UnsafeMailError,
 } from './compose/compose.ts'
 export { headerProblem, isServiceOwnedHeader } from './compose/headers.ts'
+export { decodeTransferStream, type TransferEncoding } from './decode/transfer.ts'
 export { extractReplyHtml } from './extract/html.ts'
+export { preview } from './extract/preview.ts'
 export { extractReply } from './extract/text.ts'
+export {
+  candidateIds,
+  isMadeMessageId,
+  makeMessageId,
+  messageIdFromBytes,
+  messageIdsIn,
+} from './headers/message-ids.ts'
 export { escapeHtml } from './html/escape.ts'
 export { htmlToText } from './html/render.ts'
-export { candidateIds, isMadeMessageId, makeMessageId, messageIdFromBytes, messageIdsIn } from './ids.ts'
-export { DEFAULT_LIMITS } from './parse/default-limits.ts'
-export type { ParseLimits } from './parse/limits.ts'
+export { DEFAULT_LIMITS } from './limits/default-limits.ts'
+export type { ParseLimits } from './limits/limits.ts'
 export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
-export { decodeTransferStream, type TransferEncoding } from './parse/transfer.ts'
-export { preview } from './preview.ts'
-export { parse, parseHeadersOnly, readAuthor, readMail, readReport } from './read.ts'
+export { parse, parseHeadersOnly, readAuthor, readMail, readReport } from './read/read.ts'
+export type { ReadMail } from './read/read-mail.ts'
 export {
   attribution,
   forwardSubject,
@@ -60,4 +67,3 @@ export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './
 export { ReturnPath } from './reports/return-path.ts'
 export { ParserCrashedError, ParserOverdueError, ParserTimeoutError, ParserUnavailableError } from './worker/errors.ts'
 export { createParserPool, type ParserPool, type ParserPoolOptions } from './worker/pool.ts'
-export type { ReadMail } from './worker/read-mail.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { decodeTransfer } from '../src/decode/transfer.ts'
 import type { AttachmentInfo } from '../src/index.ts'
-import { decodeTransfer } from '../src/parse/transfer.ts'
 
 /** The bytes of a fixture mail. */
 export function fixture(name: string): Buffer {

@@ -1,4 +1,4 @@
-import { withoutDirections } from '../parse/directions.ts'
+import { withoutDirections } from '../decode/directions.ts'
 
 /** The longest display string, so that no later step needs to cut one inside its address. */
 export const DISPLAY_LENGTH = 500

@@ -1,5 +1,5 @@
-import type { ParseLimits } from '../parse/limits.ts'
-import { isEmptyLine, isFolded, nextLine } from '../parse/raw-lines.ts'
+import { isEmptyLine, isFolded, nextLine } from '../headers/raw-lines.ts'
+import type { ParseLimits } from '../limits/limits.ts'
 
 /** A `From` field: the bytes after its colon, folds included. */
 export interface FromField {

@@ -1,4 +1,4 @@
-import { decodeWords } from '../parse/encoded-words.ts'
+import { decodeWords } from '../decode/encoded-words.ts'
 import { formatAddress, formatText } from './format.ts'
 import type { Token } from './tokens.ts'
 

@@ -1,5 +1,5 @@
 import { type MimeNode, Splitter } from '@zone-eu/mailsplit'
-import type { ParseLimits } from './limits.ts'
+import type { ParseLimits } from '../limits/limits.ts'
 
 interface Chunk {
   readonly type: string

@@ -1,9 +1,7 @@
 import type { MimeNode } from '@zone-eu/mailsplit'
-import { fieldsOf, firstValue, type HeaderField } from './header-fields.ts'
-import type { Budget } from './limits.ts'
-import { LineSplitter } from './line-splitter.ts'
-import { OpenBoundaries } from './open-boundaries.ts'
-import { type Parameterized, parseParameterized } from './parameters.ts'
+import { decodeTransfer, type TransferEncoding, transferEncoding } from '../decode/transfer.ts'
+import { fieldsOf, firstValue, type HeaderField } from '../headers/header-fields.ts'
+import { type Parameterized, parseParameterized } from '../headers/parameters.ts'
 import {
   beforeLineBreak,
   endOfWords,
@@ -13,8 +11,10 @@ import {
   isFolded,
   nextDashes,
   nextLine,
-} from './raw-lines.ts'
-import { decodeTransfer, type TransferEncoding, transferEncoding } from './transfer.ts'
+} from '../headers/raw-lines.ts'
+import type { Budget } from '../limits/limits.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { OpenBoundaries } from './open-boundaries.ts'
 
 /** One MIME entity as offsets into the raw mail: nothing is copied or decoded until it is needed. */
 export interface Part {

@@ -1,8 +1,8 @@
 import { LIMITS } from '@restante/contracts'
 import { bareAddress } from '../addresses/mailboxes.ts'
-import { affordableLength } from '../html/affordable.ts'
 import { escapeHtml } from '../html/escape.ts'
 import { htmlToText } from '../html/render.ts'
+import { affordableLength } from '../limits/affordable.ts'
 import type { ReplySource } from './recipients.ts'
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']

@@ -1,6 +1,6 @@
-import { messageIdsIn } from '../ids.ts'
-import { allValues, fieldGroups, firstValue, type HeaderField } from '../parse/header-fields.ts'
-import type { Budget } from '../parse/limits.ts'
+import { allValues, fieldGroups, firstValue, type HeaderField } from '../headers/header-fields.ts'
+import { messageIdsIn } from '../headers/message-ids.ts'
+import type { Budget } from '../limits/limits.ts'
 import { contentOf, type Part } from '../parse/structure.ts'
 import { enhancedStatusIn } from './classify.ts'
 

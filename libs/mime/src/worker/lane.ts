@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { ParseLimits } from '../parse/limits.ts'
+import type { ParseLimits } from '../limits/limits.ts'
+import type { ReadMail } from '../read/read-mail.ts'
 import { ParserCrashedError, ParserUnavailableError } from './errors.ts'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
-import type { ReadMail } from './read-mail.ts'
 import { fromSent } from './sent-mail.ts'
 import { SmallestFirstQueue } from './smallest-first-queue.ts'
 

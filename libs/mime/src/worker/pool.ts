@@ -1,8 +1,8 @@
-import { withDefaults } from '../parse/default-limits.ts'
-import type { ParseLimits } from '../parse/limits.ts'
+import { withDefaults } from '../limits/default-limits.ts'
+import type { ParseLimits } from '../limits/limits.ts'
+import type { ReadMail } from '../read/read-mail.ts'
 import { ParserOverdueError, ParserTimeoutError } from './errors.ts'
 import { Lane } from './lane.ts'
-import type { ReadMail } from './read-mail.ts'
 
 export interface ParserPoolOptions {
   /** Concurrent first attempts. One thread is kept ready, the others exist only while they are needed. */

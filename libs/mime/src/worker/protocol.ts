@@ -1,4 +1,4 @@
-import type { ParseLimits } from '../parse/limits.ts'
+import type { ParseLimits } from '../limits/limits.ts'
 import type { SentMail } from './sent-mail.ts'
 
 /** One mail for a parser thread; its bytes are moved, not copied. */

@@ -1,4 +1,4 @@
-import type { ReadMail } from './read-mail.ts'
+import type { ReadMail } from '../read/read-mail.ts'
 
 /** A string, or a reference to a body without the blanks at its ends. */
 type Cut = string | { readonly trimmed: 'text' | 'html' }

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
+import { readWithin } from '../read/read-mail.ts'
 import type { ParserAnswer, ParserRequest } from './protocol.ts'
-import { readWithin } from './read-mail.ts'
 import { toSent } from './sent-mail.ts'
 
 parentPort?.on('message', ({ raw, limits }: ParserRequest) => {

@@ -1,5 +1,5 @@
-import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport } from '../src/index.ts'
-import { fixture, mailOf } from './fixture.ts'
+import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport } from '../../src/index.ts'
+import { fixture, mailOf } from '../fixture.ts'
 
 describe('readReport', () => {
   it('reads a bounce, recipient by recipient', () => {

@@ -1,10 +1,10 @@
-import { type Author, authorOf } from './addresses/author.ts'
-import { withDefaults } from './parse/default-limits.ts'
-import { newBudget, type ParseLimits } from './parse/limits.ts'
-import { describeHeader, type MailHeader, type ParsedMail, parseStructure } from './parse/mail.ts'
-import { readRootFields, readStructure } from './parse/structure.ts'
-import { type Report, reportIn } from './reports/report.ts'
-import { type ReadMail, readWithin } from './worker/read-mail.ts'
+import { type Author, authorOf } from '../addresses/author.ts'
+import { withDefaults } from '../limits/default-limits.ts'
+import { newBudget, type ParseLimits } from '../limits/limits.ts'
+import { describeHeader, type MailHeader, type ParsedMail, parseStructure } from '../parse/mail.ts'
+import { readRootFields, readStructure } from '../parse/structure.ts'
+import { type Report, reportIn } from '../reports/report.ts'
+import { type ReadMail, readWithin } from './read-mail.ts'
 
 /** Reads a mail. Accepts any bytes, in time linear to their number, and never throws because of them. */
 export function parse(raw: Buffer, limits?: Partial<ParseLimits>): ParsedMail {

@@ -1,4 +1,4 @@
-import { extractReply } from '../src/index.ts'
+import { extractReply } from '../../src/index.ts'
 
 const text = (...lines: string[]): string => lines.join('\n')
 

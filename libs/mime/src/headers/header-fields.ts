@@ -1,7 +1,7 @@
 import { Headers } from '@zone-eu/mailsplit'
 import libmime from 'libmime'
-import { decodeCharset } from './charset.ts'
-import type { Budget } from './limits.ts'
+import { decodeCharset } from '../decode/charset.ts'
+import type { Budget } from '../limits/limits.ts'
 
 /** One header field: its name as written, its value unfolded but not yet decoded. */
 export interface HeaderField {

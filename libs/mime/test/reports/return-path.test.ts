@@ -1,4 +1,4 @@
-import { ReturnPath } from '../src/reports/return-path.ts'
+import { ReturnPath } from '../../src/reports/return-path.ts'
 
 const ID = '0f0c1f0e-2f43-4b66-9b6b-0242ac120002'
 const paths = new ReturnPath({ domain: 'bounces.example.com', secret: 'a secret of the installation' })

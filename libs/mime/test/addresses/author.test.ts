@@ -1,5 +1,5 @@
-import { addressIn, parse, parseHeadersOnly, readAuthor } from '../src/index.ts'
-import { mailOf } from './fixture.ts'
+import { addressIn, parse, parseHeadersOnly, readAuthor } from '../../src/index.ts'
+import { mailOf } from '../fixture.ts'
 
 const from = (...fields: string[]) =>
   readAuthor(mailOf(...fields.map((field) => `From: ${field}`), 'To: x@y.co', '', 'x'))

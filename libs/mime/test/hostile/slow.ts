@@ -1,4 +1,4 @@
-import { mailOf } from './fixture.ts'
+import { mailOf } from '../fixture.ts'
 
 /** A mail that takes a thread two seconds, and much memory: the most that the limits allow html and text to cost. */
 export function slowMail(): Buffer {

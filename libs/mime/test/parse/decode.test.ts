@@ -1,11 +1,16 @@
-import { parse } from '../src/index.ts'
-import { decodeCharset, decodeLines } from '../src/parse/charset.ts'
-import { parseDate } from '../src/parse/date.ts'
-import { decodeWords } from '../src/parse/encoded-words.ts'
-import { unflow } from '../src/parse/flowed.ts'
-import { parseParameterized } from '../src/parse/parameters.ts'
-import { decodeTransfer, decodeTransferStream, type TransferEncoding, transferEncoding } from '../src/parse/transfer.ts'
-import { mailOf } from './fixture.ts'
+import { decodeCharset, decodeLines } from '../../src/decode/charset.ts'
+import { decodeWords } from '../../src/decode/encoded-words.ts'
+import { unflow } from '../../src/decode/flowed.ts'
+import {
+  decodeTransfer,
+  decodeTransferStream,
+  type TransferEncoding,
+  transferEncoding,
+} from '../../src/decode/transfer.ts'
+import { parseDate } from '../../src/headers/date.ts'
+import { parseParameterized } from '../../src/headers/parameters.ts'
+import { parse } from '../../src/index.ts'
+import { mailOf } from '../fixture.ts'
 
 function decoded(body: Buffer, encoding: TransferEncoding): string {
   return Buffer.concat([...decodeTransfer(body, encoding)]).toString()

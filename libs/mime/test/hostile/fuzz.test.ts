@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts'
 import fc from 'fast-check'
-import { parseHeadersOnly, readMail } from '../src/index.ts'
-import { fixture } from './fixture.ts'
+import { parseHeadersOnly, readMail } from '../../src/index.ts'
+import { fixture } from '../fixture.ts'
 
 const FIXTURES = ['plain', 'alternative', 'mixed-related', 'html-only', 'bounce', 'complaint', 'flowed'] as const
 

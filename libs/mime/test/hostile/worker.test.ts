@@ -1,4 +1,3 @@
-import { affordableLength } from '../src/html/affordable.ts'
 import {
   createParserPool,
   ParserCrashedError,
@@ -9,10 +8,11 @@ import {
   parse,
   type ReadMail,
   readMail,
-} from '../src/index.ts'
-import { fromSent, toSent } from '../src/worker/sent-mail.ts'
-import { SmallestFirstQueue } from '../src/worker/smallest-first-queue.ts'
-import { fixture, mailOf } from './fixture.ts'
+} from '../../src/index.ts'
+import { affordableLength } from '../../src/limits/affordable.ts'
+import { fromSent, toSent } from '../../src/worker/sent-mail.ts'
+import { SmallestFirstQueue } from '../../src/worker/smallest-first-queue.ts'
+import { fixture, mailOf } from '../fixture.ts'
 import { slowMail } from './slow.ts'
 
 describe('the parser pool', () => {

@@ -1,6 +1,6 @@
 import libmime from 'libmime'
-import { cleanText } from './charset.ts'
-import { decodeWords } from './encoded-words.ts'
+import { cleanText } from '../decode/charset.ts'
+import { decodeWords } from '../decode/encoded-words.ts'
 
 /** `value; name=text; ...` of Content-Type and Content-Disposition, value and names in lower case. */
 export interface Parameterized {

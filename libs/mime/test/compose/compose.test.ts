@@ -11,8 +11,8 @@ import {
   type OutgoingMail,
   parse,
   UnsafeMailError,
-} from '../src/index.ts'
-import { bytesOf } from './fixture.ts'
+} from '../../src/index.ts'
+import { bytesOf } from '../fixture.ts'
 
 const mail: OutgoingMail = {
   from: { name: 'Desk', address: 'desk@example.test' },

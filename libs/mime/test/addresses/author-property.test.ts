@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import addressparser from 'nodemailer/lib/addressparser'
-import { parse, readAuthor } from '../src/index.ts'
+import { parse, readAuthor } from '../../src/index.ts'
 
 const SEED = Number(process.env['FC_SEED'] ?? 20_261_122)
 const RUNS = 6_000

@@ -1,4 +1,4 @@
-import type { ParseLimits } from '../parse/limits.ts'
+import type { ParseLimits } from './limits.ts'
 
 /**
  * How many characters of html, from its beginning, can be laid out within the time and memory that a mail may cost. A

@@ -1,5 +1,5 @@
-import { parse } from '../src/index.ts'
-import { mailOf } from './fixture.ts'
+import { parse } from '../../src/index.ts'
+import { mailOf } from '../fixture.ts'
 
 describe('characters that change the direction of text', () => {
   it('are removed from subjects, names and file names, however they were encoded', () => {

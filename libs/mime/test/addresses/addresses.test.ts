@@ -1,4 +1,4 @@
-import { readMailboxes } from '../src/addresses/mailboxes.ts'
+import { readMailboxes } from '../../src/addresses/mailboxes.ts'
 import {
   addressIn,
   bareAddress,
@@ -8,7 +8,7 @@ import {
   parseAddress,
   parseAddresses,
   sameAddress,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 
 describe('parseAddress', () => {
   it.each([

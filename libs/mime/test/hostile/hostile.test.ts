@@ -8,8 +8,8 @@ import {
   readMail,
   replyHtml,
   replyText,
-} from '../src/index.ts'
-import { fixture, mailOf } from './fixture.ts'
+} from '../../src/index.ts'
+import { fixture, mailOf } from '../fixture.ts'
 
 const MEGABYTE = 1024 * 1024
 const filled = (unit: string, size = MEGABYTE): string => unit.repeat(Math.ceil(size / unit.length))

@@ -11,7 +11,7 @@ import {
   replySubject,
   replyText,
   threadingHeaders,
-} from '../src/index.ts'
+} from '../../src/index.ts'
 
 const source: ReplySource = {
   messageId: '<2@x>',

@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser'
-import { parse, parseHeadersOnly } from '../src/index.ts'
-import { bytesOf, fixture, mailOf } from './fixture.ts'
+import { parse, parseHeadersOnly } from '../../src/index.ts'
+import { bytesOf, fixture, mailOf } from '../fixture.ts'
 
 describe('parse', () => {
   it('reads a plain mail', () => {

@@ -1,4 +1,4 @@
-import { extractReplyHtml, htmlToText } from '../src/index.ts'
+import { extractReplyHtml, htmlToText } from '../../src/index.ts'
 
 const attribution = 'On Tue, 3 Mar 2026 at 09:10, Bo &lt;<a href="mailto:bo@x.org">bo@x.org</a>&gt; wrote:'
 

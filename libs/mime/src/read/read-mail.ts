@@ -1,11 +1,11 @@
 import { extractReplyHtml } from '../extract/html.ts'
+import { preview } from '../extract/preview.ts'
 import { extractReply } from '../extract/text.ts'
-import { affordableLength } from '../html/affordable.ts'
 import { htmlToText } from '../html/render.ts'
-import { newBudget, type ParseLimits } from '../parse/limits.ts'
+import { affordableLength } from '../limits/affordable.ts'
+import { newBudget, type ParseLimits } from '../limits/limits.ts'
 import { type ParsedMail, parseStructure } from '../parse/mail.ts'
 import { readStructure } from '../parse/structure.ts'
-import { preview } from '../preview.ts'
 import { type Report, reportIn } from '../reports/report.ts'
 
 /** Everything that the mailbox stores about a received mail in addition to its raw bytes. */

@@ -1,5 +1,5 @@
-import { parse } from '../src/index.ts'
-import { mailOf } from './fixture.ts'
+import { parse } from '../../src/index.ts'
+import { mailOf } from '../fixture.ts'
 
 describe('digest', () => {
   const mail = (encoding: string, body: string, ...more: string[]): Buffer =>
