@@ -32,7 +32,7 @@ function isOther(listener: Listener): listener is keyof typeof otherPorts {
 export function listenerOf(service: string): Listener {
   const known = SERVICES.find((name) => name === service)
   if (known !== undefined) return known
-  throw new Error(`services/${service} has no port: add it to SERVICES in libs/contracts/src/services.ts`)
+  throw new Error(`services/${service} has no port: add it to SERVICES in libs/contracts/src/vocabulary/services.ts`)
 }
 
 /** Where the stack listens and stores its state. Only the environment changes it, see README.md. */

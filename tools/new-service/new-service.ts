@@ -3,8 +3,8 @@ import path from 'node:path'
 
 const TEMPLATE = path.join(import.meta.dirname, 'template')
 const SUFFIX = '.template'
-const SERVICES = 'libs/contracts/src/services.ts'
-const INTERNAL = 'libs/contracts/src/internal/index.ts'
+const SERVICES = 'libs/contracts/src/vocabulary/services.ts'
+const INTERNAL = 'libs/contracts/src/internal/table.ts'
 
 /**
  * Writes a new service from the template, and adds its name to the two lists of the contracts that everything else uses.

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { newService } from '../new-service/new-service.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const LISTS = ['libs/contracts/src/services.ts', 'libs/contracts/src/internal/index.ts']
+const LISTS = ['libs/contracts/src/vocabulary/services.ts', 'libs/contracts/src/internal/table.ts']
 
 describe('npm run new-service', () => {
   let copy: string
@@ -25,8 +25,10 @@ describe('npm run new-service', () => {
     ])
     expect(files).toContain('services/agent-calendar/prisma/migrations/20300102030405_init/migration.sql')
     expect(files).toContain('services/agent-calendar/test/agent-calendar.test.ts')
-    expect(await read('libs/contracts/src/services.ts')).toMatch(/SERVICES = \[[^\]]*'agent-calendar'[^\]]*\] as const/)
-    expect(await read('libs/contracts/src/internal/index.ts')).toContain('  ...agentCalendarInternalOperations,\n}')
+    expect(await read('libs/contracts/src/vocabulary/services.ts')).toMatch(
+      /SERVICES = \[[^\]]*'agent-calendar'[^\]]*\] as const/,
+    )
+    expect(await read('libs/contracts/src/internal/table.ts')).toContain('  ...agentCalendarInternalOperations,\n}')
   })
 
   it('leaves no placeholder, and only sources that Node can read', async () => {

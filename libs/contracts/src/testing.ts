@@ -1,2 +1,2 @@
 /** What tests of services compare answers with; no service imports it. */
-export * from './access.ts'
+export * from './generate/access.ts'

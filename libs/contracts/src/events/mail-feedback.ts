@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { NO_ORGANIZATION } from '../event.ts'
-import { defineTopic } from '../topic.ts'
+import { NO_ORGANIZATION } from './event.ts'
+import { defineTopic } from './topic.ts'
 
 const report = {
   delivery_id: z.guid().meta({ description: 'Named by the return path that the report came to.' }),

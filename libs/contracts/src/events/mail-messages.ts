@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
-import { restrictedAmong } from '../schemas/labels.ts'
-import { mailScope } from '../schemas/sent-copy.ts'
+import { mailScope } from '../schemas/mail-scope.ts'
 import { instant } from '../schemas/text.ts'
-import { definePublicTopic, routingWithin } from '../topic.ts'
+import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
+import { restrictedAmong } from '../vocabulary/labels.ts'
 import { messageEvents } from './messages.ts'
+import { definePublicTopic, routingWithin } from './topic.ts'
 
 /** A label transition, as the inbox event log shows it (mail 18). */
 function labelChange<const Type extends 'label.added' | 'label.removed'>(type: Type) {

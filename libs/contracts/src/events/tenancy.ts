@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PERMISSIONS } from '../permissions.ts'
-import { TIERS } from '../tiers.ts'
-import { defineTopic, routingWithin } from '../topic.ts'
+import { PERMISSIONS } from '../access/permissions.ts'
+import { TIERS } from '../vocabulary/tiers.ts'
+import { defineTopic, routingWithin } from './topic.ts'
 
 const version = z.int().meta({ description: 'Grows with each change of the entity; only a newer one is applied.' })
 const at = z.iso.datetime()

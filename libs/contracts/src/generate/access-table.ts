@@ -1,7 +1,7 @@
-import { type Access, accessOf, type Credential } from '../access.ts'
-import type { OperationDefinition } from '../operation.ts'
-import { pathsOf } from '../operations/index.ts'
-import type { Tier } from '../tiers.ts'
+import type { OperationDefinition } from '../definition/operation.ts'
+import { pathsOf } from '../operations/table.ts'
+import type { Tier } from '../vocabulary/tiers.ts'
+import { type Access, accessOf, type Credential } from './access.ts'
 import { table } from './markdown.ts'
 
 /** A column: the answers to keys of a tier for resources in their scope and, where they differ, outside of it. */

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml'
 import type { z } from 'zod'
-import { errorEnvelope } from '../errors.ts'
-import type { TopicDefinition } from '../event.ts'
-import { publicEvent } from '../public-events.ts'
+import type { TopicDefinition } from '../events/event.ts'
+import { publicEvent } from '../events/public-events.ts'
+import { topics } from '../events/topics.ts'
 import { subscribedFrame, subscribeFrame, unsubscribedFrame, unsubscribeFrame } from '../schemas/stream.ts'
-import { topics } from '../topics.ts'
-import { VERSION } from '../version.ts'
+import { errorEnvelope } from '../vocabulary/errors.ts'
+import { VERSION } from '../vocabulary/version.ts'
 import { Components, type Json } from './components.ts'
 
 /** CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the JSON payload. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { structureOf } from '../schemas/structure.ts'
-import { variantsOf } from '../schemas/variants.ts'
-import { wireSchema } from '../schemas/wire.ts'
+import { structureOf } from '../validation/structure.ts'
+import { variantsOf } from '../validation/variants.ts'
+import { wireSchema } from '../validation/wire.ts'
 
 /** JSON Schema, as the documents hold it. */
 export type Json = { readonly [member: string]: unknown }

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { ERRORS, errorEnvelope, infrastructureError } from '../errors.ts'
-import { BINARY, type OperationDefinition, UPGRADE } from '../operation.ts'
-import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/index.ts'
-import { publicEvent } from '../public-events.ts'
-import type { Tier } from '../tiers.ts'
-import { VERSION } from '../version.ts'
+import { BINARY, type OperationDefinition, UPGRADE } from '../definition/operation.ts'
+import { publicEvent } from '../events/public-events.ts'
+import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/table.ts'
+import { ERRORS, errorEnvelope, infrastructureError } from '../vocabulary/errors.ts'
+import type { Tier } from '../vocabulary/tiers.ts'
+import { VERSION } from '../vocabulary/version.ts'
 import { Components, type Json, member, strings } from './components.ts'
 
 const TAGS: Readonly<Record<string, string>> = {

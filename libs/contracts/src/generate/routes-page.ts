@@ -1,8 +1,8 @@
-import { internalOperations } from '../internal/index.ts'
-import { type InternalOperationDefinition, type OperationDefinition, PREFIX } from '../operation.ts'
-import { operations } from '../operations/index.ts'
-import { INTERNAL_PERMISSIONS, PERMISSIONS, tiersOfPermission } from '../permissions.ts'
-import { TIERS, type Tier } from '../tiers.ts'
+import { INTERNAL_PERMISSIONS, PERMISSIONS, tiersOfPermission } from '../access/permissions.ts'
+import { type InternalOperationDefinition, type OperationDefinition, PREFIX } from '../definition/operation.ts'
+import { internalOperations } from '../internal/table.ts'
+import { operations } from '../operations/table.ts'
+import { TIERS, type Tier } from '../vocabulary/tiers.ts'
 import { ACCESS_NOTES, accessTable } from './access-table.ts'
 import { NOTICE, table } from './markdown.ts'
 

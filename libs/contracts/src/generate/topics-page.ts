@@ -1,5 +1,5 @@
-import type { TopicDefinition } from '../event.ts'
-import { topics } from '../topics.ts'
+import type { TopicDefinition } from '../events/event.ts'
+import { topics } from '../events/topics.ts'
 import { EVENT_HEADERS } from './asyncapi.ts'
 import { Components, type Json, member, strings } from './components.ts'
 import { anchor, NOTICE, table } from './markdown.ts'

@@ -1,6 +1,6 @@
-import { LIMITS } from '../limits.ts'
-import type { InternalOperationDefinition } from '../operation.ts'
-import { NOTHING } from '../operations/define.ts'
+import { NOTHING } from '../definition/define.ts'
+import type { InternalOperationDefinition } from '../definition/operation.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
 /**
  * Checks one internal operation and keeps its literal types. Its schemas hold plain JSON, without transforms, so that

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { caller } from '../caller.ts'
+import { caller } from '../access/caller.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
-import { mailScope } from '../schemas/sent-copy.ts'
-import { UPSTREAMS } from '../services.ts'
+import { mailScope } from '../schemas/mail-scope.ts'
+import { UPSTREAMS } from '../vocabulary/services.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 const hosted = { given: z.string(), ...mailScope, address: z.string() }

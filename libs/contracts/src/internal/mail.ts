@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { LIMITS } from '../limits.ts'
-import { NOTHING } from '../operations/define.ts'
-import { RESTRICTED_LABELS } from '../schemas/labels.ts'
-import { blobReference, mailScope, sentCopy } from '../schemas/sent-copy.ts'
+import { NOTHING } from '../definition/define.ts'
+import { blobReference, mailScope } from '../schemas/mail-scope.ts'
+import { sentCopy } from '../schemas/sent-copy.ts'
+import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 /** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */

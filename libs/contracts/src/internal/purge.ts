@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ServiceName } from '../services.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
 import { defineInternal, INTERNAL } from './define.ts'
 
 /**

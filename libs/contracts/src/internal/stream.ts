@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LIMITS } from '../limits.ts'
-import { NOTHING } from '../operations/define.ts'
+import { NOTHING } from '../definition/define.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 /** What the edge asks the owner of the live streams. */

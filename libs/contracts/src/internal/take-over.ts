@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NOTHING } from '../operations/define.ts'
+import { NOTHING } from '../definition/define.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 export const takeOverOperations = internalGroup({

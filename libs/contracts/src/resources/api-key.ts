@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { apiKeyId, inboxId, podId } from '../ids.ts'
-import { PERMISSIONS } from '../permissions.ts'
+import { PERMISSIONS } from '../access/permissions.ts'
 import { publicJwk } from '../schemas/public-jwk.ts'
 import { clientId, instant } from '../schemas/text.ts'
+import { apiKeyId, inboxId, podId } from '../vocabulary/ids.ts'
 
 /** The granted permissions, and no others; the member is absent on an unrestricted key (identity 3.2). */
 export const grantedPermissions = z

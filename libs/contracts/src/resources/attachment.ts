@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { attachmentId, messageId } from '../ids.ts'
 import { instant } from '../schemas/text.ts'
+import { attachmentId, messageId } from '../vocabulary/ids.ts'
 
 export const DISPOSITIONS = ['inline', 'attachment'] as const
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { inboxId, podId } from '../ids.ts'
 import { clientId, instant } from '../schemas/text.ts'
+import { inboxId, podId } from '../vocabulary/ids.ts'
 
 export const metadataValue = z.union([z.string(), z.number(), z.boolean()])
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
 import { instant } from '../schemas/text.ts'
+import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
 import { attachment } from './attachment.ts'
 
 const address = z.string().meta({ description: '`user@host` or `Display Name <user@host>`' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { organizationId } from '../ids.ts'
 import { instant } from '../schemas/text.ts'
+import { organizationId } from '../vocabulary/ids.ts'
 
 /** States of an agent organization; an ordinary one has none (identity 5.5). */
 export const AUTHENTICATION_TYPES = ['agent_unverified', 'agent_verified'] as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { podId } from '../ids.ts'
 import { clientId, instant } from '../schemas/text.ts'
+import { podId } from '../vocabulary/ids.ts'
 
 /** A group of inboxes within an organization (identity 7). */
 export const pod = z

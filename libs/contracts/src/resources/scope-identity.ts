@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { apiKeyId, inboxId, organizationId, podId } from '../ids.ts'
-import { TIERS } from '../tiers.ts'
+import { apiKeyId, inboxId, organizationId, podId } from '../vocabulary/ids.ts'
+import { TIERS } from '../vocabulary/tiers.ts'
 
 /** Answer of Who Am I (identity 6). */
 export const scopeIdentity = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { inboxId, messageId, organizationId, podId, threadId } from '../ids.ts'
 import { instant } from '../schemas/text.ts'
+import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
 import { attachment } from './attachment.ts'
 import { message } from './message.ts'
 import { PAGE } from './page.ts'

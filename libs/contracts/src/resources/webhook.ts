@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '../event-types.ts'
-import { inboxId, organizationId, podId, webhookId } from '../ids.ts'
+import { EVENT_TYPES } from '../access/event-types.ts'
 import { clientId, instant } from '../schemas/text.ts'
+import { inboxId, organizationId, podId, webhookId } from '../vocabulary/ids.ts'
 
 export const webhook = z
   .object({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { EVENT_TYPES, type EventType, isEventType } from '../event-types.ts'
-import { LIMITS } from '../limits.ts'
+import { EVENT_TYPES, type EventType, isEventType } from '../access/event-types.ts'
+import { onWire } from '../validation/wire.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { stringList } from './text.ts'
-import { onWire } from './wire.ts'
 
 /** Characters of an unknown name that its refusal repeats. */
 const SHOWN = 100

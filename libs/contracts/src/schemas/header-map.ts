@@ -1,6 +1,6 @@
-import { jsonMap, PROTOTYPE } from './json-object.ts'
+import { jsonMap, PROTOTYPE } from '../validation/json-object.ts'
+import { onWire } from '../validation/wire.ts'
 import { isSingleLine } from './text.ts'
-import { onWire } from './wire.ts'
 
 interface HeaderRules {
   readonly name: RegExp

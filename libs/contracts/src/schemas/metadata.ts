@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { LIMITS } from '../limits.ts'
-import { tooManyMessage } from './issues.ts'
-import { jsonMap, PROTOTYPE } from './json-object.ts'
+import { tooManyMessage } from '../validation/issues.ts'
+import { jsonMap, PROTOTYPE } from '../validation/json-object.ts'
+import { onWire } from '../validation/wire.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { prose } from './text.ts'
-import { onWire } from './wire.ts'
 
 export type MetadataValue = string | number | boolean
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { LIMITS } from '../limits.ts'
+import { onWire } from '../validation/wire.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { instantInput } from './text.ts'
-import { onWire } from './wire.ts'
 
 /** Query of a request after `decodeQuery`: a list where a name was repeated or written `k[]`. */
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>

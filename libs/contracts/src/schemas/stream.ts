@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '../event-types.ts'
-import { organizationId } from '../ids.ts'
+import { EVENT_TYPES } from '../access/event-types.ts'
+import { organizationId } from '../vocabulary/ids.ts'
 import { frameEventTypes, frameIds } from './event-filter.ts'
 
 /** Frame by which a client subscribes to events; absent, null or empty types mean the default set (events 6.2). */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { CLIENT_ID } from '../ids.ts'
-import { LIMITS } from '../limits.ts'
-import { onWire } from './wire.ts'
+import { onWire } from '../validation/wire.ts'
+import { CLIENT_ID } from '../vocabulary/ids.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
@@ -62,6 +62,12 @@ export const instantInput = onWire(
     ),
   { type: 'string', format: 'date-time' },
 )
+
+/** Whether a text is an absolute http(s) URL that names a host. */
+export function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && isSingleLine(text)
+}
 
 /** A member that is known and refused, so that callers do not believe it had an effect. */
 export function refused(message: string) {

@@ -1,0 +1,3 @@
+export * from './caller.ts'
+export * from './event-types.ts'
+export * from './permissions.ts'

@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+import type { InternalPermission, Permission } from '../access/permissions.ts'
+import type { ErrorCode } from '../vocabulary/errors.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
+import type { Tier } from '../vocabulary/tiers.ts'
+
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** How a request is authenticated: an API key, nothing at all, or a signature inside the URL (download links). */
+export type Authentication = 'key' | 'none'
+
+/** A body that is not JSON: bytes are streamed through untouched. */
+export const BINARY = Symbol('binary body')
+
+/** Success is a switch of protocol: the socket is handed over, there is no body and no ordinary handler. */
+export const UPGRADE = Symbol('protocol upgrade')
+
+/** What of a request and its answer is the same for public operations and calls between services. */
+export interface RequestContract {
+  /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
+  readonly id: string
+  readonly method: HttpMethod
+  /** Path below the scope prefix, parameters in braces: `/threads/{thread_id}`. */
+  readonly path: string
+  readonly service: ServiceName
+  readonly summary: string
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject
+  /** `undefined`: the operation has no body and a sent one is ignored. */
+  readonly body: z.ZodType | undefined
+  /** `undefined`: success has no body (204). */
+  readonly response: z.ZodType | typeof BINARY | typeof UPGRADE | undefined
+  readonly status: 101 | 200 | 201 | 202 | 204
+  readonly idempotencyKey: boolean
+  /** Largest accepted body in bytes, and how its excess is answered. */
+  readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
+}
+
+/** One operation of the public API. */
+export interface OperationDefinition extends RequestContract {
+  /** Prefixes that offer it: `/v0`, `/v0/pods/{pod_id}`, `/v0/inboxes/{inbox_id}`. */
+  readonly prefixes: readonly Tier[]
+  /** Tiers of credential that may call it at all. */
+  readonly tiers: readonly Tier[]
+  /**
+   * The permission that the gateway demands. `any`: every valid credential. Permissions that depend on the body are
+   * named in `alsoNeeds` and enforced by the owning service.
+   */
+  readonly permission: Permission | InternalPermission | 'any'
+  /** Demanded instead of `permission` where the request is signed with a registered public key (identity 2.4). */
+  readonly signedPermission?: Permission
+  readonly alsoNeeds?: readonly Permission[]
+  readonly authentication: Authentication
+  /** Codes of its error responses in addition to those that follow from its shape (`errorCodesOf`). */
+  readonly errors?: readonly ErrorCode[]
+}
+
+/** A call between services: never offered by the gateway, and only to the services it lists. */
+export interface InternalOperationDefinition extends RequestContract {
+  readonly method: 'POST'
+  readonly callers: readonly ServiceName[]
+  readonly body: z.ZodType
+  readonly response: z.ZodType
+  readonly idempotencyKey: false
+}
+
+/** Scope part of a path in front of an operation's own path. */
+export const PREFIX: Record<Tier, string> = {
+  organization: '/v0',
+  pod: '/v0/pods/{pod_id}',
+  inbox: '/v0/inboxes/{inbox_id}',
+}

@@ -1,0 +1,8 @@
+export * from './event.ts'
+export * from './mail-inbound.ts'
+export type { MessageFacts } from './mail-messages.ts'
+export * from './messages.ts'
+export * from './public-events.ts'
+export * from './tenancy.ts'
+export * from './topic.ts'
+export * from './topics.ts'

@@ -1,0 +1,18 @@
+import type { TopicDefinition } from './event.ts'
+import { mailDeliveriesTopic } from './mail-deliveries.ts'
+import { mailFeedbackTopic } from './mail-feedback.ts'
+import { mailInboundTopic } from './mail-inbound.ts'
+import { mailMessagesTopic } from './mail-messages.ts'
+import { tenancyTopic } from './tenancy.ts'
+
+/** Every topic: one producing service each, a key within which order is kept, and a shape for each event. */
+export const topics = {
+  tenancy: tenancyTopic,
+  'mail.inbound': mailInboundTopic,
+  'mail.messages': mailMessagesTopic,
+  'mail.feedback': mailFeedbackTopic,
+  'mail.deliveries': mailDeliveriesTopic,
+} as const satisfies Record<string, TopicDefinition>
+
+export type TopicName = keyof typeof topics
+export type Topic<Name extends TopicName> = (typeof topics)[Name]

@@ -1,0 +1,130 @@
+import { DENIED_WHILE_UNVERIFIED } from '../access/permissions.ts'
+import { type OperationDefinition, UPGRADE } from '../definition/operation.ts'
+import { PROVISIONAL_OPERATIONS, pathParameters, pathsOf } from '../operations/table.ts'
+import { ERRORS, type ErrorCode } from '../vocabulary/errors.ts'
+import type { Tier } from '../vocabulary/tiers.ts'
+
+/** Who asks, seen from what the path of the request names. */
+interface Holder {
+  readonly tier: Tier
+  /** Whether the resource that the path names is in its scope. */
+  readonly own: boolean
+  /** `unverified`: of an agent organization that is not verified. `provisional`: a sign-up key that waits for its code. */
+  readonly state?: 'unverified' | 'provisional'
+  /** A registered public key: its requests are signed. */
+  readonly signs?: true
+}
+
+/** The kinds of credential that the route table distinguishes, including none. */
+export const CREDENTIALS = {
+  none: undefined,
+  organization: { tier: 'organization', own: true },
+  pod: { tier: 'pod', own: true },
+  inbox: { tier: 'inbox', own: true },
+  'foreign organization': { tier: 'organization', own: false },
+  'foreign pod': { tier: 'pod', own: false },
+  'foreign inbox': { tier: 'inbox', own: false },
+  'unverified organization': { tier: 'organization', own: true, state: 'unverified' },
+  'public key': { tier: 'organization', own: true, signs: true },
+  'provisional key': { tier: 'organization', own: true, state: 'provisional' },
+} as const satisfies Record<string, Holder | undefined>
+
+export type Credential = keyof typeof CREDENTIALS
+
+/** What a right request is answered: its success, or the refusal. */
+export interface Access {
+  readonly status: number
+  /** Absent on success, and on a refused stream handshake, which has the infrastructure's form. */
+  readonly code?: ErrorCode
+  /** On 404: what the message says is not found, the first segment that the credential cannot reach (identity 1.6). */
+  readonly missing?: string
+}
+
+/** What a path parameter names, in the words of a 404. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  api_key_id: 'API key',
+  attachment_id: 'Attachment',
+  inbox_id: 'Inbox',
+  message_id: 'Message',
+  pod_id: 'Pod',
+  thread_id: 'Thread',
+  webhook_id: 'Webhook',
+}
+
+const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
+const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
+/** An unverified organization has only the inbox that sign-up created (identity 5.4). */
+const EXHAUSTED_WHILE_UNVERIFIED = 'inbox_create'
+
+/**
+ * The route table as a function (identity 4.2, 4.3, 5.4): the answer to a request with valid values under a prefix. It
+ * states what is promised, by the columns of the table of operations, and not how the gateway decides: the test that
+ * tries every combination on a running system compares two independent answers.
+ * @param permitted whether the credential has the operation's permission: see `demandedPermission`.
+ */
+export function accessOf(
+  operation: OperationDefinition,
+  prefix: Tier,
+  credential: Credential,
+  permitted: boolean,
+): Access {
+  const code = operation.authentication === 'none' ? undefined : refusalOf(operation, prefix, credential, permitted)
+  if (code === undefined) return { status: operation.status }
+  if (operation.response === UPGRADE) return { status: 403 }
+  const { status } = ERRORS[code]
+  return code === 'not_found' ? { status, code, missing: resourcesOf(operation, prefix)[0] ?? '' } : { status, code }
+}
+
+/** What an operation demands of a credential (identity 4.1); of a public key it may be something else. */
+export function demandedPermission(
+  operation: OperationDefinition,
+  credential: Credential,
+): OperationDefinition['permission'] {
+  const holder: Holder | undefined = CREDENTIALS[credential]
+  return (holder?.signs && operation.signedPermission) || operation.permission
+}
+
+/**
+ * The answer to a credential that reaches everything, below a parent that exists and does not hold what the rest of the
+ * path names (identity 4.2). `undefined`: the path names nothing below its prefix.
+ */
+export function accessBelowWrongParent(operation: OperationDefinition, prefix: Tier): Access | undefined {
+  const [missing] = prefix === 'organization' ? [] : resourcesOf(operation, 'organization')
+  if (missing === undefined) return undefined
+  return { status: ERRORS.not_found.status, code: 'not_found', missing }
+}
+
+/** The first check that refuses (identity 1.11, steps 2 to 6); `undefined`: none does. */
+function refusalOf(
+  operation: OperationDefinition,
+  prefix: Tier,
+  credential: Credential,
+  permitted: boolean,
+): ErrorCode | undefined {
+  const holder: Holder | undefined = CREDENTIALS[credential]
+  if (holder === undefined) return 'missing_authorization'
+  // A handshake carries a bearer key or nothing that counts.
+  if (holder.signs && operation.response === UPGRADE) return 'missing_authorization'
+  if (holder.state === 'provisional') return provisional.has(operation.id) ? undefined : 'missing_permission'
+  if (holder.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) return 'forbidden'
+  if (!operation.tiers.includes(holder.tier) || !holds(operation, holder, permitted)) return 'missing_permission'
+  if (!holder.own && resourcesOf(operation, prefix).length > 0) return 'not_found'
+  const exhausted = holder.state === 'unverified' && operation.permission === EXHAUSTED_WHILE_UNVERIFIED
+  return exhausted ? 'limit_exceeded' : undefined
+}
+
+function holds({ permission }: OperationDefinition, { state }: Holder, permitted: boolean): boolean {
+  if (permission === 'any' || permission === 'organization_read') return true
+  if (permission === 'agent_verify') return state === 'unverified'
+  return permitted && !(state === 'unverified' && denied.has(permission))
+}
+
+/** What the path names below a prefix, in its order. */
+function resourcesOf(operation: OperationDefinition, prefix: Tier): string[] {
+  const path = pathsOf(operation).find(({ tier }) => tier === prefix)?.path ?? operation.path
+  return pathParameters(path).map((name) => {
+    const resource = RESOURCES[name]
+    if (resource === undefined) throw new Error(`say in access.ts what {${name}} of ${operation.id} names`)
+    return resource
+  })
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { BASE, define, group, idParam, VOID } from '../../definition/define.ts'
+import { PAGE } from '../../resources/page.ts'
+import { createdWebhook, webhook } from '../../resources/webhook.ts'
+import { eventTypeList, filterIds } from '../../schemas/event-filter.ts'
+import { headerMap } from '../../schemas/header-map.ts'
+import { orderedPageQuery } from '../../schemas/query.ts'
+import { clientId, isHttpUrl } from '../../schemas/text.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
+import { TIERS } from '../../vocabulary/tiers.ts'
+
+/** Names that would break the signature or the framing of a delivery (events 7.3). */
+const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i
+
+const headers = headerMap({
+  name: /^[\w!#$%&'*+.^`|~-]+$/,
+  nameLength: 256,
+  // RFC 9110 5.5: a value travels as it is, without an encoding for other characters.
+  value: /^[ -~\u0080-\u00ff]*$/,
+  min: 1,
+  max: LIMITS.webhook.headers,
+  bytes: LIMITS.webhook.headerBytes,
+  refuse: (name) => (RESERVED_HEADER.test(name) ? 'This header is set by the service' : undefined),
+})
+
+const url = z
+  .string()
+  .max(LIMITS.webhook.url, { abort: true })
+  .refine(isWebhookUrl, { error: 'Must be an absolute https URL without user info and fragment' })
+  .meta({ description: 'https; the service refuses http unless the installation admits it.' })
+
+/** The form of a webhook URL. Whether plain `http` is admitted is a switch of the installation, so its service decides. */
+function isWebhookUrl(text: string): boolean {
+  const parsed = URL.parse(text)
+  return isHttpUrl(text) && parsed?.username === '' && parsed.password === '' && !text.includes('#')
+}
+
+const params = z.object({ webhook_id: idParam })
+
+const WEBHOOK = { service: 'webhooks-dispatcher', prefixes: TIERS, tiers: TIERS } as const
+
+/**
+ * Webhooks (events 7). Which filters a route accepts depends on its prefix: the service refuses those that it fixes.
+ */
+export const webhookOperations = group({
+  'webhooks.create': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.create',
+    method: 'POST',
+    path: '/webhooks',
+    permission: 'webhook_create',
+    alsoNeeds: ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'],
+    summary: 'Create a webhook; restricted event types need their permission',
+    errors: ['not_found', 'forbidden', 'limit_exceeded', 'conflict'],
+    body: z.object({
+      url,
+      event_types: eventTypeList.refine((types) => types.length > 0, { error: 'Must name at least one event type' }),
+      client_id: clientId.optional(),
+      inbox_ids: filterIds.optional(),
+      pod_ids: filterIds.optional(),
+      headers: headers.optional(),
+    }),
+    response: createdWebhook,
+  }),
+  'webhooks.list': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.list',
+    method: 'GET',
+    path: '/webhooks',
+    permission: 'webhook_read',
+    summary: 'List webhooks of the scope and below it, newest first',
+    query: z.object(orderedPageQuery),
+    response: z.object({ ...PAGE, webhooks: z.array(webhook) }),
+  }),
+  'webhooks.get': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.get',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}',
+    permission: 'webhook_read',
+    summary: 'Get a webhook by id or client_id',
+    params,
+    response: webhook,
+  }),
+  'webhooks.delete': define({
+    ...BASE,
+    ...WEBHOOK,
+    ...VOID,
+    id: 'webhooks.delete',
+    method: 'DELETE',
+    path: '/webhooks/{webhook_id}',
+    permission: 'webhook_delete',
+    summary: 'Delete a webhook; pending retries are dropped',
+    params,
+  }),
+})

@@ -1,0 +1,29 @@
+import type { z } from 'zod'
+import { labelFilter } from '../../schemas/labels.ts'
+import { FILTERED_LIMIT_MESSAGE, pageToken, queryBoolean, queryDateTime, queryInteger } from '../../schemas/query.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
+
+/** Query that message and thread lists share (mail 1, 4.4, 6.1). */
+export const mailListQuery = {
+  limit: queryInteger({ min: 1, max: LIMITS.page.maxMail }).optional(),
+  page_token: pageToken.optional(),
+  ascending: queryBoolean.optional(),
+  before: queryDateTime.optional(),
+  after: queryDateTime.optional(),
+  labels: labelFilter.optional(),
+  include_spam: queryBoolean.optional(),
+  include_blocked: queryBoolean.optional(),
+  include_unauthenticated: queryBoolean.optional(),
+  include_trash: queryBoolean.optional(),
+}
+
+/** A list with a content filter refuses a `limit` above the cap, where one without clamps it (mail 1). */
+export function capWhenFiltered<Query extends { limit?: number | undefined }>(
+  query: Query,
+  filters: readonly (keyof Query)[],
+  context: z.RefinementCtx,
+): void {
+  if (query.limit === undefined || query.limit <= LIMITS.page.max) return
+  if (filters.every((name) => query[name] === undefined)) return
+  context.addIssue({ code: 'custom', path: ['limit'], message: FILTERED_LIMIT_MESSAGE })
+}

@@ -1,0 +1,3 @@
+export * from './body-bound.ts'
+export * from './structure.ts'
+export * from './validate.ts'

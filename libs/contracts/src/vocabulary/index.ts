@@ -1,0 +1,7 @@
+export * from './errors.ts'
+export * from './ids.ts'
+export * from './labels.ts'
+export * from './limits.ts'
+export * from './services.ts'
+export * from './tiers.ts'
+export * from './version.ts'
