@@ -8,7 +8,7 @@ const SERVICES = readdirSync(path.join(root, 'services')).map((name) => path.joi
 /** Programs whose paths are composed by the modules that start them. */
 const STARTED: Readonly<Record<string, readonly string[]>> = {
   'test-e2e/stack/service-process.ts': SERVICES.map((service) => path.join(service, 'src/main.ts')),
-  'libs/testkit/src/gateway-host.ts': [path.join(root, 'services/gateway/src/main.ts')],
+  'libs/testkit/src/services/gateway-host.ts': [path.join(root, 'services/gateway/src/main.ts')],
 }
 /** A module that is named in quotes runs as a process or in a thread. */
 const NAMED_MODULE = /'((?:[\w-]+\/|\.\.?\/)*[\w-]+\.ts)'/g

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientOptions, WebSocket } from 'ws'
-import { type WaitOptions, waitFor } from './wait-for.ts'
+import { type WaitOptions, waitFor } from '../timing/wait-for.ts'
 
 /** One frame of the server, parsed. */
 export type Frame = Readonly<Record<string, unknown>>

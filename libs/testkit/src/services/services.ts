@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { createLogger, type Logger, type Service } from '@restante/service'
-import { waitFor } from './wait-for.ts'
+import { waitFor } from '../timing/wait-for.ts'
 
 /**
  * Starts a service inside the process of the test and resolves when it is ready. `LOG_LEVEL` turns its log on.

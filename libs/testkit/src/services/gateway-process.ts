@@ -4,15 +4,15 @@ import path from 'node:path'
 import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts'
 import { ServiceClient, serviceCommand } from '@restante/service'
 import { z } from 'zod'
-import { createDatabase } from './database.ts'
-import { engines } from './engines.ts'
+import { createDatabase } from '../engines/database.ts'
+import { engines } from '../engines/engines.ts'
+import type { TestRedis } from '../engines/redis.ts'
+import type { TestTopics } from '../engines/topics.ts'
+import { waitFor } from '../timing/wait-for.ts'
 import type { InboxScope } from './events.ts'
-import type { TestRedis } from './redis.ts'
 import { freePort } from './services.ts'
-import type { TestTopics } from './topics.ts'
-import { waitFor } from './wait-for.ts'
 
-const GATEWAY = path.resolve(import.meta.dirname, '../../../services/gateway')
+const GATEWAY = path.resolve(import.meta.dirname, '../../../../services/gateway')
 
 /** Keys that the gateway of a suite shares with each other service. */
 export const GATEWAY_KEYS = {

@@ -1,6 +1,6 @@
 import type { Kafka } from '@restante/messaging'
+import { type WaitOptions, waitFor } from '../timing/wait-for.ts'
 import { randomName } from './random.ts'
-import { type WaitOptions, waitFor } from './wait-for.ts'
 
 /** One record as any Kafka client sees it. */
 export interface CollectedRecord {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { waitFor } from './wait-for.ts'
+import { waitFor } from '../timing/wait-for.ts'
 
 /** Duration of a request, in milliseconds, after which its caller must be looked up again. */
 const OUT_OF_DATE_MS = 1_100

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { Webhook } from 'svix'
-import { type WaitOptions, waitFor } from './wait-for.ts'
+import { type WaitOptions, waitFor } from '../timing/wait-for.ts'
 
 export interface WebhookRequest {
   readonly path: string
