@@ -6,6 +6,15 @@ const libs = ['contracts', 'service', 'messaging', 'jobs', 'mime', 'blobs', 'kit
 
 const folderOf = (lib) => `^libs/${lib}/`
 
+const escaped = (text) => text.replaceAll('.', '\\.')
+
+/** The files that the `exports` of the libs' package.json name. */
+const entries = libs.flatMap((lib) =>
+  Object.values(require(`./libs/${lib}/package.json`).exports).map(
+    (file) => `${folderOf(lib)}${escaped(file.slice(2))}$`,
+  ),
+)
+
 const libRules = libs.map((lib, index) => ({
   name: `lib-order-${lib}`,
   comment: `${lib} imports only: ${libs.slice(0, index).join(', ') || 'no package of ours'}.`,
@@ -70,10 +79,10 @@ module.exports = {
     },
     {
       name: 'front-door',
-      comment: 'A package is imported through its index, so that its inside can change.',
+      comment: 'A package is imported through an entry that its package.json exports, so that its inside can change.',
       severity: 'error',
       from: { path: '^((?:libs|services|deploy)/[^/]+|test-e2e|tools)/' },
-      to: { path: '^libs/', pathNot: ['^$1/', '^libs/[^/]+/src/(index|orm|statements|machine-load|testing)\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^$1/', ...entries] },
     },
     {
       name: 'testing-for-tests',

@@ -42,9 +42,9 @@ describe('import rules', () => {
 
   it('let a service import libs, and a lib the libs before it', async () => {
     const files = {
-      'libs/contracts/src/index.ts': promise,
-      'libs/service/src/index.ts': `export { promise } from '../../contracts/src/index.ts'\n`,
-      'services/gateway/src/main.ts': `import { promise } from '../../../libs/service/src/index.ts'\nvoid promise\n`,
+      'libs/contracts/src/events/index.ts': promise,
+      'libs/service/src/http/index.ts': `export { promise } from '../../../contracts/src/events/index.ts'\n`,
+      'services/gateway/src/main.ts': `import { promise } from '../../../libs/service/src/http/index.ts'\nvoid promise\n`,
     }
     expect(await brokenRules(files)).toEqual([])
   })
@@ -83,7 +83,7 @@ describe('import rules', () => {
       },
     ],
     [
-      'a lib that is imported past its index',
+      'a lib that is imported past its entries',
       'front-door',
       {
         'libs/mime/src/inside.ts': promise,
