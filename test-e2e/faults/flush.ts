@@ -1,7 +1,7 @@
 import { waitFor } from '@restante/testkit'
 import { Redis } from 'ioredis'
 import { letTimePass } from '../support/time.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './harness/installation.ts'
 
 const MAILS = 60
 const RATE = 50

@@ -1,7 +1,7 @@
 import { byLength, type StreamClient, waitFor } from '@restante/testkit'
 import { atRate } from '../support/open-loop.ts'
 import { openStream } from '../support/streams.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './harness/installation.ts'
 
 const STREAMS = 60
 /** Requests per second, reads and writes, answered by the gateway itself and by the services behind it. */

@@ -1,7 +1,7 @@
 import { SERVICES, type ServiceName } from '@restante/contracts'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { byLength, waitFor } from '@restante/testkit'
-import type { Installation } from './installation.ts'
+import type { Installation } from './harness/installation.ts'
 import { shuffled } from './shuffled.ts'
 
 const MAILS = byLength({ short: 450, long: 2_000 })

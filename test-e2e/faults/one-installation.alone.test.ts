@@ -1,5 +1,5 @@
 import { describeFlush } from './flush.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
 import { describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { byLength, SmtpSession, waitFor } from '@restante/testkit'
-import type { Correspondent } from './correspondent.ts'
-import { storedIn } from './counts.ts'
-import type { Installation } from './installation.ts'
+import type { Correspondent } from './harness/correspondent.ts'
+import { storedIn } from './harness/counts.ts'
+import type { Installation } from './harness/installation.ts'
 
 /** Longer than clients and pools wait for a connection. */
 const OUTAGE_MS = byLength({ short: 12_000, long: 60_000 })

@@ -1,6 +1,6 @@
 import { SERVICES } from '@restante/contracts'
 import { byLength, waitFor } from '@restante/testkit'
-import type { Installation } from './installation.ts'
+import type { Installation } from './harness/installation.ts'
 
 const RATE = 20
 /** In each round one process of each service is restarted. */

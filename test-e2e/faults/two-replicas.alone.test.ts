@@ -1,5 +1,5 @@
 import { describeGatewayRestarts, GRACE_MS } from './gateways.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './installation.ts'
+import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
 import { describeReplicaRestarts } from './replicas.ts'
 
 const environment = { SHUTDOWN_GRACE: `${GRACE_MS / 1_000}s` }

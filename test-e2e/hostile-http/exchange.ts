@@ -1,6 +1,6 @@
 import { type Agent, request as open } from 'node:http'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import type { HttpRequest } from './make-request.ts'
+import type { HttpRequest } from './requests/make-request.ts'
 
 /** A complete response. */
 export interface HttpAnswer {

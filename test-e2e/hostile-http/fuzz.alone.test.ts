@@ -4,9 +4,9 @@ import { Api } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
-import { readApiDocument } from './api-document.ts'
 import { type Findings, fuzz } from './fuzzer.ts'
-import { KnownThings } from './known-things.ts'
+import { readApiDocument } from './requests/api-document.ts'
+import { KnownThings } from './requests/known-things.ts'
 
 const SEED = 20_261_001
 const REQUESTS = byLength({ short: 2_500, long: 10_000 })

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
-import type { ApiDocument, Route } from './api-document.ts'
-import { Draw } from './draw.ts'
 import { asCurl, exchange, type HttpAnswer } from './exchange.ts'
 import { faultOf } from './judge.ts'
-import type { KnownThings } from './known-things.ts'
-import { type HttpRequest, makeRequest } from './make-request.ts'
+import type { ApiDocument, Route } from './requests/api-document.ts'
+import { Draw } from './requests/draw.ts'
+import type { KnownThings } from './requests/known-things.ts'
+import { type HttpRequest, makeRequest } from './requests/make-request.ts'
 
 export interface FuzzOptions {
   readonly origin: string

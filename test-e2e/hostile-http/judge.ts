@@ -10,7 +10,7 @@ import {
 } from '@restante/contracts'
 import { z } from 'zod'
 import type { HttpAnswer } from './exchange.ts'
-import type { HttpRequest } from './make-request.ts'
+import type { HttpRequest } from './requests/make-request.ts'
 
 /** Internal details: stacks, files, statements, names of components, texts of engines and parsers. */
 const INTERNALS =

@@ -3,15 +3,18 @@
  * beside others on two cores are named too: a slower machine must not fail the run.
  */
 export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
-  ['test-e2e/own-system.e2e.test.ts', 'starts a whole system, fills it with the largest mails and kills each service'],
+  [
+    'test-e2e/own-system/own-system.e2e.test.ts',
+    'starts a whole system, fills it with the largest mails and kills each service',
+  ],
   ['test-e2e/faults/one-installation.alone.test.ts', 'starts engines and a system, and waits out three outages'],
   [
     'test-e2e/faults/two-replicas.alone.test.ts',
     'starts two processes of each service and drains each for its full time',
   ],
-  ['test-e2e/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
+  ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
-  ['test-e2e/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
+  ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/slow-peers.e2e.test.ts', 'waits for the timeouts that end slow connections'],
   ['services/mail-ingest/test/slow-mail.test.ts', 'reads mails that use up the whole time of each attempt'],
   ['services/mail-ingest/test/hostile/process.test.ts', 'sends floods and the largest mails to a process of its own'],
@@ -28,6 +31,6 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['services/gateway/test/agents.test.ts', 'walks through every answer of sign-up and verification'],
   ['services/gateway/test/agents-parallel.test.ts', 'signs up and verifies hundreds of agents at once'],
   ['services/websocket-fanout/test/lifetime.test.ts', 'waits for the timeouts that end silent streams'],
-  ['libs/mime/test/hostile.test.ts', 'reads hostile mails, cut off at every length'],
+  ['libs/mime/test/hostile/hostile.test.ts', 'reads hostile mails, cut off at every length'],
   ['tools/test/migrations.test.ts', 'migrates every service into a database of its own'],
 ])

@@ -1,10 +1,10 @@
 import { waitFor } from '@restante/testkit'
-import { Api } from './support/api.ts'
-import { arrival, codeFor, mailTo } from './support/mail.ts'
-import { secretOf } from './support/sdk.ts'
-import { useSystem } from './support/suite.ts'
-import { clientOf, newUsername } from './support/tenants.ts'
-import { letCodesBeMailed } from './support/time.ts'
+import { Api } from '../support/api.ts'
+import { arrival, codeFor, mailTo } from '../support/mail.ts'
+import { secretOf } from '../support/sdk.ts'
+import { useSystem } from '../support/suite.ts'
+import { clientOf, newUsername } from '../support/tenants.ts'
+import { letCodesBeMailed } from '../support/time.ts'
 
 describe('an agent that signs up', () => {
   const system = useSystem()

@@ -1,10 +1,10 @@
 import { type StreamClient, waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
-import { arrival, inboxWithMail } from './support/mail.ts'
-import { deliveryReport } from './support/reports.ts'
-import { openStream } from './support/streams.ts'
-import { useSystem } from './support/suite.ts'
-import { createTenant, newUsername, operate } from './support/tenants.ts'
+import { arrival, inboxWithMail } from '../support/mail.ts'
+import { deliveryReport } from '../support/reports.ts'
+import { openStream } from '../support/streams.ts'
+import { useSystem } from '../support/suite.ts'
+import { createTenant, newUsername, operate } from '../support/tenants.ts'
 
 describe('outgoing mail', () => {
   const system = useSystem()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer } from '../support/api.ts'
-import type { Tenant } from '../support/tenants.ts'
+import type { Answer } from '../../support/api.ts'
+import type { Tenant } from '../../support/tenants.ts'
 
 /** A reply that was answered with 2xx. */
 export interface Reply {

@@ -1,6 +1,6 @@
-import { inboxWithMail } from './support/mail.ts'
-import { registerKey } from './support/signed.ts'
-import { useSystem } from './support/suite.ts'
+import { inboxWithMail } from '../support/mail.ts'
+import { registerKey } from '../support/signed.ts'
+import { useSystem } from '../support/suite.ts'
 
 describe('public keys', () => {
   const system = useSystem()

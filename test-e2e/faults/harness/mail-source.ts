@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport, type Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool'
-import type { Endpoints } from '../stack/endpoints.ts'
-import { atRate } from '../support/open-loop.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
+import { atRate } from '../../support/open-loop.ts'
 
 export interface MailSourceOptions {
   readonly endpoints: Endpoints

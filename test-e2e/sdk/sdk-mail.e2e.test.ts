@@ -1,8 +1,8 @@
 import { waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
-import { inboxWithMail } from './support/mail.ts'
-import { useSystem } from './support/suite.ts'
-import { newUsername } from './support/tenants.ts'
+import { inboxWithMail } from '../support/mail.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
 
 describe('mail by the public client', () => {
   const system = useSystem()

@@ -1,7 +1,7 @@
 import { topics } from '@restante/contracts'
 import type { Kafka } from '@restante/messaging'
 import { collectTopic, verifyWebhook, type WebhookReceiver, waitFor } from '@restante/testkit'
-import type { Tenant } from '../support/tenants.ts'
+import type { Tenant } from '../../support/tenants.ts'
 
 /** Message-IDs of an inbox in the order of its list, newest first; a message that is stored twice is listed twice. */
 export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[]> {

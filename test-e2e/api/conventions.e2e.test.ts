@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { LIMITS, type OperationDefinition, operations, PREFIX, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
-import type { Answer } from './support/api.ts'
-import { mailTo } from './support/mail.ts'
-import { createOrganization, pathTo, type TestOrganization } from './support/organizations.ts'
-import { rightCall } from './support/right-calls.ts'
-import { useSystem } from './support/suite.ts'
+import type { Answer } from '../support/api.ts'
+import { mailTo } from '../support/mail.ts'
+import { createOrganization, pathTo, type TestOrganization } from '../support/organizations.ts'
+import { rightCall } from '../support/right-calls.ts'
+import { useSystem } from '../support/suite.ts'
 
 /** Every operation that answers a request, under each of its prefixes. */
 const routes = Object.values<OperationDefinition>(operations)

@@ -1,9 +1,9 @@
 import { verifyWebhook, WebhookReceiver, type WebhookRequest, waitFor } from '@restante/testkit'
-import { Api } from './support/api.ts'
-import { mailTo, SPAM_TEXT } from './support/mail.ts'
-import { secretOf } from './support/sdk.ts'
-import { useSystem } from './support/suite.ts'
-import { letTimePass } from './support/time.ts'
+import { Api } from '../support/api.ts'
+import { mailTo, SPAM_TEXT } from '../support/mail.ts'
+import { secretOf } from '../support/sdk.ts'
+import { useSystem } from '../support/suite.ts'
+import { letTimePass } from '../support/time.ts'
 
 describe('webhooks', () => {
   const system = useSystem()

@@ -1,10 +1,10 @@
 import { WebhookReceiver, waitFor } from '@restante/testkit'
-import { Api } from './support/api.ts'
-import { codeFor, mailTo } from './support/mail.ts'
-import { openStream } from './support/streams.ts'
-import { useSystem } from './support/suite.ts'
-import { clientOf, newUsername } from './support/tenants.ts'
-import { letCodesBeMailed } from './support/time.ts'
+import { Api } from '../support/api.ts'
+import { codeFor, mailTo } from '../support/mail.ts'
+import { openStream } from '../support/streams.ts'
+import { useSystem } from '../support/suite.ts'
+import { clientOf, newUsername } from '../support/tenants.ts'
+import { letCodesBeMailed } from '../support/time.ts'
 
 describe('a third party who signed up first in the name of a human', () => {
   const system = useSystem()

@@ -1,7 +1,7 @@
 import { AgentMail, AgentMailClient, AgentMailError } from 'agentmail'
-import { secretOf } from './support/sdk.ts'
-import { useSystem } from './support/suite.ts'
-import { clientOf, newUsername } from './support/tenants.ts'
+import { secretOf } from '../support/sdk.ts'
+import { useSystem } from '../support/suite.ts'
+import { clientOf, newUsername } from '../support/tenants.ts'
 
 describe('the public client', () => {
   const system = useSystem()

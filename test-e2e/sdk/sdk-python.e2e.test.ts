@@ -1,11 +1,11 @@
 import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts'
 import { Router } from '@restante/service'
-import { missingPython, pythonEnvironment } from './python/environment.ts'
-import { type Answers, runPython } from './python/program.ts'
-import { codeFor, mailTo, SPAM_TEXT } from './support/mail.ts'
-import { describeWith } from './support/programs.ts'
-import { useSystem } from './support/suite.ts'
-import { newUsername } from './support/tenants.ts'
+import { missingPython, pythonEnvironment } from '../python/environment.ts'
+import { type Answers, runPython } from '../python/program.ts'
+import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
+import { describeWith } from '../support/programs.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
 
 /** The first run on a machine installs the packages. */
 const INSTALL_TIMEOUT = 180_000

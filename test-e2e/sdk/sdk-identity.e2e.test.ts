@@ -1,9 +1,9 @@
 import { isOperationId } from '@restante/contracts'
 import { AgentMailClient } from 'agentmail'
-import { codeFor, mailTo } from './support/mail.ts'
-import { secretOf } from './support/sdk.ts'
-import { useSystem } from './support/suite.ts'
-import { clientOf, newUsername } from './support/tenants.ts'
+import { codeFor, mailTo } from '../support/mail.ts'
+import { secretOf } from '../support/sdk.ts'
+import { useSystem } from '../support/suite.ts'
+import { clientOf, newUsername } from '../support/tenants.ts'
 
 /** Resources of the client that concern identity. */
 const resourcesOf = (client: AgentMailClient): Readonly<Record<string, object>> => ({

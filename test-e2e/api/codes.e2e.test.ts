@@ -1,9 +1,9 @@
 import path from 'node:path'
-import { findTraces } from './deletion/traces.ts'
-import { Api } from './support/api.ts'
-import { codeFor } from './support/mail.ts'
-import { useSystem } from './support/suite.ts'
-import { newUsername } from './support/tenants.ts'
+import { findTraces } from '../deletion/traces.ts'
+import { Api } from '../support/api.ts'
+import { codeFor } from '../support/mail.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
 
 describe('a verification code', () => {
   const system = useSystem()

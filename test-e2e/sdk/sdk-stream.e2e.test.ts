@@ -1,9 +1,9 @@
 import { waitFor } from '@restante/testkit'
 import type { AgentMail } from 'agentmail'
-import { mailTo, SPAM_TEXT } from './support/mail.ts'
-import { secretOf } from './support/sdk.ts'
-import { useSystem } from './support/suite.ts'
-import { clientOf, newUsername } from './support/tenants.ts'
+import { mailTo, SPAM_TEXT } from '../support/mail.ts'
+import { secretOf } from '../support/sdk.ts'
+import { useSystem } from '../support/suite.ts'
+import { clientOf, newUsername } from '../support/tenants.ts'
 
 /** A value that the socket of the client passes to its listeners. */
 type Frame =

@@ -18,7 +18,7 @@ import {
   demandedPermission,
 } from '@restante/contracts/testing'
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
-import { type Answer, Api } from './support/api.ts'
+import { type Answer, Api } from '../support/api.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
@@ -26,9 +26,9 @@ import {
   type Names,
   pathTo,
   type TestOrganization,
-} from './support/organizations.ts'
-import { rightCall } from './support/right-calls.ts'
-import { useSystem } from './support/suite.ts'
+} from '../support/organizations.ts'
+import { rightCall } from '../support/right-calls.ts'
+import { useSystem } from '../support/suite.ts'
 
 /** Every operation under each of its prefixes. */
 const routes = Object.values<OperationDefinition>(operations).flatMap((operation) =>

@@ -10,8 +10,8 @@ import { listens } from '@restante/local/processes.ts'
 import { readSettings, type Settings } from '@restante/local/settings.ts'
 import { prepareTopics } from '@restante/local/topics.ts'
 import { waitFor } from '@restante/testkit'
-import { byService } from '../stack/by-service.ts'
-import type { Resources } from '../stack/resources.ts'
+import { byService } from '../../stack/by-service.ts'
+import type { Resources } from '../../stack/resources.ts'
 
 /** PostgreSQL, Redis and Kafka of one test file, which may kill them. */
 export class OwnEngines {

@@ -1,14 +1,14 @@
 import path from 'node:path'
 import { WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import { seedInbox } from './deletion/seeded-inbox.ts'
-import { findTraces, type Markers, type Trace } from './deletion/traces.ts'
-import { leftBehind, notIn, OF_A_POD, OF_AN_ORGANIZATION } from './deletion/what-stays.ts'
-import { currentRun } from './stack/run.ts'
-import { mailTo } from './support/mail.ts'
-import { openStream } from './support/streams.ts'
-import { useSystem } from './support/suite.ts'
-import { createTenant, newUsername, operate } from './support/tenants.ts'
+import { currentRun } from '../stack/run.ts'
+import { mailTo } from '../support/mail.ts'
+import { openStream } from '../support/streams.ts'
+import { useSystem } from '../support/suite.ts'
+import { createTenant, newUsername, operate } from '../support/tenants.ts'
+import { seedInbox } from './seeded-inbox.ts'
+import { findTraces, type Markers, type Trace } from './traces.ts'
+import { leftBehind, notIn, OF_A_POD, OF_AN_ORGANIZATION } from './what-stays.ts'
 
 const blobs = path.join(currentRun().folder, 'blobs')
 

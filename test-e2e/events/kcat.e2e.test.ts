@@ -1,10 +1,10 @@
 import { topics } from '@restante/contracts'
 import { engines, waitFor } from '@restante/testkit'
-import { mailTo } from './support/mail.ts'
-import { describeWith, output } from './support/programs.ts'
-import { deliveryReport } from './support/reports.ts'
-import { useSystem } from './support/suite.ts'
-import { newUsername } from './support/tenants.ts'
+import { mailTo } from '../support/mail.ts'
+import { describeWith, output } from '../support/programs.ts'
+import { deliveryReport } from '../support/reports.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
 
 interface Printed {
   readonly headers: ReadonlyMap<string, string>

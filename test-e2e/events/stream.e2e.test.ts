@@ -1,8 +1,8 @@
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
-import { mailTo, SPAM_TEXT } from './support/mail.ts'
-import { secretOf } from './support/sdk.ts'
-import { connectStream, openStream } from './support/streams.ts'
-import { useSystem } from './support/suite.ts'
+import { mailTo, SPAM_TEXT } from '../support/mail.ts'
+import { secretOf } from '../support/sdk.ts'
+import { connectStream, openStream } from '../support/streams.ts'
+import { useSystem } from '../support/suite.ts'
 
 describe('the stream', () => {
   const system = useSystem()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamClient } from '@restante/testkit'
-import type { Endpoints } from '../stack/endpoints.ts'
-import { openStream } from '../support/streams.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
+import { openStream } from '../../support/streams.ts'
 
 const RECONNECT_MS = 300
 

@@ -1,9 +1,9 @@
 import { SmtpSession, sendMail, verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
-import { STRICT_DOMAIN } from './stack/names.ts'
-import { arrival } from './support/mail.ts'
-import { openStream } from './support/streams.ts'
-import { useSystem } from './support/suite.ts'
-import { newUsername } from './support/tenants.ts'
+import { STRICT_DOMAIN } from '../stack/names.ts'
+import { arrival } from '../support/mail.ts'
+import { openStream } from '../support/streams.ts'
+import { useSystem } from '../support/suite.ts'
+import { newUsername } from '../support/tenants.ts'
 
 describe('incoming mail', () => {
   const system = useSystem()
