@@ -41,8 +41,8 @@ describe('the logs of all services', () => {
   async function written(api: Api): Promise<void> {
     const id = word()
     await api.get('/v0/threads', { headers: { 'x-request-id': id } })
-    const told = async () => (await logs()).filter(({ text }) => text.includes(id)).length >= 2
-    await waitFor(told, { what: 'the last request in the logs of the gateway and of the service behind it' })
+    const logged = async () => (await logs()).filter(({ text }) => text.includes(id)).length >= 2
+    await waitFor(logged, { what: 'the last request in the logs of the gateway and of the service behind it' })
   }
 
   it('contain no key, however it was sent', async () => {

@@ -20,7 +20,7 @@ describe('webhooks', () => {
 
   const send = async (inboxId: string, text = 'Text') => (await mailTo(system, inboxId, { text })).messageId
   const about = (messageId: string) => receiver.requests.filter(({ body }) => body.includes(JSON.stringify(messageId)))
-  const told = (messageId: string, count = 1) =>
+  const delivered = (messageId: string, count = 1) =>
     waitFor(() => about(messageId).length >= count && about(messageId), {
       what: `${count} requests about ${messageId}`,
     })
@@ -29,7 +29,7 @@ describe('webhooks', () => {
   it('are signed so that independent libraries verify them, under both names', async () => {
     const inboxId = await newInbox()
     const { secret } = await hook({ inboxIds: [inboxId], headers: { 'X-Token': 'mine' } })
-    const [request] = await told(await send(inboxId))
+    const [request] = await delivered(await send(inboxId))
     if (!request) throw new Error('no request')
     expect(verifyWebhook(secret, request)).toMatchObject({ type: 'event', event_type: 'message.received' })
     const { headers } = request
@@ -44,9 +44,9 @@ describe('webhooks', () => {
     const { secret } = await hook({ inboxIds: [inboxId] })
     receiver.script(500, 500, 200)
     const messageId = await send(inboxId)
-    await told(messageId)
+    await delivered(messageId)
     const pushed = setInterval(() => void letTimePass(system.endpoints, 'webhooks-dispatcher'), 1_100)
-    const requests = await told(messageId, 3).finally(() => clearInterval(pushed))
+    const requests = await delivered(messageId, 3).finally(() => clearInterval(pushed))
     expect(new Set(svixIds(requests)).size).toBe(1)
     expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     expect(new Set(requests.map(({ headers }) => headers['svix-timestamp'])).size).toBe(3)
@@ -62,9 +62,9 @@ describe('webhooks', () => {
     await hook({ inboxIds: [inboxId] })
     receiver.script({ status: 302, headers: { location: target.url } }, 200)
     const messageId = await send(inboxId)
-    await told(messageId)
+    await delivered(messageId)
     await letTimePass(system.endpoints, 'webhooks-dispatcher')
-    expect(svixIds(await told(messageId, 2))).toHaveLength(2)
+    expect(svixIds(await delivered(messageId, 2))).toHaveLength(2)
     expect(target.requests).toEqual([])
     await target.stop()
   })
@@ -74,7 +74,7 @@ describe('webhooks', () => {
     await hook({ inboxIds: [inboxId], podIds: [system.tenant.id] })
     const first = await send(inboxId)
     const second = await send(inboxId)
-    await told(second)
+    await delivered(second)
     expect(about(first)).toHaveLength(1)
     expect(about(second)).toHaveLength(1)
   })
@@ -84,7 +84,7 @@ describe('webhooks', () => {
     await hook({ inboxIds: [inboxId], eventTypes: ['message.received.spam'] })
     const honest = await send(inboxId)
     const spam = await send(inboxId, SPAM_TEXT)
-    const [request] = await told(spam)
+    const [request] = await delivered(spam)
     expect(request?.body).toContain('"event_type":"message.received.spam"')
     expect(about(honest)).toEqual([])
   })
@@ -94,7 +94,7 @@ describe('webhooks', () => {
     await hook({ inboxIds: [inboxId] })
     const text = 'A line of text.\n'.repeat(4_500)
     const messageId = await send(inboxId, text)
-    const [request] = await told(messageId)
+    const [request] = await delivered(messageId)
     const event = JSON.parse(request?.body ?? '{}')
     expect(event.message).toMatchObject({ message_id: messageId, preview: expect.any(String) })
     for (const name of ['text', 'html', 'extracted_text', 'extracted_html'])
@@ -115,7 +115,7 @@ describe('webhooks', () => {
     expect(await api.post('/v0/webhooks', { ...request, event_types: ['message.received'] })).toMatchObject({
       status: 200,
     })
-    await told(await send(inboxId))
+    await delivered(await send(inboxId))
   })
 
   it('stop with their deletion, and with the deletion of their inbox', async () => {
@@ -132,7 +132,7 @@ describe('webhooks', () => {
     })
     const messageId = await send(kept)
     await hook({ inboxIds: [kept] })
-    await told(await send(kept))
+    await delivered(await send(kept))
     expect(about(messageId)).toEqual([])
   })
 })

@@ -43,14 +43,14 @@ export function describeKills(installationOf: () => Installation): void {
     expect(stream.connections).toBeGreaterThan(1)
     await source.send(100, RATE)
     const late = source.accepted.slice(-100).map(({ id }) => id)
-    await waitFor(() => late.every((id) => installation.toldByStream().has(id)), {
+    await waitFor(() => late.every((id) => installation.eventsOnStream().has(id)), {
       what: 'every event of the last mails',
       timeout: 30_000,
       interval: 200,
     })
     await installation.settle()
-    const webhooks = installation.toldByWebhook()
-    for (const id of late) expect(installation.toldByStream().get(id)).toEqual(webhooks.get(id))
+    const webhooks = installation.eventsInWebhooks()
+    for (const id of late) expect(installation.eventsOnStream().get(id)).toEqual(webhooks.get(id))
   }, 120_000)
 }
 

@@ -64,8 +64,8 @@ export function describeOutages(installationOf: () => Installation): void {
       await installation.engines.restart('kafka')
       await installation.expectEverything()
       // The stream stayed open, so it misses nothing.
-      const told = () => installation.toldByStream()
-      await waitFor(() => source.accepted.every(({ id }) => told().has(id)), {
+      const events = () => installation.eventsOnStream()
+      await waitFor(() => source.accepted.every(({ id }) => events().has(id)), {
         what: 'the stream to catch up',
         timeout: 30_000,
         interval: 200,

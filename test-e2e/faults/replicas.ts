@@ -41,7 +41,7 @@ export function describeReplicaRestarts(installationOf: () => Installation): voi
     // A mail server gets 421 and retries, as SMTP specifies.
     const setbacks = source.accepted.flatMap((mail) => mail.setbacks)
     expect(setbacks.filter((setback) => !/\b4\d\d\b|closed|ECONNRESET/i.test(setback))).toEqual([])
-    expect(installation.toldTwice()).toEqual([])
+    expect(installation.deliveredTwice()).toEqual([])
     expect(installation.arrivedTwice()).toEqual([])
     expect(stream.closes.length).toBeGreaterThan(0)
     expect(new Set(stream.closes)).toEqual(new Set([RESTART]))

@@ -43,7 +43,7 @@ describe('a stream whose client sends', () => {
 
   it.each([
     ['a frame without a mask', Buffer.from([TEXT, 2, 0x7b, 0x7d]), 1002],
-    ['an opcode that nobody knows', frame(0x83, 'x'), 1002],
+    ['an unknown opcode', frame(0x83, 'x'), 1002],
     ['reserved bits', frame(0xf1, 'x'), 1002],
     ['half a ping', frame(0x09, 'x'), 1002],
     ['a ping that is too long', frame(PING, 'x'.repeat(126)), 1002],

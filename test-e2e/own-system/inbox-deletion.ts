@@ -177,19 +177,19 @@ export function describeInboxDeletion(systemOf: () => System): void {
 
   describe('and the new inbox of the same address', () => {
     let stream: Awaited<ReturnType<typeof openStream>>
-    const told: WebhookReceiver = new WebhookReceiver()
+    const newReceiver: WebhookReceiver = new WebhookReceiver()
     beforeAll(async () => {
       expect(await tenant.api.post('/v0/inboxes', { username: inbox.username })).toMatchObject({ status: 200 })
-      await told.start()
+      await newReceiver.start()
       await tenant.client.inboxes.webhooks.create(inbox.inboxId, {
-        url: told.url,
+        url: newReceiver.url,
         eventTypes: ['message.received', 'message.delivered', 'message.sent', 'message.bounced'],
       })
       stream = await openStream(system.endpoints, tenant.key, { inbox_ids: [inbox.inboxId] })
     })
     afterAll(async () => {
       await stream?.close()
-      await told.stop()
+      await newReceiver.stop()
     })
 
     /** The content of the inbox and the events about it. */
@@ -206,7 +206,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
         counts: answers.map(({ body }) => body['count']),
         names: Object.keys(record).sort(),
         events: stream.events.length,
-        requests: told.requests.length,
+        requests: newReceiver.requests.length,
       }
     }
     const NOTHING = {
@@ -232,7 +232,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     it('gets events of its own mail only', async () => {
       const { messageId } = await mailTo({ tenant, peer }, inbox.inboxId)
       await stream.next((event) => JSON.stringify(event).includes(messageId), { what: 'the event of its own mail' })
-      await told.next(({ body }) => body.includes(messageId), { what: 'the same at the webhook' })
+      await newReceiver.next(({ body }) => body.includes(messageId), { what: 'the same at the webhook' })
       expect(await seen()).toMatchObject({ counts: [1, 1, 0, 1], events: 1, requests: 1 })
     })
   })

@@ -51,7 +51,7 @@ export function describeMemory(systemOf: () => System): void {
     Promise.all(Array.from({ length: count }, async () => (await tenant.client.inboxes.create({})).inboxId))
 
   /** Does the work and makes small requests in the meantime. @returns the longest response time, in ms. */
-  async function besides(work: Promise<unknown>): Promise<number> {
+  async function duringRequests(work: Promise<unknown>): Promise<number> {
     const [inboxId = ''] = await newInboxes(1)
     let done = false
     let slowest = 0
@@ -91,7 +91,7 @@ export function describeMemory(systemOf: () => System): void {
       await Promise.all(inboxes.map(send))
       await waitFor(arrived, { what: 'all mails', ...TIMEOUT })
     }
-    await expectBounded(await besides(arriving()))
+    await expectBounded(await duringRequests(arriving()))
 
     const [inboxId = ''] = inboxes
     const [message] = await messages(inboxId)
@@ -99,7 +99,7 @@ export function describeMemory(systemOf: () => System): void {
     const attachmentId = message?.attachments?.[0]?.attachmentId ?? ''
     const { downloadUrl } = await tenant.client.inboxes.messages.getAttachment(inboxId, messageId, attachmentId)
     const downloads = Array.from({ length: DOWNLOADS }, () => sizeOf(downloadUrl))
-    await expectBounded(await besides(Promise.all(downloads)))
+    await expectBounded(await duringRequests(Promise.all(downloads)))
     expect(await Promise.all(downloads)).toEqual(downloads.map(() => FILE_BYTES))
   }, 180_000)
 
@@ -108,7 +108,7 @@ export function describeMemory(systemOf: () => System): void {
     const content = Buffer.alloc((LIMITS.request.mailBody / 4) * 3 - 8 * 1024, 'file').toString('base64')
     const body = JSON.stringify({ to: peer.address(newUsername()), attachments: [{ filename: 'file.bin', content }] })
     const sends = Array.from({ length: REQUESTS }, () => send(inboxId, body))
-    await expectBounded(await besides(Promise.all(sends)))
+    await expectBounded(await duringRequests(Promise.all(sends)))
     expect(await Promise.all(sends)).toEqual(sends.map(() => 200))
   }, 180_000)
 
@@ -121,7 +121,7 @@ export function describeMemory(systemOf: () => System): void {
     const port = typeof address === 'object' ? address?.port : undefined
     const body = JSON.stringify({ to: inboxId, attachments: [{ filename: 'f', url: `http://127.0.0.1:${port}/` }] })
     const sends = Array.from({ length: FETCHES }, () => send(inboxId, body))
-    await expectBounded(await besides(Promise.all(sends)))
+    await expectBounded(await duringRequests(Promise.all(sends)))
     expect(await Promise.all(sends)).toEqual(sends.map(() => 200))
     server.close()
   }, 180_000)

@@ -97,11 +97,11 @@ export function describeRestart(systemOf: () => System): void {
     for (const [index, id] of ids.entries()) if (!accepted.includes(index)) await send(inboxId, id)
     await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails', timeout: 20_000 })
     expect((await messages()).map(({ messageId }) => messageId).sort()).toEqual(ids.toSorted())
-    const told = () => receiver.requests.map((request) => Object(verifyWebhook(secret, request)))
+    const requests = () => receiver.requests.map((request) => Object(verifyWebhook(secret, request)))
     for (const id of ids) {
-      await waitFor(() => eventIdsOf(told(), id).size > 0, { what: `${id} at the webhook` })
+      await waitFor(() => eventIdsOf(requests(), id).size > 0, { what: `${id} at the webhook` })
       await waitFor(() => eventIdsOf(stream.events, id).size > 0, { what: `${id} on the stream` })
-      expect(eventIdsOf(told(), id)).toEqual(eventIdsOf(stream.events, id))
+      expect(eventIdsOf(requests(), id)).toEqual(eventIdsOf(stream.events, id))
       expect(eventIdsOf(stream.events, id).size).toBe(1)
     }
     await stream.close()

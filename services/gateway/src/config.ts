@@ -68,7 +68,7 @@ const variables = z.object({
   FREE_USERNAMES: env
     .list()
     .describe(
-      'Local parts of shared domains that are reserved by default and shall be available; never that of SYSTEM_SENDER',
+      'Local parts of shared domains that are reserved by default and should be available; never that of SYSTEM_SENDER',
     ),
   DEFAULT_DISPLAY_NAME: env
     .string()

@@ -127,8 +127,8 @@ describe('a key that was found', () => {
     try {
       await keys.authenticate(key)
       Date.now = () => now() - 3_600_000
-      const askedAnew = async () => (await keys.authenticate(key)) && questions > 1
-      await waitFor(askedAnew, { what: 'the key to be asked for anew', timeout: 5_000 })
+      const lookedUpAgain = async () => (await keys.authenticate(key)) && questions > 1
+      await waitFor(lookedUpAgain, { what: 'the key to be looked up again', timeout: 5_000 })
     } finally {
       Date.now = now
     }

@@ -22,8 +22,8 @@ export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[
 export type EventIds = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The events in webhook requests, whose signatures are checked. */
-export function toldByWebhook({ requests }: WebhookReceiver, secret: string): EventIds {
-  return toldBy(requests.map((request) => Object(verifyWebhook(secret, request))))
+export function eventsInWebhooks({ requests }: WebhookReceiver, secret: string): EventIds {
+  return eventsIn(requests.map((request) => Object(verifyWebhook(secret, request))))
 }
 
 /** The same by the id of the delivery, by which a receiver detects repetitions. */
@@ -32,7 +32,7 @@ export function deliveryIds({ requests }: WebhookReceiver): EventIds {
 }
 
 /** The events in documents of webhooks and streams. */
-export function toldBy(documents: readonly object[]): EventIds {
+export function eventsIn(documents: readonly object[]): EventIds {
   return collect(documents.map((document) => ({ document, id: String(Object(document)['event_id']) })))
 }
 
@@ -65,9 +65,9 @@ export function repeated(entries: readonly string[]): string[] {
   return entries.filter((entry) => seen.size === seen.add(entry).size)
 }
 
-function collect(told: readonly { readonly document: object; readonly id: string }[]): EventIds {
+function collect(entries: readonly { readonly document: object; readonly id: string }[]): EventIds {
   const found = new Map<string, Set<string>>()
-  for (const { document, id } of told) {
+  for (const { document, id } of entries) {
     if (Object(document)['event_type'] !== 'message.received') continue
     const messageId = String(Object(Object(document)['message'])['message_id'])
     found.set(messageId, (found.get(messageId) ?? new Set()).add(id))

@@ -15,11 +15,11 @@ import {
   deadLetters,
   deliveryIds,
   type EventIds,
+  eventsIn,
+  eventsInWebhooks,
   publishedIn,
   repeated,
   storedIn,
-  toldBy,
-  toldByWebhook,
 } from './counts.ts'
 import { MailSource } from './mail-source.ts'
 import { OwnEngines } from './own-engines.ts'
@@ -133,7 +133,7 @@ export class Installation {
   /** Resolves when everything that was sent so far is fully processed, or when the time limit is reached. */
   async settle(): Promise<void> {
     const wanted = this.source.accepted.length
-    await waitFor(() => this.toldByWebhook().size >= wanted, {
+    await waitFor(() => this.eventsInWebhooks().size >= wanted, {
       what: `${wanted} mails at the webhook`,
       timeout: SETTLE_MS,
       interval: 500,
@@ -158,7 +158,7 @@ export class Installation {
     const stored = (await Promise.all(this.inboxes.map((inbox) => storedIn(this.tenant, inbox)))).flat()
     const present = new Set(stored)
     const events = await publishedIn(this.kafka(), sent.length)
-    const webhooks = this.toldByWebhook()
+    const webhooks = this.eventsInWebhooks()
     return {
       accepted: sent.length,
       stored: present.size,
@@ -166,9 +166,9 @@ export class Installation {
       notStored: sent.map(({ id }) => id).filter((id) => !present.has(id)),
       published: events.size,
       publishedTwice: severalIds(events),
-      told: webhooks.size,
-      toldUnderSeveralIds: severalIds(deliveryIds(this.receiver)),
-      toldOtherwise: [...webhooks].filter(([id, ids]) => !agree(ids, events.get(id))).map(([id]) => id),
+      delivered: webhooks.size,
+      deliveredUnderSeveralIds: severalIds(deliveryIds(this.receiver)),
+      differingIds: [...webhooks].filter(([id, ids]) => !agree(ids, events.get(id))).map(([id]) => id),
       deadLetters: await deadLetters(this.kafka()),
       deaths: this.system.processes().flatMap(({ name, deaths }) => deaths.map((how) => `${name}: ${how}`)),
     }
@@ -183,9 +183,9 @@ export class Installation {
       notStored: [],
       published: mails,
       publishedTwice: [],
-      told: mails,
-      toldUnderSeveralIds: [],
-      toldOtherwise: [],
+      delivered: mails,
+      deliveredUnderSeveralIds: [],
+      differingIds: [],
       deadLetters: 0,
       deaths: [],
     }
@@ -233,7 +233,7 @@ export class Installation {
   }
 
   /** Deliveries that the receiver got again after it had accepted them. */
-  toldTwice(): string[] {
+  deliveredTwice(): string[] {
     return repeated(this.receiver.taken)
   }
 
@@ -242,12 +242,12 @@ export class Installation {
     return repeated(this.peer.server.mails.map(({ parsed }) => parsed.messageId ?? ''))
   }
 
-  toldByWebhook(): EventIds {
-    return toldByWebhook(this.receiver, this.#secret)
+  eventsInWebhooks(): EventIds {
+    return eventsInWebhooks(this.receiver, this.#secret)
   }
 
-  toldByStream(): EventIds {
-    return toldBy(this.stream.events)
+  eventsOnStream(): EventIds {
+    return eventsIn(this.stream.events)
   }
 
   kafka() {
@@ -269,8 +269,8 @@ function agree(some: ReadonlySet<string>, others: ReadonlySet<string> = new Set(
   return [...some].every((id) => others.has(id))
 }
 
-function severalIds(told: EventIds): string[] {
-  return [...told].filter(([, ids]) => ids.size > 1).map(([id]) => id)
+function severalIds(events: EventIds): string[] {
+  return [...events].filter(([, ids]) => ids.size > 1).map(([id]) => id)
 }
 
 /** Engines and services of its own, with the time that they need to start. */

@@ -52,7 +52,7 @@ export const caller = z.object({
   unverified: z.boolean(),
   /**
    * How often the organization had been taken over when the credential was looked up (identity 5.1); absent: never. A
-   * service that has heard of a later take-over refuses to create anything for such a request.
+   * service that has learned of a later take-over refuses to create anything for such a request.
    */
   take_overs: z.int().min(1).optional(),
 })

@@ -37,7 +37,7 @@ const events = {
       sub_type: z.enum(BOUNCE_SUB_TYPES),
       diagnostic,
     }),
-    summary: 'These recipients were refused for good, or retries were used up.',
+    summary: 'These recipients were permanently refused, or retries were used up.',
   },
   'delivery.complained': {
     schema: z.object({ ...delivery, recipients, type: z.string().min(1), sub_type: z.string().min(1) }),

@@ -39,7 +39,7 @@ const events = {
       labels: z.array(z.string()),
       authentication: z.enum(AUTHENTICATION_VERDICTS),
       spam_score: z.number().optional(),
-      parsed: z.boolean().meta({ description: 'False: stored raw after parsing failed for good.' }),
+      parsed: z.boolean().meta({ description: 'False: stored raw because parsing failed permanently.' }),
       attempts: z.int(),
       size: z.int(),
       latency_ms: z.int().meta({ description: 'From acceptance to this commit.' }),

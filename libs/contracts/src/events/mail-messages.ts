@@ -47,7 +47,7 @@ const events = {
       thread_deleted: z.boolean().meta({ description: 'It was the last message of its thread.' }),
       deleted_at: instant,
     }),
-    summary: 'A message was deleted for good.',
+    summary: 'A message was deleted permanently.',
   },
 } as const
 

@@ -70,7 +70,7 @@ export const messageEvents = {
       }),
     }),
     public: true,
-    summary: 'A recipient was refused for good, or retries were used up.',
+    summary: 'A recipient was permanently refused, or retries were used up.',
   },
   'message.complained': {
     schema: z.object({

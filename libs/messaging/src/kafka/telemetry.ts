@@ -15,7 +15,7 @@ export const outboxPublished = new Counter({
 })
 export const outboxRefused = new Counter({
   name: 'restante_outbox_refused_total',
-  help: 'Events rejected by Kafka for good and parked in the outbox',
+  help: 'Events that Kafka rejects permanently, parked in the outbox',
   labelNames: ['topic'],
 })
 export const handled = new Counter({

@@ -19,7 +19,7 @@ export function isTopicFault(error: unknown): boolean {
   return brokerAnswer(error) !== undefined
 }
 
-/** Whether Kafka rejects a record for good. Everything else is retried without limit. */
+/** Whether Kafka rejects a record permanently. Everything else is retried without limit. */
 export function isRefusal(error: unknown): boolean {
   return REFUSALS.has(brokerAnswer(error) ?? '')
 }

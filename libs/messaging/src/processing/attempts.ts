@@ -31,8 +31,8 @@ export type Tried<T> =
   | { readonly done: false; readonly error: unknown; readonly attempt: number }
 
 /**
- * Runs work until it succeeds or is known to fail for good. Infrastructure failures are retried without limit; an
- * invalid record fails for good at once; any other failure does so after the policy's attempts.
+ * Runs work until it succeeds or has failed permanently. Infrastructure failures are retried without limit. An invalid
+ * record fails permanently at once; any other failure is permanent after the attempts of the policy.
  * @throws RevokedError when the partition is revoked first.
  */
 export async function tryWork<T>(

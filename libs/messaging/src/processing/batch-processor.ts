@@ -34,7 +34,7 @@ export class BatchProcessor implements Processor {
     for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
   }
 
-  /** @returns false when the batch as a whole fails for good, so that the event which causes it has to be found. */
+  /** @returns false when the batch as a whole fails permanently, so that the event which causes it must be found. */
   #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {

@@ -122,7 +122,7 @@ update outbox
   })
 })
 
-describe('a record that Kafka refuses for good', () => {
+describe('a record that Kafka rejects permanently', () => {
   const small = { ...letters, name: 'small' } as const satisfies TopicDefinition
   const missing = {
     ...letters,

@@ -53,7 +53,7 @@ function firstText(code: string): string {
     '',
     'An AI agent signed up for an e-mail inbox and named you as its human. If you know this agent, give it the code.',
     `It is valid for ${hours} hours. If you do not know what this is about, do nothing: without the code the agent`,
-    'can write to nobody but you.',
+    'can write only to you.',
     '',
   ].join('\n')
 }
@@ -65,7 +65,7 @@ function textForKey(code: string): string {
     '',
     'An AI agent signed up in your name, and you have an e-mail inbox here already. With this code the agent gets that',
     'inbox with all its mail, and the keys of the agent that has it now end. Give the code only to an agent that you',
-    `yourself have just told to sign up. It is valid for ${hours} hours. If you do not know what this is about, do nothing:`,
+    `yourself have just asked to sign up. It is valid for ${hours} hours. If you do not know what this is about, do nothing:`,
     'without the code nothing changes.',
     '',
   ].join('\n')

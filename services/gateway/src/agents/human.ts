@@ -104,7 +104,7 @@ async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
 function replacementsUsed(): ApiError {
   return new ApiError('limit_exceeded', {
     message: 'Human replacement limit exceeded',
-    fix: 'Attach the human that is attached now, or sign up anew.',
+    fix: 'Attach the same human, or sign up again.',
     details: { resource: 'human', limit: LIMITS.signUp.humanReplacements },
   })
 }

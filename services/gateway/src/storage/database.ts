@@ -25,8 +25,8 @@ export function openDatabase(location: DatabaseLocation): Db {
 const NOW = sql<{ now: Date }>('select now() as now')
 
 /**
- * What time it is for all processes. What is deleted for good because its time is over goes by this: a machine whose clock
- * is ahead would delete it too soon.
+ * The time of the database, which is the same for all processes. Rows that expire are deleted by this clock, because a
+ * machine whose own clock is ahead would delete them too soon.
  */
 export async function sharedTime(db: Queryable): Promise<Date> {
   const [row] = await db.query(NOW)

@@ -42,7 +42,7 @@ describe('counting requests', () => {
 
   const works = (meter: Meter): Promise<true> => meter.working().then(() => true)
 
-  /** Buckets that nobody has used. */
+  /** Unused buckets. */
   function charge(shared: Rate, own?: Rate, group = `${redis.prefix}:{${++names}}`): Charge {
     const bucket = bucketOf('organization', group, shared)
     if (own === undefined) return { shared: bucket }

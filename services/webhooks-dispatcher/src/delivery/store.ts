@@ -168,12 +168,12 @@ const DROPPED_AT_ONCE = 10_000
  * Drops the pending deliveries of a webhook whose row the transaction has locked, documents included. Timers are not
  * cancelled: a timer that finds no delivery ends. Cancelling them all here would wait for attempts that wait for the
  * webhook.
- * @param told called with the ids of the deliveries, in batches.
+ * @param onDropped called with the ids of the deliveries, in batches.
  */
 export async function dropDeliveries(
   tx: Tx,
   webhookId: string,
-  told: (ids: readonly string[]) => Promise<void> = async () => {},
+  onDropped: (ids: readonly string[]) => Promise<void> = async () => {},
 ): Promise<void> {
   for (;;) {
     const events = (await tx.query(selectEvents, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
@@ -181,18 +181,18 @@ export async function dropDeliveries(
     await tx.query(lockPayloads, events)
     const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId, events)
     await tx.query(deleteUnusedPayloads, events)
-    await told(dropped.map(({ id }) => id))
+    await onDropped(dropped.map(({ id }) => id))
   }
 }
 
 /**
- * Disables a webhook and drops its pending retries (events 8.4). @param told called with the ids of their deliveries.
+ * Disables a webhook and drops its pending retries (events 8.4). @param onDropped called with the ids of their deliveries.
  */
 export async function disableWebhook(
   tx: Tx,
   webhookId: string,
-  told?: (ids: readonly string[]) => Promise<void>,
+  onDropped?: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
   await tx.query(disable, webhookId)
-  await dropDeliveries(tx, webhookId, told)
+  await dropDeliveries(tx, webhookId, onDropped)
 }

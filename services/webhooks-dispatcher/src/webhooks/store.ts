@@ -221,8 +221,8 @@ const selectTakeOver = sql<{ take_overs: number }, [organizationId: string]>(
 
 /** Whether an organization was taken over since a request was admitted. @param takeOvers number at its admission. */
 export async function isSuperseded(on: Queryable, organizationId: string, takeOvers: number): Promise<boolean> {
-  const [heard] = await on.query(selectTakeOver, organizationId)
-  return heard !== undefined && heard.take_overs > takeOvers
+  const [latest] = await on.query(selectTakeOver, organizationId)
+  return latest !== undefined && latest.take_overs > takeOvers
 }
 
 const lockEarlierOnes = sql<{ id: string }, [organizationId: string, takeOvers: number]>(

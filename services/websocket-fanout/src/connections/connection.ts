@@ -102,7 +102,7 @@ export class Connection {
     this.#socket.terminate()
   }
 
-  /** Bounded memory: a reader that does not keep up is told to reconcile over REST (events 6.4). */
+  /** Bounded memory: a reader that does not keep up must reconcile over REST (events 6.4). */
   #overloaded(): boolean {
     const { waitingBytes, waitingEvents } = LIMITS.stream
     if (this.#socket.bufferedAmount <= waitingBytes && this.#waitingEvents < waitingEvents) return false

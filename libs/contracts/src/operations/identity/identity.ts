@@ -2,7 +2,7 @@ import { BASE, define, group } from '../../definition/define.ts'
 import { organization } from '../../resources/organization.ts'
 import { scopeIdentity } from '../../resources/scope-identity.ts'
 
-/** Who is asking, and for whom (identity 5.5, 6). */
+/** The identity of the caller, and its organization (identity 5.5, 6). */
 export const identityOperations = group({
   'auth.me': define({
     ...BASE,

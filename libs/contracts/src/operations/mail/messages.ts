@@ -89,7 +89,7 @@ export const messageOperations = group({
     method: 'DELETE',
     path: '/messages/{message_id}',
     permission: 'message_delete',
-    summary: 'Delete a message for good',
+    summary: 'Delete a message permanently',
     params,
   }),
   'files.download': define({

@@ -12,7 +12,7 @@ const meteredLocally = new Counter({
 
 type Decide = (refusal: Refusal | undefined) => void
 
-/** Requests of one charge that are to be counted. */
+/** Requests of one charge that wait to be counted. */
 class Waiting implements Demand {
   readonly charge: Charge
   readonly requests: Decide[] = []
@@ -27,8 +27,8 @@ class Waiting implements Demand {
   }
 
   /** Requests are admitted in order of arrival. */
-  tell({ granted, refusal }: Verdict<Waiting>): void {
-    for (const [index, decide] of this.requests.entries()) decide(index < granted ? undefined : refusal)
+  decide({ granted, refusal }: Verdict<Waiting>): void {
+    for (const [index, resolve] of this.requests.entries()) resolve(index < granted ? undefined : refusal)
   }
 }
 
@@ -44,7 +44,7 @@ const COUNT_AFTER_MS = 10
 /**
  * Takes tokens for requests. Requests that need an answer of the shared counter wait for the end of the turn of the
  * event loop, and are counted with one call per shared bucket, so that many cost hardly more than one; others are
- * admitted at once and counted a moment later. When the shared counters do not answer, requests are counted here.
+ * admitted at once and counted shortly afterwards. When the shared counters do not answer, requests are counted here.
  */
 export class Meter implements Component {
   readonly name = 'rate limits'
@@ -121,7 +121,7 @@ export class Meter implements Component {
       for (const { bucket, tokens } of left) this.#ahead.learnLeft(bucket, tokens - this.#uncounted(shared, bucket))
       for (const verdict of verdicts) {
         if (verdict.refusal !== undefined) this.#ahead.learnEmpty(verdict.refusal)
-        verdict.demand.tell(verdict)
+        verdict.demand.decide(verdict)
       }
     }
   }

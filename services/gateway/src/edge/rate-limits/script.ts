@@ -57,7 +57,7 @@ declare module 'ioredis' {
   }
 }
 
-/** The buckets of the demands, in the order in which the script gets and tells them. */
+/** The buckets of the demands, in the order of the arguments and results of the script. */
 function bucketsOf<D extends Demand>({ shared, all }: Demands<D>): Bucket[] {
   return [shared, ...all.flatMap(({ charge: { own } }) => (own === undefined ? [] : [own]))]
 }
