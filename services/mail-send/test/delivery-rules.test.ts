@@ -1,6 +1,6 @@
-import { retryAt } from '../src/delivery/backoff.ts'
-import { settle } from '../src/delivery/delivery.ts'
-import { deferredBy, type Outcome, readReply, refusedBy } from '../src/delivery/verdict.ts'
+import { settle } from '../src/delivery/outcome/delivery.ts'
+import { deferredBy, type Outcome, readReply, refusedBy } from '../src/delivery/outcome/outcome.ts'
+import { retryAt } from '../src/delivery/outcome/retry-policy.ts'
 
 const POLICY = { firstMs: 60_000, mostMs: 4 * 3_600_000, giveUpAfterMs: 72 * 3_600_000 }
 const ACCEPTED = new Date('2026-03-02T12:00:00Z')

@@ -1,4 +1,4 @@
-import { KeyedSemaphore } from '../src/delivery/keyed-semaphore.ts'
+import { KeyedSemaphore } from '../src/delivery/attempts/keyed-semaphore.ts'
 
 const options = { most: 2, mostWaiting: 3, patienceMs: 10_000 }
 

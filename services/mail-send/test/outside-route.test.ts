@@ -7,11 +7,11 @@ import { openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
 import { SecretBox } from '@restante/service'
 import { freePort, waitFor } from '@restante/testkit'
-import { MxHosts } from '../src/delivery/mx-hosts.ts'
-import { OutboundContent } from '../src/delivery/outbound-content.ts'
-import { OutsideRoute, type Smarthost } from '../src/delivery/outside-route.ts'
-import type { OpenDelivery } from '../src/delivery/store.ts'
-import type { Outcome } from '../src/delivery/verdict.ts'
+import { OutboundContent } from '../src/delivery/outbound/outbound-content.ts'
+import type { OpenDelivery } from '../src/delivery/outcome/delivery.ts'
+import type { Outcome } from '../src/delivery/outcome/outcome.ts'
+import { MxHosts } from '../src/delivery/routes/mx-hosts.ts'
+import { OutsideRoute, type Smarthost } from '../src/delivery/routes/outside-route.ts'
 
 let directory: string
 let content: OutboundContent

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { countRows, freePort, waitFor } from '@restante/testkit'
-import { fetchedName } from '../src/sending/fetched-name.ts'
+import { fetchedName } from '../src/sending/content/fetched-name.ts'
 import { type Answer, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts'
 import { countRows, waitFor } from '@restante/testkit'
-import { suppress } from '../src/suppression/store.ts'
+import { suppress } from '../src/delivery/outcome/suppressions.ts'
 import { type Answer, DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
 
 let world: World

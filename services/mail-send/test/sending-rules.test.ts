@@ -1,7 +1,7 @@
 import type { ReplySource } from '@restante/mime'
-import { fingerprint } from '../src/sending/idempotency.ts'
-import { answerRecipients, readAddresses, uniqueAddresses } from '../src/sending/recipients.ts'
-import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../src/sending/refusals.ts'
+import { fingerprint } from '../src/sending/acceptance/idempotency.ts'
+import { answerRecipients, readAddresses, uniqueAddresses } from '../src/sending/checks/recipients.ts'
+import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../src/sending/checks/refusals.ts'
 
 const OWN = 'desk@restante.test'
 const SOURCE: ReplySource = {

@@ -1,7 +1,7 @@
 import { normalizeAddress } from '@restante/mime'
 import { subnetOf } from '@restante/service'
 import { getDomain } from 'tldts'
-import type { ReportedDelivery } from '../delivery/store.ts'
+import type { ReportedDelivery } from './store.ts'
 
 /** Where a report came from. */
 export interface ReportOrigin {

@@ -2,16 +2,11 @@ import type { EventOf, topics } from '@restante/contracts'
 import type { Outbox } from '@restante/messaging'
 import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service'
-import { deliveriesTopic, factsOf, type News } from '../delivery/delivery-events.ts'
-import {
-  findReported,
-  markHandedOver,
-  type ReportedDelivery,
-  saveComplaint,
-  saveReportedBounce,
-} from '../delivery/store.ts'
-import { suppress } from '../suppression/store.ts'
+import { markHandedOver } from '../delivery/outbound/sends.ts'
+import { deliveriesTopic, factsOf, type News } from '../delivery/outcome/delivery-events.ts'
+import { suppress } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
+import { findReported, type ReportedDelivery, saveComplaint, saveReportedBounce } from './store.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 export type BounceReported = Extract<FeedbackEvent, { type: 'bounce.reported' }>

@@ -1,7 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts'
 import { type Component, type Database, type Logger, Periodic, sql, type Tx } from '@restante/service'
-import { outboundBlob } from '../delivery/store.ts'
+import { outboundBlob } from '../delivery/outbound/sends.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000

@@ -1,8 +1,8 @@
 import type { BlobStore } from '@restante/blobs'
 import type { DkimKey } from '@restante/mime'
 import type { Config, SendKit } from '../config.ts'
-import type { OutboundQueue } from '../delivery/outbound-queue.ts'
-import { Acceptance } from './acceptance.ts'
+import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
+import { Acceptance } from './acceptance/acceptance.ts'
 import { Sender } from './sender.ts'
 
 interface SendingParts {

@@ -19,13 +19,24 @@ import {
   type ServiceClient,
   type YieldSlot,
 } from '@restante/service'
-import { findSuppressed } from '../suppression/store.ts'
-import type { Acceptance, Terms } from './acceptance.ts'
-import { loadAttachments } from './attachments.ts'
-import { type Claim, claimKey, fingerprint, keepKey, releaseKey, UnknownOutcomeError } from './idempotency.ts'
-import { type AnsweredMessage, type ComposedMessage, composeMessage } from './message.ts'
-import { countToday } from './quota.ts'
-import { answerRecipients, type GivenAddresses, type Recipients, readAddresses, uniqueAddresses } from './recipients.ts'
+import { findSuppressed } from '../delivery/outcome/suppressions.ts'
+import type { Acceptance, Terms } from './acceptance/acceptance.ts'
+import {
+  type Claim,
+  claimKey,
+  fingerprint,
+  keepKey,
+  releaseKey,
+  UnknownOutcomeError,
+} from './acceptance/idempotency.ts'
+import { countToday } from './acceptance/quota.ts'
+import {
+  answerRecipients,
+  type GivenAddresses,
+  type Recipients,
+  readAddresses,
+  uniqueAddresses,
+} from './checks/recipients.ts'
 import {
   dailyLimitExceeded,
   noRecipients,
@@ -34,8 +45,10 @@ import {
   suspended,
   tooManyRecipients,
   trackingNotPossible,
-} from './refusals.ts'
-import { readSource } from './source.ts'
+} from './checks/refusals.ts'
+import { loadAttachments } from './content/attachments.ts'
+import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
+import { readSource } from './content/source.ts'
 
 /** What a caller asks for, by operation. */
 export type SendCommand =

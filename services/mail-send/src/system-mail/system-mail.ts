@@ -1,7 +1,8 @@
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
 import { type Database, invalid, sql } from '@restante/service'
-import type { OutboundContent } from '../delivery/outbound-content.ts'
-import { announceBlob, type OutboundQueue } from '../delivery/outbound-queue.ts'
+import type { OutboundContent } from '../delivery/outbound/outbound-content.ts'
+import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
+import { announceBlob } from '../delivery/outbound/pending-blobs.ts'
 
 /** A plain text to one person. */
 export interface SystemMessage {

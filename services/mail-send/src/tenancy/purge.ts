@@ -10,7 +10,7 @@ import {
   sql,
   type Tx,
 } from '@restante/service'
-import { outboundBlob } from '../delivery/store.ts'
+import { outboundBlob } from '../delivery/outbound/sends.ts'
 
 type Batch = [owner: string, rows: number]
 type Affected = { readonly one: number }

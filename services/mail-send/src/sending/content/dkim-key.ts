@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { DkimKey } from '@restante/mime'
-import type { Config } from '../config.ts'
+import type { Config } from '../../config.ts'
 
 /**
  * The key that signs for the default domain, where the configuration names one.

@@ -3,8 +3,9 @@ import type { BlobReference, SentCopy } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
 import { normalizeAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service'
-import type { DeliveryTimers } from './attempts.ts'
-import type { Origin } from './store.ts'
+import { forgetBlob } from './pending-blobs.ts'
+import type { Origin } from './sends.ts'
+import type { DeliveryTimers } from './timers.ts'
 
 /** A message to be sent. */
 export interface Departure {
@@ -52,34 +53,6 @@ insert into deliveries (id, send_id, recipient, destination, state, inside, upda
 select id, $2, recipient, destination, 'queued', inside, now()
   from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
 
-// Announcing it again restarts its age: only blobs untouched for an hour are swept.
-const PENDING = sql<never, [sendId: string]>(`
-insert into pending_blobs (send_id) values ($1) on conflict (send_id) do update set created_at = now()`)
-const NO_LONGER_PENDING = sql<never, [sendId: string]>('delete from pending_blobs where send_id = $1')
-const STILL_PENDING = sql<{ send_id: string }, [sendId: string]>(
-  'select send_id from pending_blobs where send_id = $1 for update',
-)
-
-/**
- * Records that the blob of a message is about to be written, so that it is removed if the message is never accepted.
- */
-export async function announceBlob(on: Queryable, sendId: string): Promise<void> {
-  await on.query(PENDING, sendId)
-}
-
-/** Removes the record of a blob that was deleted again. */
-export async function forgetBlob(on: Queryable, sendId: string): Promise<void> {
-  await on.query(NO_LONGER_PENDING, sendId)
-}
-
-/**
- * Whether an announced message was accepted, when the answer to its commit was lost. A transaction that the server is
- * still executing holds the row, and is waited for.
- */
-export async function wasAccepted(on: Queryable, sendId: string): Promise<boolean> {
-  return (await on.query(STILL_PENDING, sendId)).length === 0
-}
-
 /** Queues accepted messages for delivery. */
 export class OutboundQueue {
   readonly #timers: Timers<DeliveryTimers>
@@ -102,7 +75,7 @@ export class OutboundQueue {
    */
   async add(tx: Tx, departure: Departure): Promise<void> {
     await addSend(tx, departure)
-    await tx.query(NO_LONGER_PENDING, departure.id)
+    await forgetBlob(tx, departure.id)
     if (departure.recipients.length === 0) return
     const destinations = departure.recipients.map(destinationOf)
     const ids = departure.recipients.map(() => randomUUID())

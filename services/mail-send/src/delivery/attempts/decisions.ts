@@ -1,10 +1,11 @@
 import type { Outbox } from '@restante/messaging'
 import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service'
-import { suppress } from '../suppression/store.ts'
-import { type BegunDelivery, type Settlement, UNDETERMINED } from './delivery.ts'
-import { deliveriesTopic, factsOf, type News } from './delivery-events.ts'
-import { markHandedOver, markRejected, type SendRecord, saveSettlement } from './store.ts'
+import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
+import { type BegunDelivery, type Settlement, UNDETERMINED } from '../outcome/delivery.ts'
+import { deliveriesTopic, factsOf, type News } from '../outcome/delivery-events.ts'
+import { suppress } from '../outcome/suppressions.ts'
+import { saveSettlement } from './store.ts'
 
 export interface Settled {
   readonly delivery: BegunDelivery

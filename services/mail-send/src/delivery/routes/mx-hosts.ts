@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import mxConnect, { type MxConnection } from 'mx-connect'
-import { deferredBy, type Outcome, refusedBy } from './verdict.ts'
+import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
 
 export interface ExchangesOptions {
   /** Port of the MX hosts; 25 except in tests. */

@@ -1,28 +1,15 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
 import { type Database, isInfrastructureError, type Logger, retryThroughOutage, type Tx } from '@restante/service'
-import type { RetryPolicy } from './backoff.ts'
-import { type BegunDelivery, settle } from './delivery.ts'
+import type { SendRecord } from '../outbound/sends.ts'
+import type { DeliveryKind, DeliveryTarget, DeliveryTimers } from '../outbound/timers.ts'
+import { type BegunDelivery, type OpenDelivery, settle } from '../outcome/delivery.ts'
+import type { Outcome } from '../outcome/outcome.ts'
+import type { RetryPolicy } from '../outcome/retry-policy.ts'
+import type { Route } from '../routes/route.ts'
+import type { Settled, Settlements } from './decisions.ts'
 import { KeyedSemaphore } from './keyed-semaphore.ts'
-import type { Route } from './route.ts'
-import type { Settled, Settlements } from './settlements.ts'
-import { begin, findOpen, type OpenDelivery, type SendRecord } from './store.ts'
+import { begin, findOpen } from './store.ts'
 import { attemptSeconds, deliveriesSettled, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
-import type { Outcome } from './verdict.ts'
-
-/** The payload of a delivery's timer: identifies the recipients of one message at one destination. */
-export interface DeliveryTarget {
-  readonly send_id: string
-  readonly destination: string
-}
-
-/** Timers of this service. First attempts are timers that are due at once. */
-export interface DeliveryTimers {
-  /** Hand-over to inboxes hosted here. */
-  readonly 'delivery-local': DeliveryTarget
-  /** SMTP to the outside. */
-  readonly 'delivery-outside': DeliveryTarget
-}
-export type DeliveryKind = keyof DeliveryTimers
 
 export interface AttemptsOptions {
   readonly db: Database

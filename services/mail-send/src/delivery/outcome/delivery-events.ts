@@ -1,6 +1,6 @@
 import { type EventMoment, type EventOf, topics } from '@restante/contracts'
 import type { BounceClass, ComplaintClass } from '@restante/mime'
-import type { SendRecord } from './store.ts'
+import type { SendRecord } from '../outbound/sends.ts'
 
 export const deliveriesTopic = topics['mail.deliveries']
 export type DeliveryFact = EventOf<typeof deliveriesTopic>

@@ -1,6 +1,6 @@
 import { type BounceClass, classifyBounce } from '@restante/mime'
-import { type RetryPolicy, retryAt } from './backoff.ts'
-import type { Outcome, Verdict } from './verdict.ts'
+import type { Outcome, Verdict } from './outcome.ts'
+import { type RetryPolicy, retryAt } from './retry-policy.ts'
 
 /**
  * States of a delivery. Only attempts move it out of `queued`, `handing_over` and `deferred`; a later report may still
@@ -22,6 +22,11 @@ export interface BegunDelivery {
   readonly attempts: number
   /** Whether its delay was announced. */
   readonly delayed: boolean
+}
+
+/** A delivery that is not finished yet. */
+export interface OpenDelivery extends BegunDelivery {
+  readonly state: DeliveryState
 }
 
 /** The outcome of an attempt for a delivery. */

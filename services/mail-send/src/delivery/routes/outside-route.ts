@@ -1,13 +1,12 @@
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { Component } from '@restante/service'
-import type { BegunDelivery } from './delivery.ts'
-import { IdleSessions } from './idle-sessions.ts'
+import type { OutboundContent } from '../outbound/outbound-content.ts'
+import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
+import { deferredBy, type Outcome } from '../outcome/outcome.ts'
+import { IdleSessions } from '../smtp/idle-sessions.ts'
+import { type Peer, Session, SessionFailedError, type Timeouts } from '../smtp/session.ts'
 import { type MxHosts, NoMxError } from './mx-hosts.ts'
-import type { OutboundContent } from './outbound-content.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
-import { type Peer, Session, SessionFailedError, type Timeouts } from './session.ts'
-import type { OpenDelivery } from './store.ts'
-import { deferredBy, type Outcome } from './verdict.ts'
 
 /** A relay that accepts all mail for external recipients. */
 export interface Smarthost {

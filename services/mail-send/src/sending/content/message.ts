@@ -14,7 +14,7 @@ import {
   replySubject,
   threadingHeaders,
 } from '@restante/mime'
-import type { Recipients } from './recipients.ts'
+import type { Recipients } from '../checks/recipients.ts'
 
 /** The message that is answered, and its thread. */
 export interface AnsweredMessage {

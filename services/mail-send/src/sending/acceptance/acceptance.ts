@@ -10,14 +10,15 @@ import {
   retryThroughOutage,
   type Tx,
 } from '@restante/service'
-import { deliveriesTopic } from '../delivery/delivery-events.ts'
-import { announceBlob, forgetBlob, type OutboundQueue, wasAccepted } from '../delivery/outbound-queue.ts'
-import { outboundBlob } from '../delivery/store.ts'
-import { holdInbox } from '../tenancy/store.ts'
+import type { OutboundQueue } from '../../delivery/outbound/outbound-queue.ts'
+import { announceBlob, forgetBlob, wasAccepted } from '../../delivery/outbound/pending-blobs.ts'
+import { outboundBlob } from '../../delivery/outbound/sends.ts'
+import { deliveriesTopic } from '../../delivery/outcome/delivery-events.ts'
+import { holdInbox } from '../../tenancy/store.ts'
+import { dailyLimitExceeded } from '../checks/refusals.ts'
+import type { ComposedMessage } from '../content/message.ts'
 import { type Claim, completeKey, UnknownOutcomeError } from './idempotency.ts'
-import type { ComposedMessage } from './message.ts'
 import { chargeToday } from './quota.ts'
-import { dailyLimitExceeded } from './refusals.ts'
 
 /** Conditions of an acceptance: for whom, to whom, and what it counts against. */
 export interface Terms {

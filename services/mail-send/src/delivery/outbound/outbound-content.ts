@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import type { BlobReference } from '@restante/contracts'
 import type { SecretBox } from '@restante/service'
-import { outboundBlob, type SendRecord } from './store.ts'
+import { outboundBlob, type SendRecord } from './sends.ts'
 
 export interface OutboundContentOptions {
   readonly blobs: BlobStore

@@ -1,10 +1,10 @@
 import type { RecipientAnswer } from '@restante/contracts'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { ServiceClient } from '@restante/service'
-import type { BegunDelivery } from './delivery.ts'
+import { outboundBlob } from '../outbound/sends.ts'
+import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
+import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
-import { type OpenDelivery, outboundBlob } from './store.ts'
-import { deferredBy, type Outcome, refusedBy } from './verdict.ts'
 
 export interface LocalRouteOptions {
   readonly gateway: ServiceClient<'mail-send'>

@@ -1,6 +1,6 @@
-import type { BegunDelivery } from './delivery.ts'
-import type { OpenDelivery, SendRecord } from './store.ts'
-import type { Outcome } from './verdict.ts'
+import type { SendRecord } from '../outbound/sends.ts'
+import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
+import type { Outcome } from '../outcome/outcome.ts'
 
 /** A transport to the recipients of one message at one destination. */
 export interface Route {

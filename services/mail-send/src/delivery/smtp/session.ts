@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
-import { deferredBy, type Outcome, readReply, refusedBy } from './verdict.ts'
+import { deferredBy, type Outcome, readReply, refusedBy } from '../outcome/outcome.ts'
 
 /** One host that may accept mail, and how to connect to it. */
 export interface Peer {

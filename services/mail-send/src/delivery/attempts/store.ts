@@ -1,0 +1,87 @@
+import { type Queryable, sql } from '@restante/service'
+import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
+import type { BegunDelivery, DeliveryState, OpenDelivery, Settlement } from '../outcome/delivery.ts'
+
+type OpenRow = SendRow & {
+  delivery_id: string
+  recipient: string
+  state: DeliveryState
+  attempts: number
+  delayed: boolean
+}
+
+const OPEN = sql<OpenRow, [sendId: string, destination: string]>(`
+select ${SEND_COLUMNS},
+       d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed
+  from sends s join deliveries d on d.send_id = s.id
+ where s.id = $1 and d.destination = $2 and d.state in ('queued', 'handing_over', 'deferred')
+ order by d.id`)
+
+const BEGIN = sql<{ id: string }, [ids: readonly string[], attempts: readonly number[]]>(`
+update deliveries
+   set state = 'handing_over', attempts = deliveries.attempts + 1, updated_at = now()
+  from unnest($1::uuid[], $2::int[]) as begun (id, attempts)
+ where deliveries.id = begun.id and deliveries.attempts = begun.attempts
+   and deliveries.state in ('queued', 'handing_over', 'deferred')
+returning deliveries.id`)
+
+const SETTLE = sql<
+  { id: string },
+  [
+    id: string,
+    attempts: number,
+    state: string,
+    status: string,
+    diagnostic: string,
+    mta: string | null,
+    acceptedBy: string | null,
+    announceDelay: boolean,
+  ]
+>(`
+update deliveries
+   set state = $3, status = $4, diagnostic = $5, reporting_mta = $6, accepted_by = $7,
+       delayed_at = case when $8 then now() else delayed_at end, updated_at = now()
+ where id = $1 and attempts = $2 and state = 'handing_over'
+returning id`)
+
+/** The message and those of its deliveries to one destination that are still open; undefined when none is. */
+export async function findOpen(
+  on: Queryable,
+  sendId: string,
+  destination: string,
+): Promise<{ send: SendRecord; deliveries: OpenDelivery[] } | undefined> {
+  const rows = await on.query(OPEN, sendId, destination)
+  const [first] = rows
+  if (!first) return undefined
+  const deliveries = rows.map(({ delivery_id: id, recipient, state, attempts, delayed }) => ({
+    id,
+    recipient,
+    state,
+    attempts,
+    delayed,
+  }))
+  return { send: sendOf(first), deliveries }
+}
+
+/**
+ * Marks deliveries as being handed over, before any server is contacted, and counts the attempt.
+ * @returns those that this attempt may make; another attempt may have taken some of them.
+ */
+export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]): Promise<BegunDelivery[]> {
+  const ids = deliveries.map(({ id }) => id)
+  const attempts = deliveries.map((delivery) => delivery.attempts)
+  const begun = new Set((await on.query(BEGIN, ids, attempts)).map(({ id }) => id))
+  return deliveries
+    .filter(({ id }) => begun.has(id))
+    .map(({ id, recipient, delayed, attempts: before }) => ({ id, recipient, delayed, attempts: before + 1 }))
+}
+
+/** @returns whether this attempt was still the delivery's own. */
+export async function saveSettlement(on: Queryable, delivery: BegunDelivery, settlement: Settlement): Promise<boolean> {
+  const { status, text, mta = null, address = null } = settlement.verdict
+  const acceptedBy = settlement.state === 'delivered' ? address : null
+  const announceDelay = settlement.state === 'deferred' && settlement.announceDelay
+  const { id, attempts } = delivery
+  const saved = await on.query(SETTLE, id, attempts, settlement.state, status, text, mta, acceptedBy, announceDelay)
+  return saved.length > 0
+}

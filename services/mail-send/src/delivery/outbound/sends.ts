@@ -1,0 +1,79 @@
+import { type Queryable, sql } from '@restante/service'
+
+/** The owner of the mail; the installation's own mail has none. */
+export type Origin =
+  | {
+      readonly kind: 'inbox'
+      readonly organizationId: string
+      readonly podId: string
+      readonly inboxUid: string
+      readonly threadId: string
+    }
+  | { readonly kind: 'system' }
+
+/** A message as far as its delivery needs it. */
+export interface SendRecord {
+  readonly id: string
+  readonly origin: Origin
+  readonly messageId: string
+  readonly size: number
+  readonly sha256: string
+  readonly acceptedAt: Date
+}
+
+/** The name of the blob with the bytes of an outgoing message. */
+export function outboundBlob(sendId: string): string {
+  return `outbound/${sendId}`
+}
+
+/** The columns of a message that its delivery needs, as `SEND_COLUMNS` selects them. */
+export interface SendRow {
+  id: string
+  organization_id: string | null
+  pod_id: string | null
+  inbox_uid: string | null
+  thread_id: string | null
+  message_id: string
+  size: number
+  sha256: string
+  accepted_at: Date
+}
+
+/** Columns of `sends`, under the alias `s`. */
+export const SEND_COLUMNS =
+  's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at'
+
+const HAND_OVER = sql<{ recipients: string[] }, [sendId: string]>(`
+update sends
+   set handed_over_at = now()
+ where id = $1 and handed_over_at is null
+returning array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients`)
+
+const REJECT = sql<{ id: string }, [sendId: string]>(`
+update sends
+   set rejected_at = now()
+ where id = $1 and handed_over_at is null and rejected_at is null
+returning id`)
+
+/** Marks that the message was sent. @returns all its recipients the first time, undefined afterwards. */
+export async function markHandedOver(on: Queryable, sendId: string): Promise<string[] | undefined> {
+  const [first] = await on.query(HAND_OVER, sendId)
+  return first?.recipients
+}
+
+/** Marks that the message will never be sent. @returns false when it was sent, or is marked already. */
+export async function markRejected(on: Queryable, sendId: string): Promise<boolean> {
+  return (await on.query(REJECT, sendId)).length > 0
+}
+
+/** The message of a row. */
+export function sendOf(row: SendRow): SendRecord {
+  const { id, message_id: messageId, size, sha256, accepted_at: acceptedAt } = row
+  return { id, origin: originOf(row), messageId, size, sha256, acceptedAt }
+}
+
+function originOf(row: SendRow): Origin {
+  const { organization_id: organizationId, pod_id: podId, inbox_uid: inboxUid, thread_id: threadId } = row
+  if (organizationId === null || podId === null || inboxUid === null || threadId === null) return { kind: 'system' }
+  return { kind: 'inbox', organizationId, podId, inboxUid, threadId }
+}
