@@ -78,7 +78,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
           ? { user: given.SMARTHOST_USER, pass: given.SMARTHOST_PASSWORD }
           : undefined,
     },
-    exchanges: {
+    mxHosts: {
       port: given.MX_PORT,
       allowLocal: given.MX_ALLOW_LOCAL,
       dnsServers,

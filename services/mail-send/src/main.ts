@@ -23,11 +23,11 @@ export const service = defineService({
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     kit.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
-    const { content, departures } = openDelivery(kit, config, blobs)
-    const systemMail = new SystemMail({ db, content, departures, domain, sender, dkim })
+    const { content, outboundQueue } = openDelivery(kit, config, blobs)
+    const systemMail = new SystemMail({ db, content, outboundQueue, domain, sender, dkim })
     kit.serve({
       callerKey,
-      handlers: sendingRoutes(openSending(kit, config, { blobs, departures, dkim })),
+      handlers: sendingRoutes(openSending(kit, config, { blobs, outboundQueue, dkim })),
       internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...openTenancy(kit, blobs) },
     })
   },

@@ -1,4 +1,4 @@
-import { settle } from '../src/delivery/outcome/delivery.ts'
+import { decide } from '../src/delivery/outcome/delivery.ts'
 import { deferredBy, type Outcome, readReply, refusedBy } from '../src/delivery/outcome/outcome.ts'
 import { retryAt } from '../src/delivery/outcome/retry-policy.ts'
 
@@ -46,7 +46,7 @@ describe('retryAt', () => {
   })
 })
 
-describe('settle', () => {
+describe('decide', () => {
   const clock = { acceptedAt: ACCEPTED, now: ACCEPTED, random: 0 }
   const over = { ...clock, now: new Date(ACCEPTED.getTime() + POLICY.giveUpAfterMs) }
   const mta = 'mx.b.example'
@@ -59,7 +59,7 @@ describe('settle', () => {
     ['a message that is too large', refusedBy('5.3.4', 'too large', mta), 'Transient', 'MessageTooLarge', false],
     ['a policy', refusedBy('5.7.1', 'no', mta), 'Transient', 'ContentRejected', false],
   ])('bounces on %s', (_what, outcome, type, subType, suppress) => {
-    expect(settle({ attempts: 1, delayed: false }, outcome, clock, POLICY)).toMatchObject({
+    expect(decide({ attempts: 1, delayed: false }, outcome, clock, POLICY)).toMatchObject({
       state: 'bounced',
       bounce: { type, subType, suppress },
     })
@@ -69,7 +69,7 @@ describe('settle', () => {
     ['a full mailbox', readReply('452 4.2.2 full', mta), 'MailboxFull'],
     ['silence', deferredBy('4.4.1', 'no answer'), 'General'],
   ])('gives up on %s when the window is over, and suppresses no address', (_what, outcome, subType) => {
-    expect(settle({ attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
+    expect(decide({ attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
       state: 'bounced',
       bounce: { type: 'Transient', subType, suppress: false },
     })
@@ -77,8 +77,8 @@ describe('settle', () => {
 
   it('announces a delay once, after the first retry failed', () => {
     const announced = ([1, 2, 3] as const).map((attempts) => {
-      const settlement = settle({ attempts, delayed: attempts === 3 }, deferredBy('4.4.1', 'no'), clock, POLICY)
-      return settlement.state === 'deferred' && settlement.announceDelay
+      const decision = decide({ attempts, delayed: attempts === 3 }, deferredBy('4.4.1', 'no'), clock, POLICY)
+      return decision.state === 'deferred' && decision.announceDelay
     })
     expect(announced).toEqual([false, true, false])
   })

@@ -1,6 +1,6 @@
 import { KeyedSemaphore } from '../src/delivery/attempts/keyed-semaphore.ts'
 
-const options = { most: 2, mostWaiting: 3, patienceMs: 10_000 }
+const options = { most: 2, mostWaiting: 3, maxWaitMs: 10_000 }
 
 async function taken(slots: KeyedSemaphore, destination: string): Promise<() => void> {
   const free = await slots.take(destination)
@@ -10,7 +10,7 @@ async function taken(slots: KeyedSemaphore, destination: string): Promise<() => 
 
 describe('KeyedSemaphore', () => {
   it('hands a slot to the waiting caller, and not also to one that arrives in between', async () => {
-    const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
+    const slots = new KeyedSemaphore({ ...options, most: 1, maxWaitMs: 20 })
     const first = await taken(slots, 'slow.example')
     const waiting = slots.take('slow.example')
     first()
@@ -31,7 +31,7 @@ describe('KeyedSemaphore', () => {
   })
 
   it('refuses a caller that has waited long enough', async () => {
-    const slots = new KeyedSemaphore({ ...options, most: 1, patienceMs: 20 })
+    const slots = new KeyedSemaphore({ ...options, most: 1, maxWaitMs: 20 })
     const free = await taken(slots, 'slow.example')
     expect(await slots.take('slow.example')).toBeUndefined()
     free()

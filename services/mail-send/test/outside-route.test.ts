@@ -97,7 +97,7 @@ function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: 
   return new OutsideRoute({
     content,
     returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
-    exchanges: new MxHosts({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
+    mxHosts: new MxHosts({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
     smarthost: { host, port, tls, credentials },
     ehloName: 'mail.restante.test',
     timeouts: { connectMs: 2_000, answerMs: 2_000 },
@@ -105,8 +105,8 @@ function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: 
 }
 
 /** Makes one attempt through a smarthost, and returns the outcome for each recipient. */
-async function attempt(peer: Relay, recipients: readonly string[], conditions: Conditions = {}): Promise<Outcome[]> {
-  const route = routeTo(peer, conditions)
+async function attempt(server: Relay, recipients: readonly string[], conditions: Conditions = {}): Promise<Outcome[]> {
+  const route = routeTo(server, conditions)
   try {
     return await attemptBy(route, recipients, conditions.signal)
   } finally {
@@ -140,27 +140,27 @@ describe('a smarthost that requires a login', () => {
   const credentials = { user: 'restante', pass: 'open sesame' }
 
   it('gets internationalized addresses when it supports them', async () => {
-    const peer = await relay(['AUTH PLAIN', 'SMTPUTF8'])
-    const outcomes = await attempt(peer, ['jürgen@outside.example'], { credentials })
-    peer.stop()
+    const server = await relay(['AUTH PLAIN', 'SMTPUTF8'])
+    const outcomes = await attempt(server, ['jürgen@outside.example'], { credentials })
+    server.stop()
     expect(outcomes).toMatchObject([{ kind: 'delivered' }])
-    expect(peer.heard.find((line) => line.startsWith('MAIL FROM'))).toContain('SMTPUTF8')
+    expect(server.heard.find((line) => line.startsWith('MAIL FROM'))).toContain('SMTPUTF8')
   })
 
   it('does not get the password unencrypted when its TLS fails', async () => {
-    const peer = await relay(['STARTTLS', 'AUTH PLAIN'])
-    const outcomes = await attempt(peer, ['ann@outside.example'], { credentials })
-    peer.stop()
+    const server = await relay(['STARTTLS', 'AUTH PLAIN'])
+    const outcomes = await attempt(server, ['ann@outside.example'], { credentials })
+    server.stop()
     expect(outcomes).toMatchObject([{ kind: 'deferred', verdict: { status: '4.7.5' } }])
-    expect(peer.heard.filter((line) => line.startsWith('AUTH'))).toEqual([])
+    expect(server.heard.filter((line) => line.startsWith('AUTH'))).toEqual([])
   })
 })
 
 describe('a server that requires TLS or a login first', () => {
   it('leads to no bounce: its reply does not concern the recipient', async () => {
-    const peer = await relay([], { MAIL: '530 5.7.0 Must issue a STARTTLS command first' })
-    const outcomes = await attempt(peer, ['ann@outside.example'], { tls: 'none' })
-    peer.stop()
+    const server = await relay([], { MAIL: '530 5.7.0 Must issue a STARTTLS command first' })
+    const outcomes = await attempt(server, ['ann@outside.example'], { tls: 'none' })
+    server.stop()
     expect(outcomes).toMatchObject([{ kind: 'deferred', verdict: { status: '4.7.0' } }])
   })
 })
@@ -170,53 +170,53 @@ describe('a server that uses up all the time of an attempt', () => {
     ['greets and is silent', 'EHLO'],
     ['is silent about a recipient', 'RCPT'],
   ])('counts as a failure when it %s, so that retries end', async (_what, command) => {
-    const peer = await relay([], { [command]: '' })
-    const outcomes = await attempt(peer, ['ann@outside.example', 'bo@outside.example'], {
+    const server = await relay([], { [command]: '' })
+    const outcomes = await attempt(server, ['ann@outside.example', 'bo@outside.example'], {
       signal: AbortSignal.timeout(300),
     })
-    peer.stop()
+    server.stop()
     expect(outcomes).toMatchObject([{ kind: 'deferred' }, { kind: 'deferred' }])
   })
 
   it('has decided nothing when a shutdown ends the attempt', async () => {
-    const peer = await relay([], { RCPT: '' })
+    const server = await relay([], { RCPT: '' })
     const shutdown = new AbortController()
-    const outcomes = attempt(peer, ['ann@outside.example'], { signal: shutdown.signal })
+    const outcomes = attempt(server, ['ann@outside.example'], { signal: shutdown.signal })
     setTimeout(() => shutdown.abort(new Error('shutting down')), 300)
     await expect(outcomes).rejects.toThrow('shutting down')
-    peer.stop()
+    server.stop()
   })
 })
 
 describe('an SMTP session', () => {
   it('carries the messages that follow at once, and ends when the service does', async () => {
-    const peer = await relay([])
-    const route = routeTo(peer)
+    const server = await relay([])
+    const route = routeTo(server)
     for (let message = 0; message < 3; message++)
       expect(await attemptBy(route, ['ann@outside.example'])).toMatchObject([{ kind: 'delivered' }])
-    expect(peer.connections()).toBe(1)
+    expect(server.connections()).toBe(1)
     await route.stop()
-    await waitFor(() => peer.heard.at(-1) === 'QUIT', { what: 'the goodbye' })
-    peer.stop()
+    await waitFor(() => server.heard.at(-1) === 'QUIT', { what: 'the goodbye' })
+    server.stop()
   })
 
   it.each([
     ['hangs up without a word', ''],
     ['says goodbye', '421 4.7.0 that is enough\r\n'],
   ])('is followed by another when the server %s: nothing is deferred', async (_what, farewell) => {
-    const peer = await relay([], {}, { perConnection: 2, farewell })
-    const route = routeTo(peer)
+    const server = await relay([], {}, { perConnection: 2, farewell })
+    const route = routeTo(server)
     const crowd = ['ann', 'bo', 'cy', 'di', 'ed'].map((name) => `${name}@outside.example`)
     expect((await attemptBy(route, crowd)).map(({ kind }) => kind)).toEqual(Array(5).fill('delivered'))
-    expect(peer.connections()).toBe(3)
+    expect(server.connections()).toBe(3)
     await route.stop()
-    peer.stop()
+    server.stop()
   })
 
   it('is not reopened when its first message was refused', async () => {
-    const peer = await relay([], {}, { perConnection: 0, farewell: '421 4.3.2 closing\r\n' })
-    expect(await attempt(peer, ['ann@outside.example'])).toMatchObject([{ kind: 'deferred' }])
-    expect(peer.connections()).toBe(1)
-    peer.stop()
+    const server = await relay([], {}, { perConnection: 0, farewell: '421 4.3.2 closing\r\n' })
+    expect(await attempt(server, ['ann@outside.example'])).toMatchObject([{ kind: 'deferred' }])
+    expect(server.connections()).toBe(1)
+    server.stop()
   })
 })

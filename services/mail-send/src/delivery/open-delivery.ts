@@ -4,7 +4,7 @@ import { ReturnPath } from '@restante/mime'
 import { SecretBox } from '@restante/service'
 import type { Config, SendKit } from '../config.ts'
 import { Attempts } from './attempts/attempts.ts'
-import { Settlements } from './attempts/decisions.ts'
+import { Decisions } from './attempts/decisions.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
 import type { DeliveryTimers } from './outbound/timers.ts'
@@ -15,7 +15,7 @@ import { OutsideRoute } from './routes/outside-route.ts'
 /** What gives mail to delivery: its content, and the queue of messages on their way out. */
 export interface Delivery {
   readonly content: OutboundContent
-  readonly departures: OutboundQueue
+  readonly outboundQueue: OutboundQueue
 }
 
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
@@ -24,13 +24,13 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
   const { delivery, defaultDomain, redis } = config
   const returnPath = new ReturnPath(config.returnPath)
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
-  const exchanges = new MxHosts(delivery.exchanges)
+  const mxHosts = new MxHosts(delivery.mxHosts)
   const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
   new Attempts({
     ...delivery,
     db,
     timers,
-    settlements: new Settlements(outbox),
+    decisions: new Decisions(outbox),
     routes: {
       'delivery-local': new LocalRoute({
         gateway: kit.peer('gateway'),
@@ -38,9 +38,9 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
         returnPath,
         name: defaultDomain,
       }),
-      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, exchanges })),
+      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts })),
     },
     log,
   }).register()
-  return { content, departures: new OutboundQueue(timers, (domain) => domain === defaultDomain) }
+  return { content, outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain) }
 }

@@ -3,7 +3,7 @@ import type { Outbox } from '@restante/messaging'
 import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service'
 import { markHandedOver } from '../delivery/outbound/sends.ts'
-import { deliveriesTopic, factsOf, type News } from '../delivery/outcome/delivery-events.ts'
+import { deliveriesTopic, deliveryEvents, type Occurrence } from '../delivery/outcome/delivery-events.ts'
 import { suppress } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
 import { findReported, type ReportedDelivery, saveComplaint, saveReportedBounce } from './store.ts'
@@ -51,10 +51,10 @@ export class Reports {
   }
 
   /** A report may arrive before the outcome of the delivery is recorded. */
-  async #publish(tx: Tx, { send }: ReportedDelivery, item: News): Promise<void> {
+  async #publish(tx: Tx, { send }: ReportedDelivery, item: Occurrence): Promise<void> {
     const recipients = await markHandedOver(tx, send.id)
-    const news: News[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
-    await this.#outbox.addAll(tx, deliveriesTopic, factsOf(send, news, new Date()))
+    const occurrences: Occurrence[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
+    await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
   }
 }
 

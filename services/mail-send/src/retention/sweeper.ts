@@ -74,21 +74,21 @@ export interface SweeperOptions {
 export class Sweeper implements Component {
   readonly name = 'retention'
   readonly #options: SweeperOptions
-  readonly #turns: Periodic
+  readonly #job: Periodic
 
   constructor(options: SweeperOptions) {
     this.#options = options
     const work = (stopping: AbortSignal) => this.sweep(stopping)
-    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work })
+    this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work })
   }
 
   start(): Promise<void> {
-    return this.#turns.start()
+    return this.#job.start()
   }
 
   /** Waits until the current run has ended after its batch. */
   stop(): Promise<void> {
-    return this.#turns.stop()
+    return this.#job.stop()
   }
 
   /** One run over everything. */

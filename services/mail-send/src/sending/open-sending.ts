@@ -7,17 +7,17 @@ import { Sender } from './sender.ts'
 
 interface SendingParts {
   readonly blobs: BlobStore
-  readonly departures: OutboundQueue
+  readonly outboundQueue: OutboundQueue
   readonly dkim: DkimKey | undefined
 }
 
 /** What accepts messages of callers. Mail may be sent from the default domain, and is signed with its key. */
-export function openSending(kit: SendKit, config: Config, { blobs, departures, dkim }: SendingParts): Sender {
+export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue, dkim }: SendingParts): Sender {
   const { db, outbox } = kit
   const isShared = (domain: string) => domain === config.defaultDomain
   return new Sender({
     db,
-    acceptance: new Acceptance({ db, outbox, blobs, departures }),
+    acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     fetcher: kit.fetcher({ ...config.outbound, dnsServers: config.dnsServers }),
     attachmentTimeoutMs: config.attachmentTimeoutMs,

@@ -119,14 +119,14 @@ export class Sender {
     }
     const result = await claimKey(db, use)
     if (result.kind === 'replay') return result.response
-    const letGo = keepKey(db, result.claim)
+    const stopRenewal = keepKey(db, result.claim)
     try {
       return await this.#work(command, given, request, result.claim)
     } catch (error) {
       if (!(error instanceof UnknownOutcomeError)) await this.#release(result.claim, request.log)
       throw error
     } finally {
-      letGo()
+      stopRenewal()
     }
   }
 

@@ -16,7 +16,7 @@ export interface SystemMessage {
 export interface SystemMailOptions {
   readonly db: Database
   readonly content: OutboundContent
-  readonly departures: OutboundQueue
+  readonly outboundQueue: OutboundQueue
   readonly domain: string
   readonly sender: { readonly name: string; readonly address: string }
   readonly dkim: DkimKey | undefined
@@ -41,7 +41,7 @@ export class SystemMail {
    * @throws ApiError 400 when the address cannot be mailed.
    */
   async send(message: SystemMessage): Promise<void> {
-    const { db, content, departures } = this.#options
+    const { db, content, outboundQueue } = this.#options
     const recipient = this.#recipientOf(message.to)
     if ((await db.query(FIND, message.id)).length > 0) return
     const { raw, messageId } = await this.#compose(message, recipient)
@@ -51,7 +51,7 @@ export class SystemMail {
       await tx.query(LOCK, message.id)
       if ((await tx.query(FIND, message.id)).length > 0) return
       const blob = await content.seal(message.id, raw)
-      await departures.add(tx, {
+      await outboundQueue.add(tx, {
         id: message.id,
         origin: { kind: 'system' },
         messageId,
@@ -75,7 +75,7 @@ export class SystemMail {
     const result = parseAddress(to)
     if (!result.ok) throw invalid(['to'], result.problem)
     const { address } = result.address
-    if (!this.#options.departures.isInside(address)) return address
+    if (!this.#options.outboundQueue.isInside(address)) return address
     throw invalid(['to'], 'Must not be an address of this installation')
   }
 

@@ -2,18 +2,18 @@ import type { Outbox } from '@restante/messaging'
 import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service'
 import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
-import { type BegunDelivery, type Settlement, UNDETERMINED } from '../outcome/delivery.ts'
-import { deliveriesTopic, factsOf, type News } from '../outcome/delivery-events.ts'
+import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
+import { deliveriesTopic, deliveryEvents, type Occurrence } from '../outcome/delivery-events.ts'
 import { suppress } from '../outcome/suppressions.ts'
-import { saveSettlement } from './store.ts'
+import { saveDecision } from './store.ts'
 
-export interface Settled {
+export interface Decided {
   readonly delivery: BegunDelivery
-  readonly settlement: Settlement
+  readonly decision: Decision
 }
 
 /** Records the outcomes of attempts, and everything that follows from them, in one transaction. */
-export class Settlements {
+export class Decisions {
   readonly #outbox: Outbox
 
   constructor(outbox: Outbox) {
@@ -25,27 +25,27 @@ export class Settlements {
    * alone. The event that the message was sent comes first, and once per message: when a server, or an inbox here, has
    * answered.
    */
-  async record(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<void> {
-    const own: Settled[] = []
-    for (const item of settled) {
-      if (await saveSettlement(tx, item.delivery, item.settlement)) own.push(item)
+  async record(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<void> {
+    const own: Decided[] = []
+    for (const item of decided) {
+      if (await saveDecision(tx, item.delivery, item.decision)) own.push(item)
     }
-    const news: News[] = []
-    if (own.some(({ settlement }) => settlement.verdict.mta !== undefined)) {
+    const occurrences: Occurrence[] = []
+    if (own.some(({ decision }) => decision.verdict.mta !== undefined)) {
       const recipients = await markHandedOver(tx, send.id)
-      if (recipients) news.push({ kind: 'handed_over', recipients })
+      if (recipients) occurrences.push({ kind: 'handed_over', recipients })
     }
-    news.push(...newsOf(own), ...(await this.#rejected(tx, send, own)))
-    await this.#outbox.addAll(tx, deliveriesTopic, factsOf(send, news, new Date()))
+    occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
+    await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
     await suppressRefused(tx, send, own)
   }
 
   /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */
-  async #rejected(tx: Tx, send: SendRecord, settled: readonly Settled[]): Promise<News[]> {
-    const rejected = settled.filter(({ settlement }) => settlement.state === 'rejected')
+  async #rejected(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<Occurrence[]> {
+    const rejected = decided.filter(({ decision }) => decision.state === 'rejected')
     const [first] = rejected
     if (!first) return []
-    const reason = first.settlement.verdict.text
+    const reason = first.decision.verdict.text
     if (await markRejected(tx, send.id)) return [{ kind: 'rejected', reason }]
     const recipients = rejected.map(({ delivery }) => delivery.recipient)
     return [{ kind: 'bounced', recipients, bounce: UNDETERMINED, diagnostic: reason }]
@@ -53,41 +53,41 @@ export class Settlements {
 }
 
 /** One item for each answer, with all recipients that got the same one. */
-function newsOf(settled: readonly Settled[]): News[] {
-  const groups = Map.groupBy(settled, ({ settlement }) => answerKey(settlement))
+function occurrencesOf(decided: readonly Decided[]): Occurrence[] {
+  const groups = Map.groupBy(decided, ({ decision }) => answerKey(decision))
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     if (!first) return []
     const recipients = group.map(({ delivery }) => delivery.recipient)
-    const item = newsItem(first.settlement, recipients)
+    const item = occurrenceOf(first.decision, recipients)
     return item ? [item] : []
   })
 }
 
-function newsItem(settlement: Settlement, recipients: string[]): News | undefined {
-  const { text: diagnostic, mta: remote } = settlement.verdict
-  switch (settlement.state) {
+function occurrenceOf(decision: Decision, recipients: string[]): Occurrence | undefined {
+  const { text: diagnostic, mta: remote } = decision.verdict
+  switch (decision.state) {
     case 'delivered':
       return { kind: 'delivered', recipients, remote }
     case 'bounced':
-      return { kind: 'bounced', recipients, bounce: settlement.bounce, diagnostic }
+      return { kind: 'bounced', recipients, bounce: decision.bounce, diagnostic }
     case 'deferred':
-      return settlement.announceDelay ? { kind: 'delayed', recipients, diagnostic } : undefined
+      return decision.announceDelay ? { kind: 'delayed', recipients, diagnostic } : undefined
     case 'rejected':
       return undefined
   }
 }
 
-function answerKey(settlement: Settlement): string {
-  const { status, text, mta } = settlement.verdict
-  const announced = settlement.state === 'deferred' && settlement.announceDelay
-  return JSON.stringify([settlement.state, settlement.state === 'delivered' ? mta : [status, text], announced])
+function answerKey(decision: Decision): string {
+  const { status, text, mta } = decision.verdict
+  const announced = decision.state === 'deferred' && decision.announceDelay
+  return JSON.stringify([decision.state, decision.state === 'delivered' ? mta : [status, text], announced])
 }
 
-async function suppressRefused(tx: Tx, { origin }: SendRecord, settled: readonly Settled[]): Promise<void> {
+async function suppressRefused(tx: Tx, { origin }: SendRecord, decided: readonly Decided[]): Promise<void> {
   if (origin.kind === 'system') return
-  for (const { delivery, settlement } of settled) {
-    if (settlement.state !== 'bounced' || !settlement.bounce.suppress) continue
+  for (const { delivery, decision } of decided) {
+    if (decision.state !== 'bounced' || !decision.bounce.suppress) continue
     await suppress(tx, origin.organizationId, normalizeAddress(delivery.recipient), 'bounced')
   }
 }

@@ -4,7 +4,7 @@ interface Queue {
   readonly waiting: (() => void)[]
 }
 
-export interface SlotsOptions {
+export interface KeyedSemaphoreOptions {
   /** Slots per destination. */
   readonly most: number
   /**
@@ -12,16 +12,16 @@ export interface SlotsOptions {
    * others.
    */
   readonly mostWaiting: number
-  readonly patienceMs: number
+  readonly maxWaitMs: number
 }
 
 /** Per-destination semaphore with a bounded wait. */
 export class KeyedSemaphore {
-  readonly #options: SlotsOptions
+  readonly #options: KeyedSemaphoreOptions
   readonly #queues = new Map<string, Queue>()
   #waiting = 0
 
-  constructor(options: SlotsOptions) {
+  constructor(options: KeyedSemaphoreOptions) {
     this.#options = options
   }
 
@@ -51,7 +51,7 @@ export class KeyedSemaphore {
     const timer = setTimeout(() => {
       queue.waiting.splice(queue.waiting.indexOf(enter), 1)
       resolve(false)
-    }, this.#options.patienceMs)
+    }, this.#options.maxWaitMs)
     const enter = (): void => {
       clearTimeout(timer)
       resolve(true)

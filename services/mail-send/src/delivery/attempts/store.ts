@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '@restante/service'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
-import type { BegunDelivery, DeliveryState, OpenDelivery, Settlement } from '../outcome/delivery.ts'
+import type { BegunDelivery, Decision, DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
 
 type OpenRow = SendRow & {
   delivery_id: string
@@ -25,7 +25,7 @@ update deliveries
    and deliveries.state in ('queued', 'handing_over', 'deferred')
 returning deliveries.id`)
 
-const SETTLE = sql<
+const SAVE_DECISION = sql<
   { id: string },
   [
     id: string,
@@ -77,11 +77,21 @@ export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]):
 }
 
 /** @returns whether this attempt was still the delivery's own. */
-export async function saveSettlement(on: Queryable, delivery: BegunDelivery, settlement: Settlement): Promise<boolean> {
-  const { status, text, mta = null, address = null } = settlement.verdict
-  const acceptedBy = settlement.state === 'delivered' ? address : null
-  const announceDelay = settlement.state === 'deferred' && settlement.announceDelay
+export async function saveDecision(on: Queryable, delivery: BegunDelivery, decision: Decision): Promise<boolean> {
+  const { status, text, mta = null, address = null } = decision.verdict
+  const acceptedBy = decision.state === 'delivered' ? address : null
+  const announceDelay = decision.state === 'deferred' && decision.announceDelay
   const { id, attempts } = delivery
-  const saved = await on.query(SETTLE, id, attempts, settlement.state, status, text, mta, acceptedBy, announceDelay)
+  const saved = await on.query(
+    SAVE_DECISION,
+    id,
+    attempts,
+    decision.state,
+    status,
+    text,
+    mta,
+    acceptedBy,
+    announceDelay,
+  )
   return saved.length > 0
 }

@@ -1,6 +1,6 @@
 import { Counter, Histogram } from 'prom-client'
 
-export const deliveriesSettled = new Counter({
+export const deliveryDecisions = new Counter({
   name: 'restante_deliveries_total',
   help: 'Outcomes of attempts, one per recipient: delivered, deferred, bounced, rejected',
   labelNames: ['route', 'outcome'],

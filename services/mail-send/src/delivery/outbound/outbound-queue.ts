@@ -8,7 +8,7 @@ import type { Origin } from './sends.ts'
 import type { DeliveryTimers } from './timers.ts'
 
 /** A message to be sent. */
-export interface Departure {
+export interface OutboundMessage {
   readonly id: string
   readonly origin: Origin
   readonly messageId: string
@@ -73,27 +73,27 @@ export class OutboundQueue {
    * Records the message, a delivery per recipient, and a first attempt per destination that begins as soon as the
    * transaction has committed.
    */
-  async add(tx: Tx, departure: Departure): Promise<void> {
-    await addSend(tx, departure)
-    await forgetBlob(tx, departure.id)
-    if (departure.recipients.length === 0) return
-    const destinations = departure.recipients.map(destinationOf)
-    const ids = departure.recipients.map(() => randomUUID())
+  async add(tx: Tx, message: OutboundMessage): Promise<void> {
+    await addSend(tx, message)
+    await forgetBlob(tx, message.id)
+    if (message.recipients.length === 0) return
+    const destinations = message.recipients.map(destinationOf)
+    const ids = message.recipients.map(() => randomUUID())
     const inside = destinations.map(this.#isHosted)
-    await tx.query(ADD_DELIVERIES, ids, departure.id, departure.recipients, destinations, inside)
+    await tx.query(ADD_DELIVERIES, ids, message.id, message.recipients, destinations, inside)
     await this.#timers.scheduleAll(
       tx,
       [...new Set(destinations)].map((destination) => ({
         kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
-        key: `${departure.id}/${destination}`,
-        payload: { send_id: departure.id, destination },
+        key: `${message.id}/${destination}`,
+        payload: { send_id: message.id, destination },
       })),
     )
   }
 }
 
-async function addSend(on: Queryable, departure: Departure): Promise<void> {
-  const { id, origin, messageId, acceptedAt, blob } = departure
+async function addSend(on: Queryable, message: OutboundMessage): Promise<void> {
+  const { id, origin, messageId, acceptedAt, blob } = message
   const own = origin.kind === 'inbox' ? origin : undefined
   await on.query(
     ADD_SEND,
@@ -105,7 +105,7 @@ async function addSend(on: Queryable, departure: Departure): Promise<void> {
     messageId,
     blob.size,
     blob.sha256,
-    departure.copy ? JSON.stringify(departure.copy) : null,
+    message.copy ? JSON.stringify(message.copy) : null,
     acceptedAt.toISOString(),
   )
 }

@@ -3,10 +3,10 @@ import type { BounceClass, ComplaintClass } from '@restante/mime'
 import type { SendRecord } from '../outbound/sends.ts'
 
 export const deliveriesTopic = topics['mail.deliveries']
-export type DeliveryFact = EventOf<typeof deliveriesTopic>
+export type DeliveryEvent = EventOf<typeof deliveriesTopic>
 
 /** What can happen to a message and some of its recipients. */
-export type News =
+export type Occurrence =
   | { readonly kind: 'handed_over'; readonly recipients: string[] }
   | { readonly kind: 'delivered'; readonly recipients: string[]; readonly remote: string | undefined }
   | { readonly kind: 'delayed'; readonly recipients: string[]; readonly diagnostic: string | undefined }
@@ -19,13 +19,13 @@ export type News =
   | { readonly kind: 'complained'; readonly recipients: string[]; readonly complaint: ComplaintClass }
   | { readonly kind: 'rejected'; readonly reason: string }
 
-type About = Omit<Extract<DeliveryFact, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
+type About = Omit<Extract<DeliveryEvent, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
 
 /**
  * Builds events of `mail.deliveries`, in the order given. The installation's own mail has no mailbox that could show
  * them, so there are none.
  */
-export function factsOf(send: SendRecord, news: readonly News[], time: Date): DeliveryFact[] {
+export function deliveryEvents(send: SendRecord, occurrences: readonly Occurrence[], time: Date): DeliveryEvent[] {
   const { origin, messageId } = send
   if (origin.kind === 'system') return []
   const about: About = {
@@ -36,10 +36,10 @@ export function factsOf(send: SendRecord, news: readonly News[], time: Date): De
     thread_id: origin.threadId,
     timestamp: time.toISOString(),
   }
-  return news.map((item) => factOf(about, item, { time }))
+  return occurrences.map((item) => eventOf(about, item, { time }))
 }
 
-function factOf(about: About, item: News, at: EventMoment): DeliveryFact {
+function eventOf(about: About, item: Occurrence, at: EventMoment): DeliveryEvent {
   const { event } = deliveriesTopic
   if (item.kind === 'rejected') return event('delivery.rejected', { ...about, reason: item.reason }, at)
   const { recipients } = item

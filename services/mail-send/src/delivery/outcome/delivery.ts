@@ -29,8 +29,8 @@ export interface OpenDelivery extends BegunDelivery {
   readonly state: DeliveryState
 }
 
-/** The outcome of an attempt for a delivery. */
-export type Settlement =
+/** What the outcome of an attempt means for its delivery. */
+export type Decision =
   | { readonly state: 'delivered'; readonly verdict: Verdict }
   | { readonly state: 'bounced'; readonly verdict: Verdict; readonly bounce: BounceClass }
   | {
@@ -47,12 +47,12 @@ export type Settlement =
 export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
 
 /** The rule of mail 15.1: delivered, refused for good, deferred, or given up. */
-export function settle(
+export function decide(
   delivery: Pick<BegunDelivery, 'attempts' | 'delayed'>,
   outcome: Outcome,
   clock: { readonly acceptedAt: Date; readonly now: Date; readonly random: number },
   policy: RetryPolicy,
-): Settlement {
+): Decision {
   const { verdict } = outcome
   switch (outcome.kind) {
     case 'delivered':
@@ -72,6 +72,6 @@ export function settle(
   }
 }
 
-function bounced(verdict: Verdict): Settlement {
+function bounced(verdict: Verdict): Decision {
   return { state: 'bounced', verdict, bounce: classifyBounce(verdict.status, undefined, true) ?? UNDETERMINED }
 }

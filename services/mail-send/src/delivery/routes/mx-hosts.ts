@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import mxConnect, { type MxConnection } from 'mx-connect'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
 
-export interface ExchangesOptions {
+export interface MxHostsOptions {
   /** Port of the MX hosts; 25 except in tests. */
   readonly port: number
   /** DNS servers (`address` or `address:port`) instead of the system's. */
@@ -32,10 +32,10 @@ const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA'])
  * 5321 5.1), nothing where there is a null MX (RFC 7505).
  */
 export class MxHosts {
-  readonly #options: ExchangesOptions
+  readonly #options: MxHostsOptions
   readonly #resolver: Resolver
 
-  constructor(options: ExchangesOptions) {
+  constructor(options: MxHostsOptions) {
     this.#options = options
     this.#resolver = new Resolver({ timeout: 5_000, tries: 2 })
     if (options.dnsServers.length > 0) this.#resolver.setServers([...options.dnsServers])

@@ -3,8 +3,10 @@ import type { Component } from '@restante/service'
 import type { OutboundContent } from '../outbound/outbound-content.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
 import { deferredBy, type Outcome } from '../outcome/outcome.ts'
+import type { RemoteHost, Timeouts } from '../smtp/connection.ts'
+import { SessionFailedError } from '../smtp/failures.ts'
 import { IdleSessions } from '../smtp/idle-sessions.ts'
-import { type Peer, Session, SessionFailedError, type Timeouts } from '../smtp/session.ts'
+import { Session } from '../smtp/session.ts'
 import { type MxHosts, NoMxError } from './mx-hosts.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
 
@@ -12,14 +14,14 @@ import type { OutgoingMail, Route, Steps } from './route.ts'
 export interface Smarthost {
   readonly host: string
   readonly port: number
-  readonly tls: Peer['tls']
-  readonly credentials: Peer['credentials']
+  readonly tls: RemoteHost['tls']
+  readonly credentials: RemoteHost['credentials']
 }
 
 export interface OutsideRouteOptions {
   readonly content: OutboundContent
   readonly returnPath: ReturnPath
-  readonly exchanges: MxHosts
+  readonly mxHosts: MxHosts
   readonly smarthost: Smarthost | undefined
   readonly ehloName: string
   readonly timeouts: Timeouts
@@ -48,8 +50,8 @@ export class OutsideRoute implements Route, Component {
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
-    const place = this.#place(mail.destination)
-    let session = this.#idle.take(place) ?? (await this.#open(mail.destination, signal))
+    const key = this.#sessionKey(mail.destination)
+    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, signal))
     if (!(session instanceof Session)) {
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
@@ -57,7 +59,7 @@ export class OutsideRoute implements Route, Component {
     try {
       for (const delivery of mail.deliveries) session = await this.#deliver(session, mail, delivery, steps, signal)
     } finally {
-      this.#idle.keep(place, session)
+      this.#idle.keep(key, session)
     }
   }
 
@@ -66,7 +68,7 @@ export class OutsideRoute implements Route, Component {
   }
 
   /** The key under which sessions are interchangeable. */
-  #place(destination: string): string {
+  #sessionKey(destination: string): string {
     return this.#options.smarthost ? 'smarthost' : destination
   }
 
@@ -117,7 +119,7 @@ export class OutsideRoute implements Route, Component {
   /** A session with the first host that accepts one; otherwise the outcome of the last. */
   async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const { smarthost } = this.#options
-    const opening = smarthost ? this.#relay(smarthost, signal) : this.#exchange(domain, signal)
+    const opening = smarthost ? this.#openSmarthost(smarthost, signal) : this.#openMxHost(domain, signal)
     const session = await opening.catch((error: unknown) => {
       if (!outOfTime(signal)) throw error
       return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
@@ -126,16 +128,16 @@ export class OutsideRoute implements Route, Component {
     return session
   }
 
-  #relay({ host: name, port, tls, credentials }: Smarthost, signal: AbortSignal): Promise<Session | Outcome> {
+  #openSmarthost({ host: name, port, tls, credentials }: Smarthost, signal: AbortSignal): Promise<Session | Outcome> {
     const verified = tls === 'required' || tls === 'implicit'
     return this.#session({ name, port, tls, verified, ...(credentials && { credentials }) }, signal)
   }
 
-  async #exchange(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
+  async #openMxHost(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const passedOver: string[] = []
     let last: Outcome | undefined
     while (passedOver.length < MOST_HOSTS) {
-      const session = await this.#nextExchange(domain, passedOver, 'opportunistic', signal)
+      const session = await this.#nextMxHost(domain, passedOver, 'opportunistic', signal)
       if (session instanceof Session) return session
       // The list is exhausted: the answer of the last host that was reached is more informative.
       if (session instanceof NoMxError) return last ?? session.outcome
@@ -145,22 +147,22 @@ export class OutsideRoute implements Route, Component {
     return last ?? deferredBy('4.4.1', 'No host of the domain was reached.')
   }
 
-  async #nextExchange(
+  async #nextMxHost(
     domain: string,
     passedOver: readonly string[],
     tls: 'opportunistic' | 'none',
     signal: AbortSignal,
   ): Promise<Session | NoMxError | { readonly address: string; readonly outcome: Outcome }> {
-    const { exchanges, ehloName, timeouts } = this.#options
+    const { mxHosts, ehloName, timeouts } = this.#options
     try {
-      const { socket, hostname, host, port } = await exchanges.connect(domain, passedOver, signal)
-      const peer: Peer = { name: hostname, port, socket, tls, verified: false }
+      const { socket, hostname, host, port } = await mxHosts.connect(domain, passedOver, signal)
+      const remote: RemoteHost = { name: hostname, port, socket, tls, verified: false }
       try {
-        return await Session.open(peer, ehloName, timeouts, signal)
+        return await Session.open(remote, ehloName, timeouts, signal)
       } catch (error) {
         if (!(error instanceof SessionFailedError)) throw error
         // RFC 3207 leaves it to the client; unencrypted delivery is better than none, as without STARTTLS.
-        if (error.tls && tls !== 'none') return await this.#nextExchange(domain, passedOver, 'none', signal)
+        if (error.tls && tls !== 'none') return await this.#nextMxHost(domain, passedOver, 'none', signal)
         return { address: host, outcome: error.outcome }
       }
     } catch (error) {
@@ -169,15 +171,15 @@ export class OutsideRoute implements Route, Component {
     }
   }
 
-  async #session(peer: Peer, signal: AbortSignal): Promise<Session | Outcome> {
+  async #session(remote: RemoteHost, signal: AbortSignal): Promise<Session | Outcome> {
     const { ehloName, timeouts } = this.#options
     try {
-      return await Session.open(peer, ehloName, timeouts, signal)
+      return await Session.open(remote, ehloName, timeouts, signal)
     } catch (error) {
       if (!(error instanceof SessionFailedError)) throw error
       // A password must not be sent unencrypted, where an attacker who disturbs TLS could read it.
-      const plain = error.tls && peer.tls === 'opportunistic' && !peer.credentials
-      return plain ? this.#session({ ...peer, tls: 'none' }, signal) : error.outcome
+      const plain = error.tls && remote.tls === 'opportunistic' && !remote.credentials
+      return plain ? this.#session({ ...remote, tls: 'none' }, signal) : error.outcome
     }
   }
 }

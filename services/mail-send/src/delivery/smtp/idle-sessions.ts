@@ -9,15 +9,15 @@ interface Idle {
 const IDLE_MS = 3_000
 
 /**
- * Sessions that are kept for a moment after their message: the next one for the same place often follows at once, and
+ * Sessions that are kept for a moment after their message: the next one to the same hosts often follows at once, and
  * saves the greeting and TLS.
  */
 export class IdleSessions {
-  readonly #places = new Map<string, Idle[]>()
+  readonly #byKey = new Map<string, Idle[]>()
 
   /** Returns a session that is still open, or undefined. The caller owns it from then on. */
-  take(place: string): Session | undefined {
-    for (let idle = this.#pop(place); idle; idle = this.#pop(place)) {
+  take(key: string): Session | undefined {
+    for (let idle = this.#pop(key); idle; idle = this.#pop(key)) {
       clearTimeout(idle.goodbye)
       if (idle.session.usable) return idle.session
       idle.session.end()
@@ -26,38 +26,38 @@ export class IdleSessions {
   }
 
   /** Takes over a session, to be reused or ended with QUIT. */
-  keep(place: string, session: Session): void {
+  keep(key: string, session: Session): void {
     if (!session.usable || session.wornOut) {
       session.end()
       return
     }
-    const goodbye = setTimeout(() => this.#end(place, session), IDLE_MS)
-    const idle = this.#places.get(place) ?? []
-    this.#places.set(place, idle)
+    const goodbye = setTimeout(() => this.#end(key, session), IDLE_MS)
+    const idle = this.#byKey.get(key) ?? []
+    this.#byKey.set(key, idle)
     idle.push({ session, goodbye })
   }
 
   /** Ends all sessions. */
   end(): void {
-    for (const { session, goodbye } of [...this.#places.values()].flat()) {
+    for (const { session, goodbye } of [...this.#byKey.values()].flat()) {
       clearTimeout(goodbye)
       session.end()
     }
-    this.#places.clear()
+    this.#byKey.clear()
   }
 
-  #end(place: string, session: Session): void {
-    const others = (this.#places.get(place) ?? []).filter((idle) => idle.session !== session)
-    if (others.length > 0) this.#places.set(place, others)
-    else this.#places.delete(place)
+  #end(key: string, session: Session): void {
+    const others = (this.#byKey.get(key) ?? []).filter((idle) => idle.session !== session)
+    if (others.length > 0) this.#byKey.set(key, others)
+    else this.#byKey.delete(key)
     session.end()
   }
 
   /** The one used last, so that sessions which are not needed expire. */
-  #pop(place: string): Idle | undefined {
-    const idle = this.#places.get(place)
+  #pop(key: string): Idle | undefined {
+    const idle = this.#byKey.get(key)
     const last = idle?.pop()
-    if (idle?.length === 0) this.#places.delete(place)
+    if (idle?.length === 0) this.#byKey.delete(key)
     return last
   }
 }

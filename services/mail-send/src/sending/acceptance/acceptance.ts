@@ -36,7 +36,7 @@ export interface AcceptanceOptions {
   readonly db: Database
   readonly outbox: Outbox
   readonly blobs: BlobStore
-  readonly departures: OutboundQueue
+  readonly outboundQueue: OutboundQueue
 }
 
 /** How long to wait for a database that failed during a commit, to learn whether the commit happened. */
@@ -56,7 +56,7 @@ export class Acceptance {
    * whatever happens.
    * @throws UnknownOutcomeError when the database failed during the commit and stays down; ApiError 404, 429, 409.
    */
-  async accept({ mail, copy: told }: ComposedMessage, terms: Terms): Promise<SentCopy> {
+  async accept({ mail, copy: details }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
     const id = randomUUID()
     await announceBlob(db, id)
@@ -66,7 +66,7 @@ export class Acceptance {
       organization_id: terms.organizationId,
       pod_id: terms.podId,
       inbox_uid: terms.inboxUid,
-      ...told,
+      ...details,
       blob: { name, ...stored },
     }
     try {
@@ -106,7 +106,7 @@ export class Acceptance {
     if (charge && !(await chargeToday(tx, organizationId, charge.recipients, charge.limit)))
       throw dailyLimitExceeded(acceptedAt)
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-    await this.#options.departures.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
+    await this.#options.outboundQueue.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
     const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
     await this.#options.outbox.add(tx, deliveriesTopic, accepted)
   }

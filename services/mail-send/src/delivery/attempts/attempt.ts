@@ -1,0 +1,189 @@
+import type { AttemptContext } from '@restante/jobs'
+import { type Database, isInfrastructureError, type Logger, retryThroughOutage, type Tx } from '@restante/service'
+import type { SendRecord } from '../outbound/sends.ts'
+import type { DeliveryTarget } from '../outbound/timers.ts'
+import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delivery.ts'
+import type { Outcome } from '../outcome/outcome.ts'
+import type { RetryPolicy } from '../outcome/retry-policy.ts'
+import type { Route } from '../routes/route.ts'
+import type { Decided, Decisions } from './decisions.ts'
+import { begin, findOpen } from './store.ts'
+import { attemptSeconds, deliveryDecisions, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
+
+export interface AttemptOptions {
+  readonly db: Database
+  readonly decisions: Decisions
+  readonly retry: RetryPolicy
+  readonly log: Logger
+}
+
+/** Wait before recipients are tried whose destination is busy, or which another attempt has taken. */
+export const BUSY_RETRY_MS = 5_000
+
+/** One attempt at the recipients of one message at one destination. */
+export class Attempt {
+  readonly #options: AttemptOptions
+  readonly #route: Route
+  readonly #context: AttemptContext<DeliveryTarget>
+  readonly #send: SendRecord
+  readonly #deliveries: readonly OpenDelivery[]
+  readonly #decided: Decided[] = []
+  /** Outcomes that are not committed yet. */
+  #pending: Decided[] = []
+
+  constructor(
+    options: AttemptOptions,
+    route: Route,
+    context: AttemptContext<DeliveryTarget>,
+    send: SendRecord,
+    deliveries: readonly OpenDelivery[],
+  ) {
+    this.#options = options
+    this.#route = route
+    this.#context = context
+    this.#send = send
+    this.#deliveries = deliveries
+  }
+
+  async make(): Promise<void> {
+    const begun = performance.now()
+    this.#observeStart()
+    try {
+      await this.#attempt()
+      await this.#conclude()
+    } catch (error) {
+      await this.#commitPending()
+      if (!(await this.#reject(error))) throw error
+    } finally {
+      this.#logAttempt(performance.now() - begun)
+    }
+  }
+
+  #attempt(): Promise<void> {
+    const { destination } = this.#context.timer.payload
+    const steps = {
+      begin: async (deliveries: readonly OpenDelivery[]) => {
+        await this.#commitPending()
+        return begin(this.#options.db, deliveries)
+      },
+      report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
+    }
+    const mail = { send: this.#send, destination, deliveries: this.#deliveries }
+    return this.#route.attempt(mail, steps, this.#context.signal)
+  }
+
+  #report(delivery: BegunDelivery, outcome: Outcome): void {
+    const clock = { acceptedAt: this.#send.acceptedAt, now: new Date(), random: Math.random() }
+    this.#decide({ delivery, decision: decide(delivery, outcome, clock, this.#options.retry) })
+  }
+
+  #decide(item: Decided): void {
+    this.#decided.push(item)
+    this.#pending.push(item)
+  }
+
+  /**
+   * Rows are guarded by their attempt's number, so this is correct even when the timer belongs to another attempt by
+   * now. It is retried through an outage of the database: an accepted message would be sent again if the outcome were
+   * not recorded.
+   */
+  async #commitPending(): Promise<void> {
+    const pending = this.#pending
+    if (pending.length === 0) return
+    const { db, decisions } = this.#options
+    await retryThroughOutage(this.#context.signal, () =>
+      db.transaction((tx) => decisions.record(tx, this.#send, pending)),
+    )
+    this.#pending = []
+  }
+
+  /**
+   * Commits the last outcomes together with the end of the timer or its next time. The timer is also kept for
+   * deliveries that another attempt has taken first: an attempt that lost its lease must not leave them open without a
+   * timer.
+   */
+  async #conclude(): Promise<void> {
+    const undecided = this.#decided.length < this.#deliveries.length
+    const next = earliest(this.#decided) ?? (undecided ? soon(BUSY_RETRY_MS) : undefined)
+    await this.#context.run(async (tx: Tx) => {
+      await this.#options.decisions.record(tx, this.#send, this.#pending)
+      if (next) await this.#context.postpone(tx, next)
+    })
+    this.#pending = []
+  }
+
+  /**
+   * A failure that is not caused by the infrastructure would recur forever: after the retry window the recipients are
+   * given up. This is not a reason to suppress their addresses. They are taken over in the transaction that holds the
+   * timer: an overtaken attempt would otherwise take them from the newer one, whose outcome could then not be recorded.
+   * @returns whether they were given up.
+   */
+  async #reject(error: unknown): Promise<boolean> {
+    const over = Date.now() > this.#send.acceptedAt.getTime() + this.#options.retry.giveUpAfterMs
+    if (!over || isInfrastructureError(error) || this.#context.signal.aborted) return false
+    this.#decided.push(...(await this.#context.run((tx) => this.#rejectOpen(tx))))
+    this.#options.log.error({ err: error, send: this.#send.id }, 'delivery given up after an internal failure')
+    return true
+  }
+
+  async #rejectOpen(tx: Tx): Promise<Decided[]> {
+    const found = await findOpen(tx, this.#send.id, this.#context.timer.payload.destination)
+    const open = found?.deliveries ?? []
+    const verdict = { status: '5.3.0', text: 'The message could not be delivered because of an internal failure.' }
+    const rejected = (await begin(tx, open)).map(
+      (delivery): Decided => ({ delivery, decision: { state: 'rejected', verdict } }),
+    )
+    await this.#options.decisions.record(tx, this.#send, rejected)
+    if (rejected.length < open.length) await this.#context.postpone(tx, soon(BUSY_RETRY_MS))
+    return rejected
+  }
+
+  #observeStart(): void {
+    const route = this.#route.name
+    const unknown = this.#deliveries.filter(({ state }) => state === 'handing_over').length
+    if (unknown > 0 && !this.#route.repeatable) unknownOutcomes.inc(unknown)
+    if (this.#deliveries.some(({ attempts }) => attempts === 0)) {
+      firstAttemptDelay.observe({ route }, Math.max(0, Date.now() - this.#send.acceptedAt.getTime()) / 1_000)
+    }
+  }
+
+  /** One wide log line per attempt: ids and statuses, never an address or a server's words, which may quote one. */
+  #logAttempt(ms: number): void {
+    const route = this.#route.name
+    attemptSeconds.observe({ route }, ms / 1_000)
+    for (const { decision } of this.#decided) deliveryDecisions.inc({ route, outcome: decision.state })
+    this.#options.log.info(
+      {
+        send: this.#send.id,
+        message_id: this.#send.messageId,
+        ...(this.#send.origin.kind === 'inbox' && {
+          organization_id: this.#send.origin.organizationId,
+          inbox_uid: this.#send.origin.inboxUid,
+        }),
+        route,
+        destination: this.#context.timer.payload.destination,
+        attempt: this.#context.timer.attempt,
+        ms: Math.round(ms),
+        deliveries: this.#decided.map(({ delivery, decision }) => ({
+          id: delivery.id,
+          attempt: delivery.attempts,
+          outcome: decision.state,
+          status: decision.verdict.status,
+          mta: decision.verdict.mta,
+        })),
+        undecided: this.#deliveries.length - this.#decided.length,
+      },
+      'delivery attempt',
+    )
+  }
+}
+
+function earliest(decided: readonly Decided[]): Date | undefined {
+  const times = decided.flatMap(({ decision }) => (decision.state === 'deferred' ? [decision.retryAt.getTime()] : []))
+  return times.length > 0 ? new Date(Math.min(...times)) : undefined
+}
+
+/** A time after about this wait, spread so that what failed together is not retried together. */
+export function soon(ms: number): Date {
+  return new Date(Date.now() + ms * (0.5 + Math.random()))
+}
