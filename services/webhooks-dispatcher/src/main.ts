@@ -20,7 +20,7 @@ export const service = defineService({
     kit.use(tenancyConsumer({ kafka, db, timers }))
     const webhooks = {
       db,
-      turns: new KeyedMutex(),
+      mutex: new KeyedMutex(),
       gateway: kit.peer('gateway'),
       box,
       cursors: new Cursors(config.cursorSecret),

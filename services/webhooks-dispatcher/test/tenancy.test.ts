@@ -18,10 +18,10 @@ import {
   type TestDatabase,
 } from '@restante/testkit'
 import { publicEventsConsumer } from '../src/delivery/consumers.ts'
+import { sealSecret } from '../src/delivery/secrets.ts'
 import type { TimerKinds } from '../src/delivery/timers.ts'
 import { base62Id } from '../src/ids.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
-import { sealSecret } from '../src/webhooks/secrets.ts'
 import { insertWebhook } from '../src/webhooks/store.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })

@@ -12,11 +12,11 @@ import {
   type Tx,
 } from '@restante/service'
 import { Counter, Histogram } from 'prom-client'
-import { openHeaders, openSecret } from '../webhooks/secrets.ts'
 import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'
 import { signRequest } from './request.ts'
 import { nextAttempt } from './schedule.ts'
+import { openHeaders, openSecret } from './secrets.ts'
 import {
   disableWebhook,
   endDelivery,

@@ -186,7 +186,8 @@ export async function dropDeliveries(
 }
 
 /**
- * Disables a webhook and drops its pending retries (events 8.4). @param onDropped called with the ids of their deliveries.
+ * Disables a webhook and drops its pending retries (events 8.4).
+ * @param onDropped called with the ids of their deliveries.
  */
 export async function disableWebhook(
   tx: Tx,

@@ -13,9 +13,9 @@ import {
   scopeFilter,
   type Tx,
 } from '@restante/service'
+import { newSecret, sealHeaders, sealSecret } from '../delivery/secrets.ts'
 import { base62Id } from '../ids.ts'
 import { type Home, homeOf, requireFreeFilters } from './scope.ts'
-import { newSecret, sealHeaders, sealSecret } from './secrets.ts'
 import {
   countWebhooksOf,
   dropAlias,
@@ -34,7 +34,7 @@ type Body = RequestOf<'webhooks.create'>['body']
 export interface CreateDeps {
   readonly db: Database
   /** Creates of one organization run one after the other: this way they hold one connection instead of all. */
-  readonly turns: KeyedMutex
+  readonly mutex: KeyedMutex
   readonly gateway: ServiceClient<'webhooks-dispatcher'>
   readonly box: SecretBox
   /** Whether this installation accepts webhook URLs without TLS. */
@@ -52,7 +52,7 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
   requireEventTypes(caller.credential, body.event_types, 'webhook')
   const home = homeOf(caller)
   const filters = await resolveFilters(deps, caller, home, body)
-  return deps.turns.run(caller.organization_id, () =>
+  return deps.mutex.run(caller.organization_id, () =>
     deps.db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
       await requireCurrent(tx, caller)

@@ -7,7 +7,7 @@ import {
   type Webhook,
 } from '@restante/contracts'
 import type { SecretBox } from '@restante/service'
-import { openSecret } from './secrets.ts'
+import { openSecret } from '../delivery/secrets.ts'
 import type { WebhookRow } from './store.ts'
 
 /** A row as the API shows it: optional members are omitted when unset (events 7.2). */

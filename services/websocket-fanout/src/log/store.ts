@@ -65,7 +65,7 @@ export async function lastPosition(db: Queryable): Promise<string> {
 }
 
 /** Deletes at most `limit` entries older than the given time. @returns how many. */
-export async function deleteEntriesBefore(db: Queryable, moment: Date, limit: number): Promise<number> {
-  const [row] = await db.query(deleteOld, moment, limit)
+export async function deleteEntriesBefore(db: Queryable, time: Date, limit: number): Promise<number> {
+  const [row] = await db.query(deleteOld, time, limit)
   return row?.deleted ?? 0
 }

@@ -14,8 +14,8 @@ export class LogSweeper extends Periodic {
 }
 
 async function sweepLog(db: Queryable, stopping: AbortSignal): Promise<void> {
-  const moment = new Date(Date.now() - LIMITS.stream.log)
-  while ((await deleteEntriesBefore(db, moment, BATCH)) === BATCH && !stopping.aborted) {
+  const end = new Date(Date.now() - LIMITS.stream.log)
+  while ((await deleteEntriesBefore(db, end, BATCH)) === BATCH && !stopping.aborted) {
     // There may be more to delete.
   }
 }
