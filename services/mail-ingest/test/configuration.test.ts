@@ -6,7 +6,7 @@ import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { ConfigurationError } from '@restante/service'
 import { configuration } from '../src/config.ts'
-import { selfSigned } from '../src/smtp/certificate.ts'
+import { selfSigned } from '../src/smtp/protocol/certificate.ts'
 import { configOf, openStage } from './stage.ts'
 
 const valid = {

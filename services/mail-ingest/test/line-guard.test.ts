@@ -1,4 +1,4 @@
-import { LineGuard } from '../src/smtp/line-guard.ts'
+import { LineGuard } from '../src/smtp/protocol/line-guard.ts'
 
 function verdict(text: string, chunk = text.length): string {
   const guard = new LineGuard()

@@ -1,8 +1,8 @@
 import { RESTRICTED_LABELS } from '@restante/contracts'
 import { Cursors, Database, sqlUnprepared } from '@restante/service'
 import { callerOf } from '@restante/testkit'
-import { listMessages } from '../src/mailbox/message-list.ts'
-import { listThreads } from '../src/mailbox/thread-list.ts'
+import { listMessages } from '../src/mailbox-api/message-list.ts'
+import { listThreads } from '../src/mailbox-api/thread-list.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 let stage: Stage

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LoopDetectedError, withoutLoops } from '../src/inbound/loops.ts'
-import { traceLines } from '../src/pipeline/trace.ts'
+import { traceLines } from '../src/pipeline/conclusion/trace-lines.ts'
 
 const HOSTNAME = 'mx.mail.test'
 const INBOX = 'desk@mail.test'

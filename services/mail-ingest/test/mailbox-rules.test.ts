@@ -1,11 +1,11 @@
 import { LIMITS, type Message, type ThreadItem } from '@restante/contracts'
 import { DownloadLinks } from '../src/files/links.ts'
-import { isDuplicate, mailDigest, type StoredMail } from '../src/mailbox/duplicates.ts'
 import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'
 import type { ThreadTotals } from '../src/mailbox/rows.ts'
 import { extendTotals, insertIntoTotals, listsOf, type ThreadMember } from '../src/mailbox/thread-totals.ts'
-import { isAmongPeople } from '../src/mailbox/threading.ts'
+import { isAmongPeople } from '../src/mailbox/threading/carriers.ts'
+import { isDuplicate, mailDigest, type StoredMail } from '../src/mailbox/threading/duplicates.ts'
 import { uuidV7 } from '../src/mailbox/uuid-v7.ts'
 
 describe('labels', () => {

@@ -1,8 +1,8 @@
 import { PeerLimit } from '@restante/service'
 import type { MailContent } from '../src/content/mail-content.ts'
-import { mergedHeaders } from '../src/pipeline/headers.ts'
-import { SPAM_THRESHOLD, spamScore } from '../src/pipeline/spam-rules.ts'
-import { traceLines } from '../src/pipeline/trace.ts'
+import { mergedHeaders } from '../src/pipeline/conclusion/merged-headers.ts'
+import { traceLines } from '../src/pipeline/conclusion/trace-lines.ts'
+import { SPAM_THRESHOLD, spamScore } from '../src/pipeline/examination/spam-rules.ts'
 
 const mail = (more: Partial<MailContent>): MailContent => ({
   from: 'Ann <a@x.test>',

@@ -1,4 +1,4 @@
-import { Places } from '../src/pipeline/places.ts'
+import { Places } from '../src/pipeline/queue/inbox-slots.ts'
 
 /** Work that ends when `end` is called. */
 function work() {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { createLogger, Database, type Queryable, sql } from '@restante/service'
 import { countRows, createDatabase, queryRows, type TestDatabase, waitFor } from '@restante/testkit'
-import { Leases } from '../src/pipeline/leases.ts'
-import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue.ts'
-import { SlowTurns } from '../src/pipeline/slow-turns.ts'
+import { Leases } from '../src/pipeline/queue/leases.ts'
+import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue/queue.ts'
+import { SlowTurns } from '../src/pipeline/queue/slow-lane-rotation.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 

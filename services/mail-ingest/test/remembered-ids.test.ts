@@ -1,6 +1,6 @@
 import { createLogger } from '@restante/service'
 import { queryRows, waitFor } from '@restante/testkit'
-import { RetentionSweeper } from '../src/housekeeping/retention-sweeper.ts'
+import { RetentionSweeper } from '../src/retention/sweeper.ts'
 import { Correspondence, type Letter, madeId } from './correspondence.ts'
 import { pathOf } from './mailbox-fixture.ts'
 

@@ -1,4 +1,4 @@
-import { conclude, type Findings, type SignatureFinding, shownSignature } from '../src/sender/findings.ts'
+import { conclude, type Findings, type SignatureFinding, shownSignature } from '../src/sender/judgement/findings.ts'
 
 const signature = (more: Partial<SignatureFinding> = {}): SignatureFinding => ({
   result: 'pass',

@@ -4,7 +4,7 @@ import { createLogger } from '@restante/service'
 import { DnsZone } from '@restante/testkit'
 import addressparser from 'nodemailer/lib/addressparser'
 import { authenticateSender } from '../src/sender/authenticate-sender.ts'
-import { DnsCache } from '../src/sender/dns-cache.ts'
+import { DnsCache } from '../src/sender/dns/dns-cache.ts'
 import { SenderJudge } from '../src/sender/sender-judge.ts'
 
 const txt = (data: string) => ({ type: 'TXT' as const, data })

@@ -6,10 +6,10 @@ import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/
 import { createParserPool, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
+import { RecipientLookup } from '../src/inbound/recipients.ts'
 import { deliveriesConsumer } from '../src/sent/consumers.ts'
-import type { DeliveryFact } from '../src/sent/facts.ts'
+import type { DeliveryFact } from '../src/sent/delivery-events.ts'
 import { SentPlacement } from '../src/sent/placement.ts'
-import { RecipientLookup } from '../src/smtp/recipients.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 

@@ -9,7 +9,7 @@ import {
   type TopicCollection,
   waitFor,
 } from '@restante/testkit'
-import { DnsCache } from '../src/sender/dns-cache.ts'
+import { DnsCache } from '../src/sender/dns/dns-cache.ts'
 import { WaitingMailRecheck } from '../src/waiting/recheck.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 

@@ -9,13 +9,13 @@ import {
   type Logger,
   type Wakeup,
 } from '@restante/service'
-import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclude-mails.ts'
-import { type ExaminationTools, type ExaminedMail, examineMail } from './examine-mail.ts'
+import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclusion/conclude-mails.ts'
+import { type ExaminationTools, type ExaminedMail, examineMail } from './examination/examine-mail.ts'
 import { blamingHeavyStatements } from './heavy-statement.ts'
-import type { Leases } from './leases.ts'
-import { Places } from './places.ts'
-import { type LeasedMail, LeaseLostError, queue } from './queue.ts'
-import { SlowTurns } from './slow-turns.ts'
+import { Places } from './queue/inbox-slots.ts'
+import type { Leases } from './queue/leases.ts'
+import { type LeasedMail, LeaseLostError, queue } from './queue/queue.ts'
+import { SlowTurns } from './queue/slow-lane-rotation.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {

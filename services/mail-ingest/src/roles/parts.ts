@@ -5,11 +5,11 @@ import type { Config, IngestKit } from '../config.ts'
 import { Acceptance } from '../inbound/acceptance.ts'
 import { HourlyCounters } from '../inbound/rates/hourly-counters.ts'
 import { InboundRates } from '../inbound/rates/inbound-rates.ts'
+import { RecipientLookup } from '../inbound/recipients.ts'
 import { StorageQuota } from '../inbound/storage-quota.ts'
 import { ReservedNames } from '../raw/reserved-names.ts'
 import { RawMailSweeper } from '../raw/sweeper.ts'
 import { SentPlacement } from '../sent/placement.ts'
-import { RecipientLookup } from '../smtp/recipients.ts'
 import { InboxPurge } from '../tenancy/purge.ts'
 
 /** NOTIFY channel on which accepted mail is signalled to the pipelines of other processes. */

@@ -2,10 +2,10 @@ import type { MessageAuthentication } from '@restante/contracts'
 import { readAuthor } from '@restante/mime'
 import { isInfrastructureError, type Logger } from '@restante/service'
 import type { Envelope, SmtpEnvelope } from '../inbound/envelope.ts'
-import { isLoopback } from '../pipeline/loopback.ts'
-import { domainOf } from './domains.ts'
+import { isLoopback } from '../inbound/loopback.ts'
+import type { Question } from './dns/question.ts'
 import { judgedHeader, startOfBody } from './judged-header.ts'
-import type { Question } from './protocol.ts'
+import { domainOf } from './judgement/domains.ts'
 import type { SenderJudge } from './sender-judge.ts'
 
 /** The authentication result of a mail's sender. */

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '@restante/contracts'
 import { type Component, UpstreamError } from '@restante/service'
-import type { DnsCache } from './dns-cache.ts'
-import type { FromThread, Judgement, MailToJudge, ToThread } from './protocol.ts'
+import type { DnsCache } from './dns/dns-cache.ts'
+import type { FromThread, Judgement, MailToJudge, ToThread } from './judgement/protocol.ts'
 
 export interface SenderJudgeOptions {
   readonly dns: DnsCache
@@ -40,7 +40,7 @@ interface Thread {
   idle: NodeJS.Timeout | undefined
 }
 
-const THREAD_FILE = new URL('./judge-thread.ts', import.meta.url)
+const THREAD_FILE = new URL('./judgement/judge-thread.ts', import.meta.url)
 const PIECE = 64 * 1024
 const PIECE_MS = 15_000
 /** From the end of the body to the verdict: several times the DNS time of all steps. */

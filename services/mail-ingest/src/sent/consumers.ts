@@ -1,8 +1,8 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
 import type { Database } from '@restante/service'
-import { applyFact } from './apply-fact.ts'
-import type { DeliveryFact } from './facts.ts'
+import { applyFact } from './apply-delivery-event.ts'
+import type { DeliveryFact } from './delivery-events.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {

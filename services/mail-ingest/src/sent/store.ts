@@ -1,7 +1,7 @@
 import { topics } from '@restante/contracts'
 import { decodeEvent } from '@restante/messaging'
 import { type Queryable, sql } from '@restante/service'
-import type { DeliveryFact } from './facts.ts'
+import type { DeliveryFact } from './delivery-events.ts'
 
 const BURY = sql<never, [inboxUid: string, messageIds: readonly string[], at: string]>(`
 insert into tombstones (inbox_uid, message_id, deleted_at)

@@ -4,8 +4,8 @@ import type { Take } from '../inbound/rates/counter.ts'
 import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { NewInbound } from '../inbound/store.ts'
+import { mailsDeferred } from '../inbound/telemetry.ts'
 import { Refusal } from './refusal.ts'
-import { mailsDeferred } from './telemetry.ts'
 
 /** What the transaction of a session has taken so far. */
 export interface Allowance {

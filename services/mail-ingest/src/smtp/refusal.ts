@@ -1,8 +1,8 @@
 import { isInfrastructureError } from '@restante/service'
 import { LoopDetectedError } from '../inbound/loops.ts'
-import { MailInterruptedError, MailTooLargeError } from './content.ts'
-import { BROKEN_MAIL } from './guarded-server.ts'
-import { SmugglingAttemptError } from './line-guard.ts'
+import { MailInterruptedError, MailTooLargeError } from './protocol/content.ts'
+import { BROKEN_MAIL } from './protocol/guarded-server.ts'
+import { SmugglingAttemptError } from './protocol/line-guard.ts'
 
 /**
  * A reply to the client other than success. smtp-server adds the enhanced status code that belongs to the number,

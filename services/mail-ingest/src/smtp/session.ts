@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { SMTPServerSession } from 'smtp-server'
 import type { Destinations } from '../inbound/acceptance.ts'
 import type { SmtpEnvelope } from '../inbound/envelope.ts'
+import type { Recipient } from '../inbound/recipients.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import type { Allowance } from './admission.ts'
-import type { Recipient } from './recipients.ts'
 
 /** The state of one SMTP connection. */
 export interface Session {

@@ -14,8 +14,3 @@ export const smtpRecipients = new Counter({
   help: 'Recipients by how RCPT was answered: deliver, paused, report, unknown, limited, deferred',
   labelNames: ['outcome'],
 })
-export const mailsDeferred = new Counter({
-  name: 'restante_inbound_limited_total',
-  help: 'Mails at MAIL, recipients at RCPT, and hand-overs inside, that were deferred by a rate or quota, by limit',
-  labelNames: ['limit'],
-})

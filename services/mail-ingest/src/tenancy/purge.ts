@@ -14,7 +14,7 @@ import {
 } from '@restante/service'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
-import { applyFact } from '../sent/apply-fact.ts'
+import { applyFact } from '../sent/apply-delivery-event.ts'
 import { pendingFacts } from '../sent/store.ts'
 import { waitingMails } from '../waiting/store.ts'
 import { purgeOrganization } from './organizations.ts'

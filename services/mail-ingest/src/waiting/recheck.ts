@@ -1,8 +1,8 @@
 import { type Component, type Database, type Logger, Periodic } from '@restante/service'
 import { Gauge } from 'prom-client'
-import type { DnsCache } from '../sender/dns-cache.ts'
-import { isTemporaryCode } from '../sender/dns-errors.ts'
-import type { Question } from '../sender/protocol.ts'
+import type { DnsCache } from '../sender/dns/dns-cache.ts'
+import { isTemporaryCode } from '../sender/dns/dns-errors.ts'
+import type { Question } from '../sender/dns/question.ts'
 import { type DueMail, waitingMails } from './store.ts'
 import { ASKED_AGAIN_MS, questions } from './waited.ts'
 

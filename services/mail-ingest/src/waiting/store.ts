@@ -1,12 +1,18 @@
 import { LIMITS } from '@restante/contracts'
 import { type Queryable, sql, type Tx } from '@restante/service'
-import type { LeasedMail } from '../pipeline/queue.ts'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
-import { ASKED_AGAIN_MS, mayWait } from './waited.ts'
+import { ASKED_AGAIN_MS, mayWait, type Waited } from './waited.ts'
+
+/** A mail of the queue, under the lease of the worker that has it wait. */
+export interface QueuedMail {
+  readonly id: string
+  readonly leaseId: string
+  readonly waited?: Waited
+}
 
 /** A mail that waits, if there is room for it. */
-export interface WaitingCandidate {
-  readonly mail: LeasedMail
+export interface WaitingCandidate<M extends QueuedMail = QueuedMail> {
+  readonly mail: M
   readonly inboxUid: string
   /** Domain of the author: its failures count together. */
   readonly domain: string
@@ -100,7 +106,7 @@ export const waitingMails = {
    * the same transaction; the references to their bytes move with them.
    * @returns those that wait. The others are to be stored.
    */
-  async admit(tx: Tx, candidates: readonly WaitingCandidate[], now: Date): Promise<Set<LeasedMail>> {
+  async admit<M extends QueuedMail>(tx: Tx, candidates: readonly WaitingCandidate<M>[], now: Date): Promise<Set<M>> {
     const domains = candidates.map(({ domain }) => domain)
     const counts = await tx.query(COUNT, [...new Set(candidates.map(({ inboxUid }) => inboxUid))])
     const waiting = new Map(counts.map(({ inbox_uid, waiting }) => [inbox_uid, waiting]))

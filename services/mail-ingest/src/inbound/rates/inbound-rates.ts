@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { subnetOf, withinNetworks } from '@restante/service'
-import { isLoopback } from '../../pipeline/loopback.ts'
+import { isLoopback } from '../loopback.ts'
 import type { InboxScope } from '../store.ts'
 import type { Counter, RateName, Take } from './counter.ts'
 import type { HourlyCounters } from './hourly-counters.ts'

@@ -1,0 +1,31 @@
+import type { Caller, RequestOf, ResponseOf } from '@restante/contracts'
+import { type Cursors, type Database, KeysetPage, requireInbox, sql } from '@restante/service'
+import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
+import { byTimestamp, ListConditions } from './list-query.ts'
+import { hiddenInList } from './visibility.ts'
+
+const SELECT =
+  sql<MessageItemRow>(`select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
+  sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
+  created_at, updated_at
+  from messages`)
+
+/** Sent and received together, newest first (mail 6.1). */
+export async function listMessages(
+  deps: { db: Database; cursors: Cursors },
+  caller: Caller,
+  query: RequestOf<'messages.list'>['query'],
+): Promise<ResponseOf<'messages.list'>> {
+  const inbox = requireInbox(caller)
+  const page = new KeysetPage(deps.cursors, { operation: 'messages.list', within: inbox.uid, query })
+  const rows = await new ListConditions()
+    .add((uid) => `inbox_uid = ${uid}`, inbox.uid)
+    .hide(hiddenInList(caller, query))
+    .filter(query)
+    .contains('sender', query.from)
+    .contains('recipients', query.to)
+    .contains('subject', query.subject)
+    .page(deps.db, SELECT, page)
+  const { items, members } = page.answer(rows, byTimestamp, messageItem)
+  return { ...members, messages: items }
+}

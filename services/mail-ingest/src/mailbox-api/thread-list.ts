@@ -1,0 +1,36 @@
+import type { Caller, RequestOf, ResponseOf } from '@restante/contracts'
+import { type Cursors, type Database, KeysetPage, type ScopeFilter, scopeFilter, sql } from '@restante/service'
+import { threadItem } from '../mailbox/documents.ts'
+import type { ThreadRow } from '../mailbox/rows.ts'
+import { THREAD_COLUMNS } from '../mailbox/store.ts'
+import { byTimestamp, ListConditions } from './list-query.ts'
+import { hiddenInList } from './visibility.ts'
+
+const SELECT = sql<ThreadRow>(`select ${THREAD_COLUMNS} from threads`)
+
+/** All threads of the scope by newest activity (mail 10). */
+export async function listThreads(
+  deps: { db: Database; cursors: Cursors },
+  caller: Caller,
+  query: RequestOf<'threads.list'>['query'],
+): Promise<ResponseOf<'threads.list'>> {
+  const scope = scopeFilter(caller)
+  const page = new KeysetPage(deps.cursors, { operation: 'threads.list', within: scope, query })
+  const rows = await inScope(scope)
+    .hide(hiddenInList(caller, query))
+    .filter(query)
+    .contains('sender_lines', query.senders)
+    .contains('recipient_lines', query.recipients)
+    .contains('subject', query.subject)
+    .page(deps.db, SELECT, page)
+  const { items, members } = page.answer(rows, byTimestamp, threadItem)
+  return { ...members, threads: items }
+}
+
+function inScope({ organizationId, podId, inboxUid }: ScopeFilter): ListConditions {
+  const conditions = new ListConditions().add((id) => `organization_id = ${id}`, organizationId)
+  // The gateway admits no request to the path of a deleted inbox.
+  if (inboxUid !== undefined) return conditions.add((uid) => `inbox_uid = ${uid}`, inboxUid)
+  conditions.alive()
+  return podId === undefined ? conditions : conditions.add((id) => `pod_id = ${id}`, podId)
+}

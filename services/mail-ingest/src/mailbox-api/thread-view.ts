@@ -1,0 +1,67 @@
+import { type Caller, LIMITS, type RequestOf, seesLabels, type Thread } from '@restante/contracts'
+import { type Cursors, type Database, isInScope, KeysetPage, notFound, scopeFilter, sql } from '@restante/service'
+import { type MessageItemRow, messageDocument, threadItem } from '../mailbox/documents.ts'
+import { deletedInbox } from '../mailbox/lock.ts'
+import { type BodyColumns, locationOf, type MessageRow } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { byTimestamp, ListConditions } from './list-query.ts'
+
+interface Outline {
+  readonly id: string
+  readonly timestamp: Date
+  readonly bytes: number
+}
+
+const OUTLINE = sql<Outline>(`select id, "timestamp", bytes from (
+  select messages.id, thread_id, "timestamp",
+         coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(extracted_text), 0)
+           + coalesce(octet_length(extracted_html), 0) as bytes
+    from messages join message_bodies using (id)) as outline`)
+
+const FULL = sql<MessageItemRow & Pick<MessageRow, 'reply_to'> & BodyColumns, [ids: readonly string[]]>(`
+select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp", sender,
+       "to", cc, bcc, reply_to, subject, preview, in_reply_to, "references", attachments, size, authentication,
+       created_at, updated_at, text, html, extracted_text, extracted_html, headers
+  from messages join message_bodies using (id)
+ where messages.id = any($1::uuid[])
+ order by "timestamp", messages.id`)
+
+/**
+ * Limit for the bodies of one page together; a page that reaches it is short, and the next token continues (identity
+ * 1.4).
+ */
+const PAGE_BYTES = 10 * 1024 * 1024
+
+/** A thread with one page of its messages: the first page has the newest, each page is ascending (mail 10). */
+export async function getThread(
+  deps: { db: Database; cursors: Cursors },
+  caller: Caller,
+  threadId: string,
+  query: RequestOf<'threads.get'>['query'],
+): Promise<Thread> {
+  const { db, cursors } = deps
+  const thread = await store.thread(db, threadId)
+  const isVisible =
+    thread && isInScope(scopeFilter(caller), locationOf(thread)) && seesLabels(caller.credential, thread.labels)
+  if (!isVisible || (await deletedInbox(db, thread.inbox_uid))) throw notFound('Thread')
+  const page = new KeysetPage(cursors, {
+    operation: 'threads.get',
+    within: threadId,
+    query,
+    defaultSize: LIMITS.page.threadMessages,
+  })
+  const outlines = await new ListConditions().add((id) => `thread_id = ${id}`, threadId).page(db, OUTLINE, page)
+  const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, withinBytes)
+  const messages = await db.query(FULL, ids)
+  return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }
+}
+
+/** How many of a page's messages stay below the limit together; the first one always does. */
+function withinBytes(outlines: readonly Outline[]): number {
+  let bytes = 0
+  const first = outlines.findIndex((outline, index) => {
+    bytes += outline.bytes
+    return index > 0 && bytes > PAGE_BYTES
+  })
+  return first === -1 ? outlines.length : first
+}

@@ -1,0 +1,81 @@
+import type { Outbox } from '@restante/messaging'
+import type { Tx } from '@restante/service'
+import { type LabelledMessage, logLabels } from '../label-log.ts'
+import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../rows.ts'
+import { store } from '../store.ts'
+import { extendTotals, insertIntoTotals, type ThreadMember } from '../thread-totals.ts'
+
+/**
+ * The threads of messages that are to be stored in this order. The caller holds the locks of their mailboxes.
+ * @param isNew whether a thread has an id that was made for one of these messages; it needs no look-up.
+ * @returns for each message the thread as it is with that message in it.
+ */
+export async function extendThreads(
+  tx: Tx,
+  added: readonly MessageWithBody[],
+  isNew: (threadId: string) => boolean,
+): Promise<ThreadRow[]> {
+  const ids = new Set(added.map(({ message }) => message.thread_id).filter((id) => !isNew(id)))
+  const known = ids.size > 0 ? await store.threads(tx, [...ids]) : []
+  const threads = new Map(known.map((thread) => [thread.id, thread]))
+  const grown: ThreadRow[] = []
+  for (const [index, { message }] of added.entries()) {
+    const known = threads.get(message.thread_id)
+    const totals =
+      known === undefined || message.timestamp >= known.timestamp
+        ? extendTotals(known, message)
+        : await totalsWithOlder(tx, known, message, added.slice(0, index))
+    const { organization_id, pod_id, inbox_uid, inbox_address, created_at, updated_at } = message
+    const scope = { organization_id, pod_id, inbox_uid, inbox_address }
+    const thread = {
+      id: message.thread_id,
+      ...scope,
+      ...totals,
+      created_at: known?.created_at ?? created_at,
+      updated_at,
+    }
+    threads.set(thread.id, thread)
+    grown.push(thread)
+  }
+  return grown
+}
+
+/** Stores messages and the threads that `extendThreads` made for them. */
+export async function saveWithThreads(
+  tx: Tx,
+  added: readonly MessageWithBody[],
+  extended: readonly ThreadRow[],
+): Promise<void> {
+  const last = new Map(extended.map((thread) => [thread.id, thread]))
+  await Promise.all([store.insertMessages(tx, added), store.saveThreads(tx, [...last.values()])])
+}
+
+/** @param before the messages that are about to be stored before this one */
+async function totalsWithOlder(
+  tx: Tx,
+  known: ThreadTotals,
+  message: MessageRow,
+  before: readonly MessageWithBody[],
+): Promise<ThreadTotals> {
+  const { thread_id } = message
+  const unstored = [...before.map(({ message }) => message), message].filter((one) => one.thread_id === thread_id)
+  const newest = [...(await store.newestMembers(tx, thread_id)), ...unstored].sort(byAge)
+  const [first = message] = [...(await store.firstMember(tx, thread_id)), ...unstored].sort(byAge)
+  return insertIntoTotals(known, message, newest, first.subject)
+}
+
+type Aged = Pick<ThreadMember, 'id' | 'timestamp'>
+
+function byAge(a: Aged, b: Aged): number {
+  return a.timestamp.getTime() - b.timestamp.getTime() || (a.id < b.id ? -1 : 1)
+}
+
+/** The initial labels of a message, for the audit log. */
+export function firstLabels(message: MessageRow): LabelledMessage {
+  return { message, change: { added: message.labels, removed: [] }, at: message.created_at }
+}
+
+/** Logs the initial labels of a message. */
+export function logFirstLabels(tx: Tx, outbox: Outbox, message: MessageRow): Promise<void> {
+  return logLabels(tx, outbox, firstLabels(message))
+}

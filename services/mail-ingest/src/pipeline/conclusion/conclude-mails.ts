@@ -1,0 +1,111 @@
+import { type DiscardReason, topics } from '@restante/contracts'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service'
+import { discardedEvent, inboundTopic } from '../../inbound/discarded-event.ts'
+import type { InboxScope } from '../../inbound/store.ts'
+import { deletedInboxes } from '../../mailbox/lock.ts'
+import { rawMails } from '../../raw/store.ts'
+import { type WaitingCandidate, waitingMails } from '../../waiting/store.ts'
+import type { ExaminedMail, StorableMail } from '../examination/examine-mail.ts'
+import { type LeasedMail, queue } from '../queue/queue.ts'
+import { feedbackEvent } from './feedback-events.ts'
+import { type Outcome, storeMessages } from './store-messages.ts'
+
+/** The outcome of a mail for its log line. */
+export type ProcessingFacts = Readonly<Record<string, unknown>> & { readonly outcome: string }
+
+export interface ConcludingTools {
+  readonly db: Database
+  readonly outbox: Outbox
+  /** This server's name in trace headers. */
+  readonly hostname: string
+}
+
+/** The outcome of a mail, and its events. Bytes that are not stored are deleted when no other row needs them. */
+interface Conclusion {
+  readonly facts: ProcessingFacts
+  readonly events: readonly EncodedEvent[]
+  readonly kept: boolean
+}
+
+/**
+ * Stores the effects of examined mails, in this order: messages and their threads, events, reports, and the end of
+ * their rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
+ * @throws LeaseLostError
+ */
+export function concludeMails(
+  examined: readonly ExaminedMail[],
+  tools: ConcludingTools,
+): Promise<ReadonlyMap<LeasedMail, ProcessingFacts>> {
+  const { db, outbox } = tools
+  return db.transaction(async (tx) => {
+    const settled = await withWaiting(tx, examined)
+    const stored = await storeMessages(tx, settled.filter(isStorable), tools)
+    const conclusions = settled.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
+    const finished = examined.map(({ mail }) => mail)
+    const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
+    const events = conclusions.flatMap((conclusion) => conclusion.events)
+    await Promise.all([queue.finish(tx, finished), rawMails.release(tx, unused), outbox.record(tx, events)])
+    return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
+  })
+}
+
+/**
+ * Moves mails to the waiting table as far as there is room; the others, and those of deleted inboxes, continue as if
+ * DNS had finally failed.
+ */
+async function withWaiting(tx: Tx, examined: readonly ExaminedMail[]): Promise<readonly ExaminedMail[]> {
+  const candidates = examined.flatMap(({ mail, verdict }): WaitingCandidate<LeasedMail>[] => {
+    if (verdict.action !== 'wait') return []
+    const { domain, otherwise } = verdict
+    return [{ mail, domain, inboxUid: otherwise.inbox.inbox_uid, sender: otherwise.sender }]
+  })
+  if (candidates.length === 0) return examined
+  await waitingMails.lock(tx)
+  const deleted = await deletedInboxes(
+    tx,
+    candidates.map(({ inboxUid }) => inboxUid),
+  )
+  const alive = candidates.filter(({ inboxUid }) => !deleted.has(inboxUid))
+  const waiting = await waitingMails.admit(tx, alive, new Date())
+  return examined.map((one) =>
+    one.verdict.action === 'wait' && !waiting.has(one.mail) ? { ...one, verdict: one.verdict.otherwise } : one,
+  )
+}
+
+function isStorable(examined: ExaminedMail): examined is ExaminedMail<StorableMail> {
+  return examined.verdict.action === 'store'
+}
+
+function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undefined, outbox: Outbox): Conclusion {
+  const discard = (inbox: InboxScope, reason: DiscardReason) =>
+    span.within(() => outbox.encode(inboundTopic, [discardedEvent(inbox, mail, reason)]))
+  switch (verdict.action) {
+    case 'report': {
+      const { report, deliveryId, authenticated } = verdict
+      if (report === undefined) return { facts: { outcome: 'no_report' }, events: [], kept: false }
+      const event = feedbackEvent(report, { ...mail, deliveryId, authenticated })
+      const events = span.within(() => outbox.encode(topics['mail.feedback'], [event]))
+      return { facts: { outcome: 'reported' }, events, kept: false }
+    }
+    case 'discard': {
+      const { inbox, reason, sender } = verdict
+      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender.authentication.verdict, outcome: reason }
+      return { facts, events: discard(inbox, reason), kept: false }
+    }
+    case 'wait': {
+      // Its bytes stay in use, by another row.
+      const facts = { inbox_uid: verdict.otherwise.inbox.inbox_uid, domain: verdict.domain, outcome: 'waiting' }
+      return { facts, events: [], kept: true }
+    }
+    case 'store': {
+      const { inbox, sender, spam, content } = verdict
+      if (stored === undefined) throw new Error('a mail was left out of its transaction')
+      const { events, ...outcome } = stored
+      const examined = { authentication: sender.authentication.verdict, spam_score: spam.score, parsed: content.parsed }
+      const facts = { inbox_uid: inbox.inbox_uid, ...examined, ...outcome }
+      if (stored.outcome === 'stored') return { facts, events, kept: true }
+      return { facts, events: discard(inbox, stored.outcome), kept: false }
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { topics } from '@restante/contracts'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import { makeMessageId, parseHeadersOnly } from '@restante/mime'
+import type { Tx } from '@restante/service'
+import type { MailContent } from '../../content/mail-content.ts'
+import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../../mailbox/label-log.ts'
+import { deletedInboxes, lockMailboxes } from '../../mailbox/lock.ts'
+import { receivedEvent } from '../../mailbox/received-event.ts'
+import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../../mailbox/rows.ts'
+import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../../mailbox/threading/duplicates.ts'
+import { extendThreads, firstLabels, saveWithThreads } from '../../mailbox/threading/insert-messages.ts'
+import { ThreadFinder } from '../../mailbox/threading/thread-finder.ts'
+import { uuidV7 } from '../../mailbox/uuid-v7.ts'
+import { isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
+import type { ExaminedMail, StorableMail } from '../examination/examine-mail.ts'
+import type { SpamVerdict } from '../examination/score-spam.ts'
+import type { LeasedMail } from '../queue/queue.ts'
+import { mergedHeaders } from './merged-headers.ts'
+import { traceLines } from './trace-lines.ts'
+
+type MailToStore = ExaminedMail<StorableMail>
+
+/** The outcome of a mail for a mailbox, and the events of its message. */
+export type Outcome =
+  | {
+      readonly outcome: 'stored'
+      readonly messageId: string
+      readonly threadId: string
+      readonly labels: readonly string[]
+      readonly events: readonly EncodedEvent[]
+    }
+  | { readonly outcome: 'duplicate' | 'inbox_deleted'; readonly events: readonly [] }
+
+interface StoreOptions {
+  readonly outbox: Outbox
+  readonly hostname: string
+}
+
+/**
+ * Stores mails in their mailboxes, in this order and under the mailboxes' locks: message, thread and label log. A mail
+ * that is stored already, or whose inbox is deleted, is skipped. The caller records the events.
+ */
+export async function storeMessages(
+  tx: Tx,
+  mails: readonly MailToStore[],
+  options: StoreOptions,
+): Promise<Map<LeasedMail, Outcome>> {
+  const outcomes = new Map<LeasedMail, Outcome>()
+  if (mails.length === 0) return outcomes
+  const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
+  const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
+  const messages = rows.map(({ message }) => message)
+  const [, deleted, known, finder] = await Promise.all([
+    lockMailboxes(tx, inboxes),
+    deletedInboxes(tx, inboxes),
+    messagesWithDigests(tx, messages),
+    ThreadFinder.of(tx, messages),
+  ])
+  // Mails stored here are visible to later ones.
+  const stored: StoredMail[] = [...known]
+  const added: (MessageWithBody & { readonly of: MailToStore })[] = []
+  for (const { of, message: arrived } of rows) {
+    if (deleted.has(arrived.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
+    else if (isDuplicate(arrived, stored)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
+    else {
+      const message = withFreeId(await finder.place(arrived), finder.isTaken(arrived) || of.verdict.idInDoubt)
+      stored.push(message)
+      finder.add(message)
+      added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace) })
+    }
+  }
+  if (added.length === 0) return outcomes
+  const newThreads = new Set(messages.map(({ thread_id }) => thread_id))
+  const threads = await extendThreads(tx, added, (id) => newThreads.has(id))
+  const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
+  await Promise.all([saveWithThreads(tx, added, threads), finder.save(tx), insertLabelRecords(tx, labels.flat())])
+  for (const [index, { of, message, body }] of added.entries()) {
+    const thread = threads[index]
+    if (thread === undefined) throw new Error('a message has no thread')
+    const { message_id: messageId, thread_id: threadId } = message
+    const events = of.span.within(() =>
+      encodeEvents(of, { message, body, thread }, labels[index] ?? [], options.outbox),
+    )
+    outcomes.set(of.mail, { outcome: 'stored', messageId, threadId, labels: message.labels, events })
+  }
+  return outcomes
+}
+
+function encodeEvents(
+  of: MailToStore,
+  { message, body, thread }: MessageWithBody & { readonly thread: ThreadRow },
+  labels: readonly LabelRecord[],
+  outbox: Outbox,
+): EncodedEvent[] {
+  return [
+    ...outbox.encode(topics['mail.messages'], [receivedEvent(message, body, thread), ...labels.map(labelEvent)]),
+    ...outbox.encode(topics['mail.inbound'], [processedEvent(of, message)]),
+  ]
+}
+
+/** The event for operators that a mail is in its mailbox. */
+function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStore, message: MessageRow) {
+  const { organization_id, pod_id, inbox_uid, created_at: time } = message
+  const payload = {
+    organization_id,
+    pod_id,
+    inbox_uid,
+    inbound_id: mail.id,
+    message_id: message.message_id,
+    thread_id: message.thread_id,
+    labels: [...message.labels],
+    authentication: sender.authentication.verdict,
+    spam_score: spam.score,
+    parsed: content.parsed,
+    attempts: mail.attempts,
+    size: message.size,
+    latency_ms: Math.max(0, time.getTime() - mail.receivedAt.getTime()),
+  }
+  return topics['mail.inbound'].event('mail.processed', payload, { time })
+}
+
+/**
+ * A mail whose id is taken, by another message or possibly by a sent one that is not stored yet, is stored under a
+ * generated id; its own header stays as it is (mail 2).
+ */
+function withFreeId(message: MessageRow, isTaken: boolean): MessageRow {
+  if (!isTaken) return message
+  const { inbox_address } = message
+  return { ...message, message_id: makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) }
+}
+
+/** A mail as a message with the id of its header, in a thread of its own. */
+function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToStore, hostname: string): MessageRow {
+  const { address: inbox_address, ...scope } = inbox
+  const now = new Date()
+  const trace = traceLines(mail, hostname, sender.trace)
+  const labels = labelsOf(sender, spam)
+  const senderAddress = content.author?.toLowerCase() ?? ''
+  const { date, messageId: headerId } = content
+  return {
+    id: uuidV7(),
+    ...scope,
+    inbox_address,
+    thread_id: randomUUID(),
+    message_id: headerId,
+    header_id: headerId,
+    direction: 'received',
+    labels,
+    arrival_labels: labels,
+    timestamp: date !== undefined && date <= mail.receivedAt ? date : mail.receivedAt,
+    sender: content.from,
+    sender_address: senderAddress,
+    to: content.to,
+    cc: content.cc,
+    bcc: content.bcc,
+    reply_to: content.replyTo,
+    recipients: [...content.to, ...content.cc, ...content.bcc].join('\n'),
+    subject: content.subject,
+    preview: content.preview,
+    in_reply_to: content.inReplyTo,
+    references: content.references,
+    attachments: content.attachments,
+    size: Buffer.byteLength(trace) + mail.size,
+    blob: mail.blob,
+    trace,
+    digest: mailDigest({ headerId, sender: content.from, senderAddress, content: content.digest }),
+    authentication: sender.authentication,
+    handed_over_at: null,
+    settled_at: null,
+    delayed_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+function labelsOf(sender: SenderVerdict, spam: SpamVerdict): string[] {
+  return ['received', 'unread', ...(spam.spam ? ['spam'] : []), ...(isAuthenticated(sender) ? [] : ['unauthenticated'])]
+}
+
+function bodyColumns(content: MailContent, trace: string): BodyColumns {
+  const { headers } = parseHeadersOnly(Buffer.from(`${trace}\r\n`))
+  return {
+    text: content.text,
+    html: content.html,
+    extracted_text: content.extractedText,
+    extracted_html: content.extractedHtml,
+    headers: mergedHeaders(headers, content.headers),
+  }
+}

@@ -1,0 +1,115 @@
+import type { BlobStore } from '@restante/blobs'
+import type { ParserPool, Report } from '@restante/mime'
+import { UpstreamError } from '@restante/service'
+import type { MailContent } from '../../content/mail-content.ts'
+import { WorkSpan } from '../../inbound/spans.ts'
+import type { InboxScope } from '../../inbound/store.ts'
+import { withRawMail } from '../../raw/read.ts'
+import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
+import type { LeasedMail } from '../queue/queue.ts'
+import { type AuthenticationTools, authenticateStep } from './authenticate.ts'
+import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
+import { parseMail } from './parse-mail.ts'
+import { readReport } from './read-report.ts'
+import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
+
+/** The tools of an examination. */
+export interface ExaminationTools extends SpamOptions, AuthenticationTools {
+  readonly blobs: BlobStore
+  readonly parser: ParserPool
+  readonly answers: FindAnsweredOptions
+}
+
+/** A mail to be stored, with all results of its examination. */
+export interface StorableMail {
+  readonly action: 'store'
+  readonly inbox: InboxScope
+  readonly content: MailContent
+  readonly sender: SenderVerdict
+  readonly spam: SpamVerdict
+  /** Its Message-ID may be that of a message which the inbox sent and which is not in the mailbox yet. */
+  readonly idInDoubt: boolean
+}
+
+/** What is to be done with a mail. */
+export type Verdict =
+  | StorableMail
+  /** By rule it is stored in no mailbox (mail 13). */
+  | {
+      readonly action: 'discard'
+      readonly inbox: InboxScope
+      readonly reason: 'dmarc' | 'virus'
+      readonly sender: SenderVerdict
+    }
+  /** DNS failed for its sender: it waits if there is room, and is stored otherwise (mail 13). */
+  | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
+  /** It arrived at a return path; without a report it is dropped. */
+  | {
+      readonly action: 'report'
+      readonly deliveryId: string
+      readonly report: Report | undefined
+      /** Domains for which SPF or DKIM passed. */
+      readonly authenticated: readonly string[]
+    }
+
+/** A mail that is ready for the transaction of its effect. */
+export interface ExaminedMail<V extends Verdict = Verdict> {
+  readonly mail: LeasedMail
+  readonly verdict: V
+  /** For the events that the effect raises. */
+  readonly span: WorkSpan
+}
+
+/** Determines what is to be done with a mail. It has no effect: failures are retried (`Pipeline`). */
+export async function examineMail(mail: LeasedMail, tools: ExaminationTools): Promise<ExaminedMail> {
+  const span = new WorkSpan('process mail', mail.envelope.traceparent)
+  try {
+    return { mail, span, verdict: await span.within(() => examine(mail, tools)) }
+  } catch (error) {
+    span.fail()
+    span.end()
+    throw error
+  }
+}
+
+async function examine(mail: LeasedMail, tools: ExaminationTools): Promise<Verdict> {
+  return withRawMail(await readRaw(mail, tools.blobs), (raw) => examineRaw(mail, raw, tools))
+}
+
+async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools): Promise<Verdict> {
+  const { target } = mail
+  if (target.kind === 'report') {
+    const { deliveryId } = target
+    const report = await readReport(mail, raw, tools.parser)
+    const judged = report && (await authenticateSender(raw, mail.envelope, tools.authentication))
+    return { action: 'report', deliveryId, report, authenticated: judged?.passed ?? [] }
+  }
+  const { inbox } = target
+  const [judged, content] = await Promise.all([authenticateStep(mail, raw, tools), parseMail(mail, raw, tools.parser)])
+  const sender = forShownAuthor(judged, content)
+  if (sender.discard) return { action: 'discard', inbox, reason: 'dmarc', sender }
+  const spam = await scoreSpam(mail, raw, content, isAuthenticated(sender), tools)
+  if (spam.virus) return { action: 'discard', inbox, reason: 'virus', sender }
+  const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
+  const storable = { action: 'store', inbox, content, sender, spam, idInDoubt } as const
+  const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
+  return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }
+}
+
+/**
+ * A successful authentication applies to the examined address only: a mail that is shown without it, because its header
+ * could not be read completely, is unauthenticated.
+ */
+function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerdict {
+  if (!isAuthenticated(sender) || content.author === sender.author) return sender
+  return { ...sender, authentication: { ...sender.authentication, verdict: 'none' } }
+}
+
+/** Bytes that cannot be read now say nothing about the mail: it waits for them, and no attempt is counted. */
+async function readRaw(mail: LeasedMail, blobs: BlobStore): Promise<Buffer> {
+  try {
+    return await blobs.buffer(mail.blob)
+  } catch (cause) {
+    throw new UpstreamError('the raw mail cannot be read', { cause })
+  }
+}
