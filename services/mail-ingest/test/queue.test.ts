@@ -4,7 +4,7 @@ import { createLogger, Database, type Queryable, sql } from '@restante/service'
 import { countRows, createDatabase, queryRows, type TestDatabase, waitFor } from '@restante/testkit'
 import { Leases } from '../src/pipeline/queue/leases.ts'
 import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue/queue.ts'
-import { SlowTurns } from '../src/pipeline/queue/slow-lane-rotation.ts'
+import { SlowLaneRotation } from '../src/pipeline/queue/slow-lane-rotation.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 
@@ -168,7 +168,7 @@ describe('slow mails of several inboxes', () => {
   const moveAll = async () => {
     for (const mail of (await take()).flat()) await queue.moveToSlowLane(db, mail)
   }
-  const takeSlow = async (turns: SlowTurns) => {
+  const takeSlow = async (turns: SlowLaneRotation) => {
     const [[mail] = []] = await queue.take(db, randomUUID(), 0, 1, turns)
     if (mail === undefined) throw new Error('there is no mail')
     turns.taken(mail)
@@ -185,7 +185,7 @@ describe('slow mails of several inboxes', () => {
     ]
     await add(names)
     await moveAll()
-    const turns = new SlowTurns()
+    const turns = new SlowLaneRotation()
     const order: string[] = []
     for (const _ of names) order.push(await takeSlow(turns))
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
@@ -208,7 +208,7 @@ update inbound set kind = 'mail', pod_id = gen_random_uuid(), inbox_uid = lane, 
       other,
     )
     await moveAll()
-    const turns = new SlowTurns()
+    const turns = new SlowLaneRotation()
     const order = [await takeSlow(turns), await takeSlow(turns), await takeSlow(turns)]
     expect(order).toEqual(['one', 'other', 'two of the same'])
   })

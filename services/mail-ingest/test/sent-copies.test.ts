@@ -8,12 +8,12 @@ import { sql } from '@restante/service'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { RecipientLookup } from '../src/inbound/recipients.ts'
 import { deliveriesConsumer } from '../src/sent/consumers.ts'
-import type { DeliveryFact } from '../src/sent/delivery-events.ts'
+import type { DeliveryEvent } from '../src/sent/delivery-events.ts'
 import { SentPlacement } from '../src/sent/placement.ts'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
-type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
+type MailSendEvent = EventOf<(typeof topics)['mail.deliveries']>
 
 let stage: Stage
 let inbox: TestInbox
@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 
 /** Hands events to the consumer as their topic would. */
-async function deliver(...delivered: DeliveryEvent[]): Promise<void> {
+async function deliver(...delivered: MailSendEvent[]): Promise<void> {
   for (const event of delivered) await deliverOnce(consumer, event)
 }
 
@@ -61,14 +61,14 @@ async function story(minutes: { delayed?: number; delivered?: number } = {}) {
     routing: { organizationId: organization_id },
     type,
   })
-  const fact = (type: DeliveryFact['type'], minute: number, more: object = {}): DeliveryEvent => {
+  const fact = (type: DeliveryEvent['type'], minute: number, more: object = {}): MailSendEvent => {
     const payload = { ...scope, timestamp: T(minute), recipients: RECIPIENTS, ...more }
     const schema = topics['mail.deliveries'].events[type].schema
-    return { ...envelope(type), payload: schema.parse(payload) } as DeliveryEvent
+    return { ...envelope(type), payload: schema.parse(payload) } as MailSendEvent
   }
   return {
     copy,
-    accepted: { ...envelope('message.accepted'), payload: copy } as DeliveryEvent,
+    accepted: { ...envelope('message.accepted'), payload: copy } as MailSendEvent,
     handedOver: fact('delivery.handed_over', 1),
     delayed: fact('delivery.delayed', minutes.delayed ?? 2),
     delivered: fact('delivery.delivered', minutes.delivered ?? 3),
@@ -80,7 +80,7 @@ async function story(minutes: { delayed?: number; delivered?: number } = {}) {
 }
 
 /** A message to three: one delayed and then delivered, one delayed after that, one who complains. */
-function eventsOf({ accepted, handedOver, delayed, delivered, delayedAgain, complained }: Story): DeliveryEvent[] {
+function eventsOf({ accepted, handedOver, delayed, delivered, delayedAgain, complained }: Story): MailSendEvent[] {
   return [accepted, handedOver, delayed, delivered, delayedAgain, complained]
 }
 
@@ -104,7 +104,7 @@ async function stateOf(messageId: string) {
     labels: rows.flatMap((row) => row.labels).toSorted(),
     times: rows.map((row) => [row.handed_over_at, row.settled_at, row.delayed_at]),
     threads: await countRows(db, 'threads where last_message_id = $1', messageId),
-    pending: await countRows(db, 'pending_facts where message_id = $1', messageId),
+    pending: await countRows(db, 'pending_delivery_events where message_id = $1', messageId),
     published: (await db.query(PUBLISHED, messageId)).map(({ type }) => type),
   }
 }

@@ -284,7 +284,7 @@ describe('mails that wait', () => {
     await waitFor(
       async () => {
         await stage.db.query(DUE_NOW, inbox.inbox_uid)
-        await Promise.all(others.map((each) => each.turn()))
+        await Promise.all(others.map((each) => each.recheck()))
         return (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) > 0
       },
       { what: 'the message' },

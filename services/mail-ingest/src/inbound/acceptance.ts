@@ -100,7 +100,7 @@ export class Acceptance {
   }
 
   /** Records for operators that paused inboxes dropped a mail, whose bytes are not stored. `within` as above. */
-  async swallow(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
+  async drop(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
     const { db, outbox } = this.#options
     const events = this.#discarded(size, paused, 'paused')
     await db.transaction(async (tx) => {

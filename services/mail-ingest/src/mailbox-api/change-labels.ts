@@ -6,7 +6,7 @@ import { lockMailbox } from '../mailbox/lock.ts'
 import { store } from '../mailbox/store.ts'
 import { visibleMessage } from './visible-message.ts'
 
-const LOCK_PATIENCE_MS = 1_000
+const LOCK_WAIT_MS = 1_000
 const ATTEMPTS = 3
 
 /** Adds and removes labels of a message; present and absent ones are no change (mail 4.3, 7). */
@@ -39,7 +39,7 @@ export async function underMailboxLock<T>(db: Database, inboxUid: string, work: 
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction(async (tx) => {
-        await lockMailbox(tx, inboxUid, LOCK_PATIENCE_MS)
+        await lockMailbox(tx, inboxUid, LOCK_WAIT_MS)
         return work(tx)
       })
     } catch (error) {

@@ -8,7 +8,7 @@ const LOCK_ALL = sql<never, [inboxUids: readonly string[]]>(`
 select pg_advisory_xact_lock(key)
   from (select distinct hashtextextended('mailbox ' || uid, 0) as key from unnest($1::text[]) as box(uid) order by key) as keys`)
 
-const LOCK_WITHIN = sql<never, [patience: string]>(`select set_config('lock_timeout', $1, true)`)
+const LOCK_WITHIN = sql<never, [timeout: string]>(`select set_config('lock_timeout', $1, true)`)
 
 /** Tombstone of a deleted inbox. */
 export interface DeletedInbox extends Omit<ScopeColumns, 'inbox_address'> {
@@ -34,10 +34,10 @@ on conflict do nothing`)
 /**
  * Takes the one lock under which an inbox's messages, threads and labels change, until the transaction ends; so two
  * mails that arrive concurrently cannot both be first in a thread, or both be the original of a duplicate.
- * @param patienceMs how long to wait for it; then PostgreSQL reports 55P03. Default: as for any lock, 8 s.
+ * @param timeoutMs how long to wait for it; then PostgreSQL reports 55P03. Default: as for any lock, 8 s.
  */
-export async function lockMailbox(tx: Tx, inboxUid: string, patienceMs?: number): Promise<void> {
-  if (patienceMs !== undefined) await tx.query(LOCK_WITHIN, `${patienceMs}ms`)
+export async function lockMailbox(tx: Tx, inboxUid: string, timeoutMs?: number): Promise<void> {
+  if (timeoutMs !== undefined) await tx.query(LOCK_WITHIN, `${timeoutMs}ms`)
   await tx.query(LOCK, inboxUid)
 }
 

@@ -12,10 +12,10 @@ import {
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclusion/conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examination/examine-mail.ts'
 import { blamingHeavyStatements } from './heavy-statement.ts'
-import { Places } from './queue/inbox-slots.ts'
+import { InboxSlots } from './queue/inbox-slots.ts'
 import type { Leases } from './queue/leases.ts'
 import { type LeasedMail, LeaseLostError, queue } from './queue/queue.ts'
-import { SlowTurns } from './queue/slow-lane-rotation.ts'
+import { SlowLaneRotation } from './queue/slow-lane-rotation.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {
@@ -38,7 +38,7 @@ export interface PipelineOptions {
 /** Poll interval of an idle pipeline: the guarantee, while the wake-up provides the speed. */
 const POLL_MS = 500
 /** The same while all slots are taken: one becomes free when its mail has been in progress for a while. */
-const PLACES_MS = 100
+const BUSY_POLL_MS = 100
 const OUTAGE_MS = 1_000
 /** A pipeline whose loop has not turned for this long is not alive. */
 const STALLED_MS = 30_000
@@ -58,8 +58,8 @@ export class Pipeline implements Component {
   readonly #options: PipelineOptions
   readonly #log: Logger
   readonly #conclusions: Batcher<readonly ExaminedMail[], Awaited<ReturnType<typeof concludeMails>>>
-  readonly #places: Places
-  readonly #slowTurns = new SlowTurns()
+  readonly #slots: InboxSlots
+  readonly #rotation = new SlowLaneRotation()
   #stopping = false
   #running: Promise<void> = Promise.resolve()
   #tickedAt = 0
@@ -68,7 +68,7 @@ export class Pipeline implements Component {
     const { tools, concurrency } = options
     this.#options = options
     this.#log = tools.log
-    this.#places = new Places(concurrency)
+    this.#slots = new InboxSlots(concurrency)
     this.#conclusions = new Batcher({
       maxItems: concurrency,
       work: async (runs) => {
@@ -93,7 +93,7 @@ export class Pipeline implements Component {
     this.#stopping = true
     this.#options.wakeup.notify()
     await this.#running
-    await this.#places.empty()
+    await this.#slots.empty()
   }
 
   async #run(): Promise<void> {
@@ -102,7 +102,7 @@ export class Pipeline implements Component {
       try {
         const taken = await this.#take()
         this.#tickedAt = Date.now()
-        if (taken === 0) await wakeup.wait(this.#places.free > 0 ? POLL_MS : PLACES_MS)
+        if (taken === 0) await wakeup.wait(this.#slots.free > 0 ? POLL_MS : BUSY_POLL_MS)
       } catch (error) {
         this.#log.warn({ err: error }, 'taking mail from the queue failed')
         await wait(OUTAGE_MS)
@@ -115,10 +115,10 @@ export class Pipeline implements Component {
   /** @returns from how many inboxes mail was taken; 0 when there is none, or no room. */
   async #take(): Promise<number> {
     const { tools } = this.#options
-    const { free, freeSlow } = this.#places
+    const { free, freeSlow } = this.#slots
     if (free + freeSlow === 0) return 0
-    const runs = await queue.take(tools.db, randomUUID(), free, freeSlow, this.#slowTurns)
-    for (const mail of runs.flat()) if (mail.slow) this.#slowTurns.taken(mail)
+    const runs = await queue.take(tools.db, randomUUID(), free, freeSlow, this.#rotation)
+    for (const mail of runs.flat()) if (mail.slow) this.#rotation.taken(mail)
     const orphans = runs.flat().filter(({ orphaned }) => orphaned)
     for (const run of runs) if (!run.some(({ orphaned }) => orphaned)) void this.#begin(run)
     if (orphans.length > 0) await this.#tryAlone(orphans)
@@ -132,7 +132,7 @@ export class Pipeline implements Component {
     const process = () => this.#process(run)
     // One slow mail at a time: a small one does not take memory from other mails.
     const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
-    return this.#places.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
+    return this.#slots.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
   }
 
   /**
@@ -144,7 +144,7 @@ export class Pipeline implements Component {
     const { tools, leases } = this.#options
     this.#log.warn({ mails: orphans.map(({ id }) => id) }, 'mails left by a dead worker, each is retried alone')
     await leases.during(orphans, async () => {
-      await this.#places.empty(() => {
+      await this.#slots.empty(() => {
         this.#tickedAt = Date.now()
       })
       for (const mail of orphans) {

@@ -20,25 +20,25 @@ export class RawMailSweeper implements Component {
   readonly name = 'raw mail sweeper'
   readonly #db: Database
   readonly #blobs: BlobStore
-  readonly #turns: Periodic
+  readonly #job: Periodic
 
   constructor(options: { db: Database; blobs: BlobStore; log: Logger }) {
     this.#db = options.db
     this.#blobs = options.blobs
-    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
+    this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
   }
 
   start(): Promise<void> {
-    return this.#turns.start()
+    return this.#job.start()
   }
 
   /** Waits for the current run to end. */
   stop(): Promise<void> {
-    return this.#turns.stop()
+    return this.#job.stop()
   }
 
   /** Bytes may have become unused. */
-  readonly notify = (): void => this.#turns.notify()
+  readonly notify = (): void => this.#job.notify()
 
   /** @returns how many blobs were deleted. */
   async sweep(): Promise<number> {

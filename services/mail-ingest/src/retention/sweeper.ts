@@ -9,9 +9,9 @@ delete from tombstones
  where (inbox_uid, message_id) in (select inbox_uid, message_id from tombstones
                                     where deleted_at < now() - interval '${FORGET}' limit $1)
 returning message_id`)
-const FACTS = sql<{ event_id: string }, [rows: number]>(`
-delete from pending_facts
- where event_id in (select event_id from pending_facts where time < now() - interval '${FORGET}' limit $1)
+const DELIVERY_EVENTS = sql<{ event_id: string }, [rows: number]>(`
+delete from pending_delivery_events
+ where event_id in (select event_id from pending_delivery_events where time < now() - interval '${FORGET}' limit $1)
 returning event_id`)
 
 const TOMBSTONE_SECONDS = LIMITS.retention.tombstone / 1_000
@@ -53,24 +53,32 @@ const EVERY_MS = 3_600_000
 export class RetentionSweeper implements Component {
   readonly name = 'forgetting'
   readonly #db: Database
-  readonly #turns: Periodic
+  readonly #job: Periodic
 
   constructor(options: { db: Database; log: Logger }) {
     this.#db = options.db
-    this.#turns = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.forget() })
+    this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.forget() })
   }
 
   start(): Promise<void> {
-    return this.#turns.start()
+    return this.#job.start()
   }
 
   /** Waits for the current run to end. */
   stop(): Promise<void> {
-    return this.#turns.stop()
+    return this.#job.stop()
   }
 
   async forget(): Promise<void> {
-    const all = [TOMBSTONES, FACTS, INBOXES, ORGANIZATIONS, LATE_MAIL, REMEMBERED_IDS, FAILING_DOMAINS] as const
+    const all = [
+      TOMBSTONES,
+      DELIVERY_EVENTS,
+      INBOXES,
+      ORGANIZATIONS,
+      LATE_MAIL,
+      REMEMBERED_IDS,
+      FAILING_DOMAINS,
+    ] as const
     for (const statement of all) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);
     }

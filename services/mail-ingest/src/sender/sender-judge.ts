@@ -60,7 +60,7 @@ export class SenderJudge implements Component {
   readonly #options: Required<SenderJudgeOptions>
   readonly #tasks = new Map<number, Task>()
   /** Tasks with data for the thread, in rotation. */
-  readonly #turns: Task[] = []
+  readonly #runnable: Task[] = []
   #thread: Thread | undefined
   /** The task whose message the thread is processing. */
   #current: Task | undefined
@@ -94,7 +94,7 @@ export class SenderJudge implements Component {
     const state = { state: 'new' as const, sent: 0, cpuMs: 0, deaths: 0, timer: undefined }
     const task: Task = { id, mail, body, resolve, reject, ...state }
     this.#tasks.set(id, task)
-    this.#turns.push(task)
+    this.#runnable.push(task)
     this.#next()
     return promise
   }
@@ -108,7 +108,7 @@ export class SenderJudge implements Component {
       return
     }
     if (!thread.ready || this.#current) return
-    const task = this.#turns.shift()
+    const task = this.#runnable.shift()
     if (!task) return
     this.#current = task
     this.#watch(task, this.#options.pieceMs)
@@ -173,7 +173,7 @@ export class SenderJudge implements Component {
     else if (task.state === 'sent') this.#watch(task, VERDICT_MS)
     else {
       clearTimeout(task.timer)
-      this.#turns.push(task)
+      this.#runnable.push(task)
     }
   }
 
@@ -198,8 +198,8 @@ export class SenderJudge implements Component {
   #settle(task: Task): Task {
     clearTimeout(task.timer)
     this.#tasks.delete(task.id)
-    const turn = this.#turns.indexOf(task)
-    if (turn >= 0) this.#turns.splice(turn, 1)
+    const position = this.#runnable.indexOf(task)
+    if (position >= 0) this.#runnable.splice(position, 1)
     return task
   }
 
@@ -228,11 +228,11 @@ export class SenderJudge implements Component {
     if (!wasReady) for (const task of [...this.#tasks.values()]) this.#reject(task, unavailable(cause))
     for (const task of blamed)
       if (++task.deaths >= DEATHS) this.#reject(task, new UnjudgeableMailError('its thread died'))
-    this.#turns.length = 0
+    this.#runnable.length = 0
     for (const task of this.#tasks.values()) {
       clearTimeout(task.timer)
       Object.assign(task, { state: 'new', sent: 0, cpuMs: 0 })
-      this.#turns.push(task)
+      this.#runnable.push(task)
     }
     if (this.#tasks.size > 0) this.#next()
   }

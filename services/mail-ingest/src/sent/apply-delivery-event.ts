@@ -8,14 +8,14 @@ import { type DeletedInbox, deletedInbox, lockMailbox } from '../mailbox/lock.ts
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import {
-  type DeliveryFact,
+  type DeliveryEvent,
+  endsDelivery,
+  impliesHandOver,
   labelChangeOf,
   publicEventOf,
   sentEvent,
-  settles,
-  tellsHandOver,
 } from './delivery-events.ts'
-import { pendingFacts, tombstones } from './store.ts'
+import { pendingDeliveryEvents, tombstones } from './store.ts'
 
 // Independent of the order: the first hand-over, the newest end, the newest delay. Null changes none of them.
 const PROGRESS = sql<
@@ -33,62 +33,68 @@ update messages
  * that arrives before the copy waits for it; one about a deleted message changes and publishes nothing; after a whole
  * inbox was deleted, events still reach subscribers of its pod and organization (events 1.2 rule 12).
  */
-export async function applyFact(tx: Tx, outbox: Outbox, fact: DeliveryFact): Promise<void> {
-  const { inbox_uid, message_id } = fact.payload
+export async function applyDeliveryEvent(tx: Tx, outbox: Outbox, event: DeliveryEvent): Promise<void> {
+  const { inbox_uid, message_id } = event.payload
   await lockMailbox(tx, inbox_uid)
   const message = await store.message(tx, inbox_uid, message_id)
-  if (message) return applyTo(tx, outbox, message, fact)
+  if (message) return applyTo(tx, outbox, message, event)
   if (await tombstones.has(tx, inbox_uid, message_id)) return
   const deleted = await deletedInbox(tx, inbox_uid)
-  if (deleted) return fireForDeletedInbox(tx, outbox, deleted, fact)
-  await pendingFacts.keep(tx, fact)
+  if (deleted) return fireForDeletedInbox(tx, outbox, deleted, event)
+  await pendingDeliveryEvents.keep(tx, event)
 }
 
-async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, fact: DeliveryFact): Promise<void> {
+async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, event: DeliveryEvent): Promise<void> {
   const now = new Date()
-  const { labels, change } = changedLabels(message.labels, labelChangeOf(fact, message))
-  const hasLeft = message.handed_over_at === null && tellsHandOver(fact)
-  await progress(tx, message.id, fact)
+  const { labels, change } = changedLabels(message.labels, labelChangeOf(event, message))
+  const hasLeft = message.handed_over_at === null && impliesHandOver(event)
+  await progress(tx, message.id, event)
   if (change.added.length + change.removed.length > 0) await store.setLabels(tx, message, labels, now)
 
   const changed = { ...message, labels }
   const named = { ...message, inbox_id: message.inbox_address }
-  const events: PublicEvent[] = []
-  if (hasLeft) events.push(sentEvent(sentEventId(fact), named, fact.payload.timestamp, sentTo(message, fact)))
-  const event = publicEventOf(fact, named)
-  if (event) events.push(event)
-  await publish(tx, outbox, events, changed, now)
+  const documents: PublicEvent[] = []
+  if (hasLeft) documents.push(sentEvent(sentEventId(event), named, event.payload.timestamp, sentTo(message, event)))
+  const document = publicEventOf(event, named)
+  if (document) documents.push(document)
+  await publish(tx, outbox, documents, changed, now)
   await logLabels(tx, outbox, { message: changed, change, at: now })
 }
 
-async function progress(tx: Queryable, id: string, fact: DeliveryFact): Promise<void> {
-  const { timestamp } = fact.payload
-  const at = (tells: boolean) => (tells ? timestamp : null)
-  await tx.query(PROGRESS, id, at(tellsHandOver(fact)), at(settles(fact)), at(fact.type === 'delivery.delayed'))
+async function progress(tx: Queryable, id: string, event: DeliveryEvent): Promise<void> {
+  const { timestamp } = event.payload
+  const at = (applies: boolean) => (applies ? timestamp : null)
+  await tx.query(
+    PROGRESS,
+    id,
+    at(impliesHandOver(event)),
+    at(endsDelivery(event)),
+    at(event.type === 'delivery.delayed'),
+  )
 }
 
 /** The event of the hand-over provides its id; where the hand-over is only implied, the event gets one of its own. */
-function sentEventId(fact: DeliveryFact): string {
-  return fact.type === 'delivery.handed_over' ? fact.id : randomUUID()
+function sentEventId(event: DeliveryEvent): string {
+  return event.type === 'delivery.handed_over' ? event.id : randomUUID()
 }
 
-function sentTo(message: MessageRow, fact: DeliveryFact): string[] {
-  if (fact.type === 'delivery.handed_over') return fact.payload.recipients
+function sentTo(message: MessageRow, event: DeliveryEvent): string[] {
+  if (event.type === 'delivery.handed_over') return event.payload.recipients
   return [...message.to, ...message.cc, ...message.bcc].map(bareAddress)
 }
 
-async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: DeletedInbox, fact: DeliveryFact): Promise<void> {
+async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: DeletedInbox, event: DeliveryEvent): Promise<void> {
   if (inbox.inbox_address === null) return
-  const { message_id, thread_id, timestamp } = fact.payload
+  const { message_id, thread_id, timestamp } = event.payload
   const named = { inbox_id: inbox.inbox_address, thread_id, message_id }
-  const event =
-    fact.type === 'delivery.handed_over'
-      ? sentEvent(fact.id, named, timestamp, fact.payload.recipients)
-      : publicEventOf(fact, named)
-  if (!event) return
+  const document =
+    event.type === 'delivery.handed_over'
+      ? sentEvent(event.id, named, timestamp, event.payload.recipients)
+      : publicEventOf(event, named)
+  if (!document) return
   const { organization_id, pod_id, inbox_uid } = inbox
   const about = { organization_id, pod_id, inbox_uid, message_id, labels: [], inbox_deleted: true }
-  await publish(tx, outbox, [event], about, new Date())
+  await publish(tx, outbox, [document], about, new Date())
 }
 
 /** Publishes events about a message, each of which is its own document. */

@@ -1,8 +1,8 @@
 import { topics } from '@restante/contracts'
 import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
 import type { Database } from '@restante/service'
-import { applyFact } from './apply-delivery-event.ts'
-import type { DeliveryFact } from './delivery-events.ts'
+import { applyDeliveryEvent } from './apply-delivery-event.ts'
+import type { DeliveryEvent } from './delivery-events.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {
@@ -14,7 +14,7 @@ export interface DeliveriesConsumerOptions {
 
 /** Turns events of mail-send about sent mail into copies, labels and public events. */
 export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
-  const fact: EffectHandler<DeliveryFact> = { effect: (tx, event) => applyFact(tx, outbox, event) }
+  const applied: EffectHandler<DeliveryEvent> = { effect: (tx, event) => applyDeliveryEvent(tx, outbox, event) }
   return new Consumer({
     kafka,
     db,
@@ -22,12 +22,12 @@ export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesC
     topic: topics['mail.deliveries'],
     handlers: {
       'message.accepted': { prepare: (event) => placement.prepare(event.payload) },
-      'delivery.handed_over': fact,
-      'delivery.delivered': fact,
-      'delivery.delayed': fact,
-      'delivery.bounced': fact,
-      'delivery.complained': fact,
-      'delivery.rejected': fact,
+      'delivery.handed_over': applied,
+      'delivery.delivered': applied,
+      'delivery.delayed': applied,
+      'delivery.bounced': applied,
+      'delivery.complained': applied,
+      'delivery.rejected': applied,
     },
   })
 }

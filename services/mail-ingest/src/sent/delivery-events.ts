@@ -1,9 +1,8 @@
 import type { EventOf, PublicEvent, topics } from '@restante/contracts'
 import type { LabelChange } from '../mailbox/label-log.ts'
 
-type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
 /** Delivery events of mail-send. */
-export type DeliveryFact = Exclude<DeliveryEvent, { readonly type: 'message.accepted' }>
+export type DeliveryEvent = Exclude<EventOf<(typeof topics)['mail.deliveries']>, { readonly type: 'message.accepted' }>
 
 const NO_CHANGE: LabelChange = { added: [], removed: [] }
 
@@ -17,16 +16,16 @@ export interface Progress {
  * Labels that an event changes (mail 15.1). Whether a message is delayed is decided by what happened last, in whatever
  * order events arrive.
  */
-export function labelChangeOf(fact: DeliveryFact, { settled_at, delayed_at }: Progress): LabelChange {
-  switch (fact.type) {
+export function labelChangeOf(event: DeliveryEvent, { settled_at, delayed_at }: Progress): LabelChange {
+  switch (event.type) {
     case 'delivery.handed_over':
       return NO_CHANGE
     case 'delivery.delivered':
-      return settledAs('delivered', fact, delayed_at)
+      return endedAs('delivered', event, delayed_at)
     case 'delivery.bounced':
-      return settledAs('bounced', fact, delayed_at)
+      return endedAs('bounced', event, delayed_at)
     case 'delivery.delayed':
-      return settled_at !== null && settled_at >= timeOf(fact) ? NO_CHANGE : { added: ['delayed'], removed: [] }
+      return settled_at !== null && settled_at >= timeOf(event) ? NO_CHANGE : { added: ['delayed'], removed: [] }
     case 'delivery.complained':
       return { added: ['complained'], removed: [] }
     case 'delivery.rejected':
@@ -34,25 +33,25 @@ export function labelChangeOf(fact: DeliveryFact, { settled_at, delayed_at }: Pr
   }
 }
 
-function settledAs(label: string, fact: DeliveryFact, delayedAt: Date | null): LabelChange {
-  const endsDelay = delayedAt === null || delayedAt <= timeOf(fact)
+function endedAs(label: string, event: DeliveryEvent, delayedAt: Date | null): LabelChange {
+  const endsDelay = delayedAt === null || delayedAt <= timeOf(event)
   return { added: [label], removed: endsDelay ? ['delayed'] : [] }
 }
 
-function timeOf({ payload }: DeliveryFact): Date {
+function timeOf({ payload }: DeliveryEvent): Date {
   return new Date(payload.timestamp)
 }
 
 /** Whether an event ends the delivery to a recipient. */
-export function settles(fact: DeliveryFact): boolean {
-  return fact.type === 'delivery.delivered' || fact.type === 'delivery.bounced'
+export function endsDelivery(event: DeliveryEvent): boolean {
+  return event.type === 'delivery.delivered' || event.type === 'delivery.bounced'
 }
 
 /**
  * Whether an event shows that the mail was sent, directly or by implication: `message.sent` comes before what follows.
  */
-export function tellsHandOver(fact: DeliveryFact): boolean {
-  return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(fact.type)
+export function impliesHandOver(event: DeliveryEvent): boolean {
+  return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(event.type)
 }
 
 /** The message as public events name it. */
@@ -78,26 +77,26 @@ export function sentEvent(
 }
 
 /** The public event for an event, in addition to `message.sent`; a delay has none (events 1.2 rule 3). */
-export function publicEventOf(fact: DeliveryFact, message: MessageReference): PublicEvent | undefined {
-  const head = { type: 'event' as const, event_id: fact.id }
-  const about = { ...reference(message), timestamp: instant(fact.payload.timestamp) }
-  switch (fact.type) {
+export function publicEventOf(event: DeliveryEvent, message: MessageReference): PublicEvent | undefined {
+  const head = { type: 'event' as const, event_id: event.id }
+  const about = { ...reference(message), timestamp: instant(event.payload.timestamp) }
+  switch (event.type) {
     case 'delivery.handed_over':
     case 'delivery.delayed':
       return undefined
     case 'delivery.delivered':
-      return { ...head, event_type: 'message.delivered', delivery: { ...about, recipients: fact.payload.recipients } }
+      return { ...head, event_type: 'message.delivered', delivery: { ...about, recipients: event.payload.recipients } }
     case 'delivery.bounced': {
-      const { type, sub_type } = fact.payload
-      const recipients = fact.payload.recipients.map((address) => ({ address, status: 'bounced' as const }))
+      const { type, sub_type } = event.payload
+      const recipients = event.payload.recipients.map((address) => ({ address, status: 'bounced' as const }))
       return { ...head, event_type: 'message.bounced', bounce: { ...about, type, sub_type, recipients } }
     }
     case 'delivery.complained': {
-      const { type, sub_type, recipients } = fact.payload
+      const { type, sub_type, recipients } = event.payload
       return { ...head, event_type: 'message.complained', complaint: { ...about, type, sub_type, recipients } }
     }
     case 'delivery.rejected':
-      return { ...head, event_type: 'message.rejected', reject: { ...about, reason: fact.payload.reason } }
+      return { ...head, event_type: 'message.rejected', reject: { ...about, reason: event.payload.reason } }
   }
 }
 

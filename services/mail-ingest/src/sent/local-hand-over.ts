@@ -77,7 +77,7 @@ export class LocalHandOver {
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
-      await acceptance.swallow(request.blob.size, [inbox], mark)
+      await acceptance.drop(request.blob.size, [inbox], mark)
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }

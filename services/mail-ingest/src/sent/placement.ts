@@ -14,8 +14,8 @@ import { extendThreads, logFirstLabels, saveWithThreads } from '../mailbox/threa
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { readRawMail, withRawMail } from '../raw/read.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
-import { applyFact } from './apply-delivery-event.ts'
-import { pendingFacts, tombstones } from './store.ts'
+import { applyDeliveryEvent } from './apply-delivery-event.ts'
+import { pendingDeliveryEvents, tombstones } from './store.ts'
 
 export interface PlacementOptions {
   readonly db: Database
@@ -39,7 +39,7 @@ export class SentPlacement {
     this.#options = options
   }
 
-  /** Places a copy now; when it resolves, readers see it. */
+  /** InboxSlots a copy now; when it resolves, readers see it. */
   async place(copy: SentCopy): Promise<void> {
     const effect = await this.prepare(copy)
     if (effect) await this.#options.db.transaction(effect)
@@ -88,7 +88,8 @@ export class SentPlacement {
     const added = [{ message, body }]
     await saveWithThreads(tx, added, await extendThreads(tx, added, () => false))
     await logFirstLabels(tx, outbox, message)
-    for (const fact of await pendingFacts.take(tx, inbox_uid, message_id)) await applyFact(tx, outbox, fact)
+    for (const event of await pendingDeliveryEvents.take(tx, inbox_uid, message_id))
+      await applyDeliveryEvent(tx, outbox, event)
   }
 }
 

@@ -135,9 +135,9 @@ export class SmtpEdge implements Component {
       onClose: (session) => this.#disconnect(session),
     }
     const commands = IDLE_COMMANDS + maxRecipients
-    const patience = { ms: idleTimeoutMs, underLoadMs: timeoutUnderLoadMs, bytesPerSecond: minRate, commands }
+    const limits = { ms: idleTimeoutMs, underLoadMs: timeoutUnderLoadMs, bytesPerSecond: minRate, commands }
     return new GuardedServer(options, {
-      patience,
+      limits,
       admit: (connection) => this.#admit(connection),
       reset: ({ id }) => this.#reset(id),
     })
@@ -269,7 +269,7 @@ export class SmtpEdge implements Component {
       return id
     }
     for await (const _ of content);
-    await acceptance.swallow(stream.byteLength, to.paused)
+    await acceptance.drop(stream.byteLength, to.paused)
     return smtp.id
   }
 

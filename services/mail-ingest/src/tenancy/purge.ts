@@ -14,8 +14,8 @@ import {
 } from '@restante/service'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
-import { applyFact } from '../sent/apply-delivery-event.ts'
-import { pendingFacts } from '../sent/store.ts'
+import { applyDeliveryEvent } from '../sent/apply-delivery-event.ts'
+import { pendingDeliveryEvents } from '../sent/store.ts'
 import { waitingMails } from '../waiting/store.ts'
 import { purgeOrganization } from './organizations.ts'
 
@@ -131,9 +131,9 @@ export class InboxPurge implements Component {
     await this.#delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
     // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
-    const facts = await pendingFacts.takeOfInbox(tx, uid, BATCH)
-    for (const fact of facts) await applyFact(tx, this.#outbox, fact)
-    if ([messages, unplaced, facts, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
+    const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
+    for (const event of late) await applyDeliveryEvent(tx, this.#outbox, event)
+    if ([messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
     else if ((await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
     else await tx.query(PURGED, uid)
   }

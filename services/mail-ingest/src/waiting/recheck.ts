@@ -28,7 +28,7 @@ export class WaitingMailRecheck implements Component {
   readonly #db: Database
   readonly #dns: DnsCache
   readonly #notify: () => void
-  readonly #turns: Periodic
+  readonly #job: Periodic
   /** As of the last run. */
   #failing: ReadonlySet<string> = new Set()
   readonly #answered = new Set<string>()
@@ -39,21 +39,21 @@ export class WaitingMailRecheck implements Component {
     this.#db = db
     this.#dns = dns
     this.#notify = notify
-    this.#turns = new Periodic({
+    this.#job = new Periodic({
       name: this.name,
       everyMs: EVERY_MS,
       log,
-      work: (stopping) => this.turn(stopping),
+      work: (stopping) => this.recheck(stopping),
     })
   }
 
   start(): Promise<void> {
-    return this.#turns.start()
+    return this.#job.start()
   }
 
   /** Waits for the current run to end. */
   stop(): Promise<void> {
-    return this.#turns.stop()
+    return this.#job.stop()
   }
 
   /** A mail of this author's domain was authenticated without a temporary error: the domain works again. */
@@ -61,7 +61,7 @@ export class WaitingMailRecheck implements Component {
     if (this.#failing.has(domain)) this.#answered.add(domain)
   }
 
-  async turn(stopping?: AbortSignal): Promise<void> {
+  async recheck(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && !stopping?.aborted; ) {
       const due = await waitingMails.due(this.#db, BATCH)
       if (due.length > 0) await this.#askFor(due)

@@ -153,7 +153,7 @@ CREATE TABLE "tombstones" (
     CONSTRAINT "tombstones_pkey" PRIMARY KEY ("inbox_uid","message_id")
 );
 
-CREATE TABLE "pending_facts" (
+CREATE TABLE "pending_delivery_events" (
     "event_id" UUID NOT NULL,
     "inbox_uid" UUID NOT NULL,
     "message_id" TEXT NOT NULL,
@@ -161,7 +161,7 @@ CREATE TABLE "pending_facts" (
     "time" TIMESTAMPTZ(3) NOT NULL,
     "payload" JSONB NOT NULL,
 
-    CONSTRAINT "pending_facts_pkey" PRIMARY KEY ("event_id")
+    CONSTRAINT "pending_delivery_events_pkey" PRIMARY KEY ("event_id")
 );
 
 CREATE TABLE "deleted_organizations" (
@@ -248,9 +248,9 @@ CREATE INDEX "label_log_inbox_uid_id_idx" ON "label_log"("inbox_uid", "id");
 
 CREATE INDEX "tombstones_deleted_at_idx" ON "tombstones"("deleted_at");
 
-CREATE INDEX "pending_facts_inbox_uid_message_id_idx" ON "pending_facts"("inbox_uid", "message_id");
+CREATE INDEX "pending_delivery_events_inbox_uid_message_id_idx" ON "pending_delivery_events"("inbox_uid", "message_id");
 
-CREATE INDEX "pending_facts_time_idx" ON "pending_facts"("time");
+CREATE INDEX "pending_delivery_events_time_idx" ON "pending_delivery_events"("time");
 
 CREATE INDEX "deleted_inboxes_organization_id_idx" ON "deleted_inboxes"("organization_id");
 CREATE INDEX "deleted_inboxes_deleted_at_idx" ON "deleted_inboxes"("deleted_at");

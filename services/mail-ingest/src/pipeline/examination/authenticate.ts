@@ -13,7 +13,7 @@ export interface AuthenticationTools {
 }
 
 /** Authenticates the sender of a mail, unless it has waited for DNS long enough: then the last verdict is final. */
-export async function authenticateStep(
+export async function authenticate(
   mail: LeasedMail,
   raw: Buffer,
   { authentication, answered }: AuthenticationTools,

@@ -7,7 +7,7 @@ import type { InboxScope } from '../../inbound/store.ts'
 import { withRawMail } from '../../raw/read.ts'
 import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import type { LeasedMail } from '../queue/queue.ts'
-import { type AuthenticationTools, authenticateStep } from './authenticate.ts'
+import { type AuthenticationTools, authenticate } from './authenticate.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
 import { parseMail } from './parse-mail.ts'
 import { readReport } from './read-report.ts'
@@ -85,7 +85,7 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
     return { action: 'report', deliveryId, report, authenticated: judged?.passed ?? [] }
   }
   const { inbox } = target
-  const [judged, content] = await Promise.all([authenticateStep(mail, raw, tools), parseMail(mail, raw, tools.parser)])
+  const [judged, content] = await Promise.all([authenticate(mail, raw, tools), parseMail(mail, raw, tools.parser)])
   const sender = forShownAuthor(judged, content)
   if (sender.discard) return { action: 'discard', inbox, reason: 'dmarc', sender }
   const spam = await scoreSpam(mail, raw, content, isAuthenticated(sender), tools)

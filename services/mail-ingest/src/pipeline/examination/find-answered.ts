@@ -36,7 +36,7 @@ export async function findAnswered(
 }
 
 /**
- * Places the sent message that one of these ids names, best first, unless a better one names a stored message.
+ * InboxSlots the sent message that one of these ids names, best first, unless a better one names a stored message.
  * @returns false when it could not be determined whether there is one.
  */
 async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<boolean> {

@@ -16,12 +16,12 @@ interface Work {
  * others: a run releases its slot after 200 ms, up to four times the slots in total, and slow mails have one slot of
  * their own.
  */
-export class Places {
-  readonly #places: number
+export class InboxSlots {
+  readonly #slots: number
   readonly #work = new Map<Promise<void>, Work>()
 
-  constructor(places: number) {
-    this.#places = places
+  constructor(slots: number) {
+    this.#slots = slots
   }
 
   /** Number of runs that may be taken now. */
@@ -29,7 +29,7 @@ export class Places {
     const ordinary = [...this.#work.values()].filter(({ isSlow }) => !isSlow)
     const now = performance.now()
     const busy = ordinary.filter(({ since }) => now - since < BUSY_MS)
-    return Math.max(0, Math.min(this.#places - busy.length, MOST * this.#places - ordinary.length))
+    return Math.max(0, Math.min(this.#slots - busy.length, MOST * this.#slots - ordinary.length))
   }
 
   /** Number of slow mails that may be taken now. */

@@ -16,20 +16,20 @@ export class Leases implements Component {
   readonly name = 'mail leases'
   readonly #db: Database
   readonly #held = new Map<LeasedMail, number>()
-  readonly #turns: Periodic
+  readonly #job: Periodic
 
   constructor(options: { db: Database; log: Logger; everyMs?: number }) {
     const { db, log, everyMs = RENEW_MS } = options
     this.#db = db
-    this.#turns = new Periodic({ name: this.name, everyMs, log, work: () => this.renew() })
+    this.#job = new Periodic({ name: this.name, everyMs, log, work: () => this.renew() })
   }
 
   start(): Promise<void> {
-    return this.#turns.start()
+    return this.#job.start()
   }
 
   stop(): Promise<void> {
-    return this.#turns.stop()
+    return this.#job.stop()
   }
 
   /** Renews the leases of these mails until `work` has ended. */

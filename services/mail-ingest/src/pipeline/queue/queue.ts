@@ -70,7 +70,7 @@ const dueHeads = (which: string, order: string, limit: string): string => `
    limit ${limit}
      for update of inbound skip locked`
 
-const TURNS = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
+const ROTATION = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
             coalesce(array_position($5::uuid[], inbound.lane), 0), inbound.position`
 
 // The head of each lane (an inbox's queue) by a loose index scan, so that a flood into one inbox costs the others
@@ -90,7 +90,7 @@ with recursive head as (
   select next.lane, next.position
     from head, lateral (select lane, position from inbound where lane > head.lane order by lane, position limit 1) as next
 ), due_soon as (${dueHeads(`(not inbound.slow or ${OVERDUE})`, 'inbound.position', '$2')}
-), due_slow as (${dueHeads(`inbound.slow and not ${OVERDUE}`, TURNS, '$3')}
+), due_slow as (${dueHeads(`inbound.slow and not ${OVERDUE}`, ROTATION, '$3')}
 ), due as (
   select * from due_soon union all select * from due_slow
 ), run as (

@@ -7,7 +7,7 @@ const MOST = 100
  * The owners whose slow mail was taken recently, so that a backlog of one organization or inbox does not block the lane
  * for others.
  */
-export class SlowTurns implements ServedOwners {
+export class SlowLaneRotation implements ServedOwners {
   organizations: readonly string[] = []
   lanes: readonly string[] = []
 

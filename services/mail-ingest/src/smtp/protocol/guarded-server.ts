@@ -6,7 +6,7 @@ import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { CommandStream } from './command-stream.ts'
 
 /** Limits for one client. */
-export interface Patience {
+export interface SessionLimits {
   /** Time for a complete command, a TLS handshake, and the first bytes of a mail. */
   readonly ms: number
   /** The same while more than four fifths of the connections are in use. */
@@ -18,7 +18,7 @@ export interface Patience {
 }
 
 export interface Guard {
-  readonly patience: Patience
+  readonly limits: SessionLimits
   /** Whether a connection may stay; called before a byte was exchanged. */
   readonly admit: (connection: SMTPConnection) => boolean
   /** Called when a transaction ended, with a mail or without one. */
@@ -33,7 +33,7 @@ export const BROKEN_MAIL = 554
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
 /** Share of the connections from which on the shorter time applies. */
-const CROWDED = 0.8
+const UNDER_LOAD = 0.8
 const SWEEP_MS = 1_000
 
 /**
@@ -66,8 +66,8 @@ export class GuardedServer extends SMTPServer {
   }
 
   #sweep(): void {
-    const { ms, underLoadMs, bytesPerSecond } = this.#guard.patience
-    const isCrowded = this.connections.size > CROWDED * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
+    const { ms, underLoadMs, bytesPerSecond } = this.#guard.limits
+    const isCrowded = this.connections.size > UNDER_LOAD * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
     for (const connection of this.connections) {
       if (connection instanceof GuardedConnection) connection.hurry(isCrowded ? underLoadMs : ms, bytesPerSecond)
     }
@@ -106,7 +106,7 @@ class GuardedConnection extends SMTPConnection {
 
   override _onCommand(command: Buffer, callback: () => void = () => {}): void {
     this.#commands++
-    if (this.#commands > this.#guard.patience.commands) {
+    if (this.#commands > this.#guard.limits.commands) {
       this.send(421, '4.7.0 Too many commands without a mail', false)
       return
     }
