@@ -36,11 +36,11 @@ export const ASKED_AGAIN_MS: readonly number[] = [
   LIMITS.inbound.waiting.time,
 ]
 
-/** Whether a mail may wait (again). */
-export function mayWait(so: Waited | undefined, now: Date): boolean {
+/** Whether a mail may wait (again). @param earlier what is kept of its wait so far, if it has waited. */
+export function mayWait(earlier: Waited | undefined, now: Date): boolean {
   return (
-    so === undefined ||
-    (so.times < ASKED_AGAIN_MS.length && now.getTime() - so.since.getTime() < LIMITS.inbound.waiting.time)
+    earlier === undefined ||
+    (earlier.times < ASKED_AGAIN_MS.length && now.getTime() - earlier.since.getTime() < LIMITS.inbound.waiting.time)
   )
 }
 
