@@ -28,7 +28,7 @@ describe('the configuration of mail-send', () => {
       delivery: {
         ehloName: 'mail.example.com',
         smarthost: undefined,
-        exchanges: { port: 25, allowLocal: false },
+        mxHosts: { port: 25, allowLocal: false },
         retry: { firstMs: 60_000, giveUpAfterMs: 72 * 3_600_000 },
       },
       attachmentTimeoutMs: 10_000,
