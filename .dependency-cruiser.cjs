@@ -32,7 +32,7 @@ const upwardRules = [0, 1, 2].map((depth) => ({
   name: `no-import-upwards-${depth}`,
   comment: 'The files of a folder compose the folders inside it, which therefore do not import these files.',
   severity: 'error',
-  from: { path: `^(services/gateway/src/${'[^/]+/'.repeat(depth)})[^/]+/` },
+  from: { path: `^(services/[^/]+/src/${'[^/]+/'.repeat(depth)})[^/]+/` },
   to: { path: '^$1[^/]+\\.ts$', pathNot: '^services/[^/]+/src/config\\.ts$' },
 }))
 
@@ -46,7 +46,7 @@ module.exports = {
         'The folders of a service are ordered: none imports a folder that imports it, directly or through others.',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^services/(gateway)/src/' },
+      from: { path: '^services/([^/]+)/src/' },
       to: { path: '^services/$1/src/', circular: true },
     },
     {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createLogger, type Queryable } from '@restante/service'
 import { waitFor } from '@restante/testkit'
-import { HourlyCounters } from '../src/inbound/rates/hourly-counters.ts'
-import { InboundRates } from '../src/inbound/rates/inbound-rates.ts'
 import { StorageQuota } from '../src/inbound/storage-quota.ts'
+import { HourlyCounters } from '../src/rates/hourly-counters.ts'
+import { InboundRates } from '../src/rates/inbound-rates.ts'
 import { Admission } from '../src/smtp/admission.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })

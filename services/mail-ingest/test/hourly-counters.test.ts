@@ -1,7 +1,7 @@
 import { createLogger } from '@restante/service'
 import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
-import { HourlyCounters } from '../src/inbound/rates/hourly-counters.ts'
-import { KnownCounts } from '../src/inbound/rates/known-counts.ts'
+import { HourlyCounters } from '../src/rates/hourly-counters.ts'
+import { KnownCounts } from '../src/rates/known-counts.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 let redis: TestRedis

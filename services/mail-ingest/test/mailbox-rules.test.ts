@@ -4,9 +4,9 @@ import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'
 import type { ThreadTotals } from '../src/mailbox/rows.ts'
 import { extendTotals, insertIntoTotals, listsOf, type ThreadMember } from '../src/mailbox/thread-totals.ts'
-import { isAmongPeople } from '../src/mailbox/threading/carriers.ts'
-import { isDuplicate, mailDigest, type StoredMail } from '../src/mailbox/threading/duplicates.ts'
 import { uuidV7 } from '../src/mailbox/uuid-v7.ts'
+import { isAmongPeople } from '../src/threading/carriers.ts'
+import { isDuplicate, mailDigest, type StoredMail } from '../src/threading/duplicates.ts'
 
 describe('labels', () => {
   it.each([

@@ -18,9 +18,9 @@ import {
   type TestDatabase,
 } from '@restante/testkit'
 import { publicEventsConsumer } from '../src/delivery/consumers.ts'
+import { base62Id } from '../src/delivery/ids.ts'
 import { sealSecret } from '../src/delivery/secrets.ts'
 import type { TimerKinds } from '../src/delivery/timers.ts'
-import { base62Id } from '../src/ids.ts'
 import { tenancyConsumer } from '../src/tenancy/consumers.ts'
 import { insertWebhook } from '../src/webhooks/store.ts'
 

@@ -3,11 +3,11 @@ import { type InternalRequestOf, type InternalResponseOf, LIMITS } from '@restan
 import { type Database, type Logger, sql, type Tx } from '@restante/service'
 import type { Acceptance } from '../inbound/acceptance.ts'
 import { LoopDetectedError, withoutLoops } from '../inbound/loops.ts'
-import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
+import type { InboundRates } from '../rates/inbound-rates.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']

@@ -1,10 +1,10 @@
 import type { RecipientAnswer } from '@restante/contracts'
 import type { Logger } from '@restante/service'
-import type { Take } from '../inbound/rates/counter.ts'
-import type { InboundRates } from '../inbound/rates/inbound-rates.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { NewInbound } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
+import type { Take } from '../rates/counter.ts'
+import type { InboundRates } from '../rates/inbound-rates.ts'
 import { Refusal } from './refusal.ts'
 
 /** What the transaction of a session has taken so far. */

@@ -2,7 +2,7 @@ import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type TopicDefinition } from '@restan
 import type { Timers } from '@restante/jobs'
 import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service'
-import { base62Id } from '../ids.ts'
+import { base62Id } from './ids.ts'
 import { matches } from './matching.ts'
 import { addDeliveries, holdEnabled, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'

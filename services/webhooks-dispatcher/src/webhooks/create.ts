@@ -13,8 +13,8 @@ import {
   scopeFilter,
   type Tx,
 } from '@restante/service'
+import { base62Id } from '../delivery/ids.ts'
 import { newSecret, sealHeaders, sealSecret } from '../delivery/secrets.ts'
-import { base62Id } from '../ids.ts'
 import { type Home, homeOf, requireFreeFilters } from './scope.ts'
 import {
   countWebhooksOf,

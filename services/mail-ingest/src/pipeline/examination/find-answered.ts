@@ -2,8 +2,8 @@ import { candidateIds, isMadeMessageId } from '@restante/mime'
 import type { Database, Logger, ServiceClient } from '@restante/service'
 import type { MailContent } from '../../content/mail-content.ts'
 import type { InboxScope } from '../../inbound/store.ts'
-import { storedIds } from '../../mailbox/threading/carriers.ts'
 import type { SentPlacement } from '../../sent/placement.ts'
+import { storedIds } from '../../threading/carriers.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 
 export interface FindAnsweredOptions {

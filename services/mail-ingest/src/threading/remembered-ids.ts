@@ -1,7 +1,7 @@
 import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
-import { organizationalDomain } from '../../sender/judgement/domains.ts'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
+import { organizationalDomain } from '../sender/judgement/domains.ts'
 
 /** An id that a mail of a thread referred to, and the organizational domain of that mail's author. */
 interface RememberedId {

@@ -1,6 +1,6 @@
 import { candidateIds } from '@restante/mime'
 import type { Queryable } from '@restante/service'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
 import { Carriers } from './carriers.ts'
 import { RememberedIds } from './remembered-ids.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { subnetOf, withinNetworks } from '@restante/service'
-import { isLoopback } from '../loopback.ts'
-import type { InboxScope } from '../store.ts'
+import { isLoopback } from '../inbound/loopback.ts'
+import type { InboxScope } from '../inbound/store.ts'
 import type { Counter, RateName, Take } from './counter.ts'
 import type { HourlyCounters } from './hourly-counters.ts'
 

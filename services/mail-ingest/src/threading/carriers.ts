@@ -1,6 +1,6 @@
 import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts'
 import { type Queryable, sql } from '@restante/service'
-import type { MessageRow } from '../rows.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
 
 /** A stored message that an id may refer to, and the restricted labels of its thread. */
 export interface Carrier extends Pick<MessageRow, 'id' | 'inbox_uid' | 'message_id' | 'header_id' | 'thread_id'> {

@@ -1,9 +1,9 @@
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service'
-import { type LabelledMessage, logLabels } from '../label-log.ts'
-import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../rows.ts'
-import { store } from '../store.ts'
-import { extendTotals, insertIntoTotals, type ThreadMember } from '../thread-totals.ts'
+import { type LabelledMessage, logLabels } from '../mailbox/label-log.ts'
+import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { extendTotals, insertIntoTotals, type ThreadMember } from '../mailbox/thread-totals.ts'
 
 /**
  * The threads of messages that are to be stored in this order. The caller holds the locks of their mailboxes.
