@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { backoff } from '@restante/service/concurrency'
 import { endProcess, rememberProcess, until } from '../processes.ts'
 import { Advice, say } from '../progress.ts'
 import { readableLog } from './log.ts'
@@ -16,6 +17,8 @@ export interface Program {
   readonly readyUrl: string
 }
 
+/** Waits before a program that ended is started again. */
+const RESTART = { firstMs: 500, longestMs: 30_000 }
 /** After this long a program counts as settled, so that its next death counts as the first one. */
 const SETTLED_MS = 60_000
 const READY_WITHIN_MS = 90_000
@@ -91,7 +94,7 @@ export class Supervised {
     if (!this.#wanted) return
     this.#deaths = performance.now() - born > SETTLED_MS ? 1 : this.#deaths + 1
     this.#lastDeath = how
-    const delay = Math.min(30_000, 500 * 2 ** (this.#deaths - 1))
+    const delay = backoff(this.#deaths, RESTART)
     say(`${this.name}: ${how}; restarting in ${delay / 1000} s (log: ${this.#program.log})`)
     this.#restart = setTimeout(() => {
       this.#spawning = this.#spawn()

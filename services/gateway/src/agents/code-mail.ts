@@ -1,5 +1,6 @@
-import { LIMITS } from '@restante/contracts'
-import { type ServiceClient, UpstreamRejectedError } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { backoff } from '@restante/service/concurrency'
+import { type ServiceClient, UpstreamRejectedError } from '@restante/service/http'
 import type { Secrets } from '../credentials/secrets.ts'
 import type { Db } from '../storage/database.ts'
 import type { GatewayTimers } from '../storage/timers.ts'
@@ -11,7 +12,7 @@ export interface CodeMailDependencies {
 }
 
 const ATTEMPT_MS = 60_000
-const RETRY_CAP_MS = 10_000
+const RETRY = { firstMs: 2_000, longestMs: 10_000 }
 
 /**
  * Mails verification codes: a timer of the transaction that created the code. The digits are derived again for each
@@ -22,7 +23,7 @@ const RETRY_CAP_MS = 10_000
  */
 export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
   const retry = (attempt: number, error: unknown): Date | null =>
-    isFinal(error) ? null : new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
+    isFinal(error) ? null : new Date(Date.now() + backoff(attempt, RETRY))
   timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer }) => {
     const { code_id: id, mail_id: mailId } = timer.payload
     const code = await db.orm.verificationCode.findUnique({ where: { id } })

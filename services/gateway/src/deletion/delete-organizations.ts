@@ -1,4 +1,5 @@
-import { sql } from '@restante/service'
+import { backoff } from '@restante/service/concurrency'
+import { sql } from '@restante/service/database'
 import type { Actor } from '../audit/actor.ts'
 import { organizationFacts, recordAudit } from '../audit/log.ts'
 import type { Organization } from '../generated/prisma/client.ts'
@@ -17,7 +18,7 @@ const BATCH = 100
 const PURGING_AT_ONCE = 500
 /** Poll interval for the purge by the other services. */
 const PURGE_CHECK_MS = 500
-const RETRY_CAP_MS = 60_000
+const RETRY = { firstMs: 2_000, longestMs: 60_000 }
 const DELETION: Actor = { kind: 'system', id: 'organization deletion' }
 
 export interface OrganizationDeletion extends InboxDeletion {
@@ -33,7 +34,7 @@ type Step = 'more' | 'waiting' | 'done'
  * last one stopped.
  */
 export function deleteOrganizations(timers: GatewayTimers, deps: OrganizationDeletion): void {
-  const retry = (attempt: number): Date => new Date(Date.now() + Math.min(RETRY_CAP_MS, 1_000 * 2 ** attempt))
+  const retry = (attempt: number): Date => new Date(Date.now() + backoff(attempt, RETRY))
   const options = { concurrency: 2, attemptMs: 60_000, retry }
   timers.work('organization-deletion', options, async ({ timer, run, postpone }) => {
     await run(async (tx) => {

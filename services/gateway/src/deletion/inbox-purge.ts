@@ -1,5 +1,8 @@
-import { type DeletedInbox, PURGING_SERVICES, type PurgingService } from '@restante/contracts'
-import { type Logger, type Queryable, type ServiceClient, sql, type Tx } from '@restante/service'
+import { type DeletedInbox, PURGING_SERVICES, type PurgingService } from '@restante/contracts/internal'
+import { backoff } from '@restante/service/concurrency'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { ServiceClient } from '@restante/service/http'
+import type { Logger } from '@restante/service/telemetry'
 import type { Db } from '../storage/database.ts'
 import type { GatewayTimers } from '../storage/timers.ts'
 
@@ -13,8 +16,7 @@ export interface PurgeDependencies {
 /**
  * An empty inbox is purged as soon as its event is consumed: clients that recreate an address should not wait longer.
  */
-const FIRST_MS = 150
-const MOST_MS = 5_000
+const QUESTIONS = { firstMs: 150, longestMs: 5_000 }
 const ATTEMPT_MS = 30_000
 const AT_ONCE = 16
 
@@ -56,7 +58,7 @@ export function awaitPurge(tx: Tx, timers: GatewayTimers, uid: string): Promise<
 }
 
 function nextQuestion(attempt: number): Date {
-  return new Date(Date.now() + Math.min(MOST_MS, FIRST_MS * 2 ** (attempt - 1)))
+  return new Date(Date.now() + backoff(attempt, QUESTIONS))
 }
 
 const FIND = sql<Omit<DeletedInbox, 'deleted_at'> & { deleted_at: Date }, [uid: string]>(`
