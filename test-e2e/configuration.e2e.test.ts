@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { root } from '@restante/local/settings.ts'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 
 /** Runs a service with only these variables, until it exits. */
 function run(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { API_KEY_PREFIX_LENGTH } from '@restante/contracts'
+import { API_KEY_PREFIX_LENGTH } from '@restante/contracts/vocabulary'
 import { HandshakeRefusedError, StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
 import { Api } from './support/api.ts'
 import { codeFor, mailTo } from './support/mail.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 
 /**
  * The command that runs MailDev, which receives the mail that leaves the stack and shows it on a page.

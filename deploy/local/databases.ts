@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { migrate } from '@restante/service'
+import { migrate } from '@restante/service/database'
 import pg from 'pg'
 import { say } from './progress.ts'
 import { root } from './settings.ts'

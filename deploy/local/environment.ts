@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SERVICES, type ServiceName, variablePart } from '@restante/contracts'
+import { SERVICES, type ServiceName, variablePart } from '@restante/contracts/vocabulary'
 import { databaseUrl } from './databases.ts'
 import type { EngineUrls } from './engines/engines.ts'
 import type { SecretOf } from './secrets.ts'

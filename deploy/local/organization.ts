@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 import { z } from 'zod'
 import { run } from './processes.ts'
 import { root, type Settings } from './settings.ts'

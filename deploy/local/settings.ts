@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 
 /** The folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..')

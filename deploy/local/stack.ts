@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 import { captureCommand } from './captured-mail.ts'
 import { prepareDatabases } from './databases.ts'
 import { leaveEngines, useEngines } from './engines/engines.ts'

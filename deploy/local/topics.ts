@@ -1,6 +1,6 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { checkTopics, ensureTopics, Kafka } from '@restante/messaging'
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { Advice, say } from './progress.ts'
 
 /** Creates missing topics, and ensures that the others match their declaration in libs/contracts. */

@@ -1,14 +1,5 @@
-import {
-  isPermission,
-  type OperationDefinition,
-  operations,
-  PERMISSIONS,
-  type Permission,
-  type PermissionGrant,
-  pathsOf,
-  type Tier,
-  UPGRADE,
-} from '@restante/contracts'
+import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts/access'
+import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts/operations'
 import {
   type Access,
   accessBelowWrongParent,
@@ -17,6 +8,7 @@ import {
   type Credential,
   demandedPermission,
 } from '@restante/contracts/testing'
+import type { Tier } from '@restante/contracts/vocabulary'
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from '../support/api.ts'
 import {

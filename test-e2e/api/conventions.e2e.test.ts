@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { LIMITS, type OperationDefinition, operations, PREFIX, pathsOf, type Tier, UPGRADE } from '@restante/contracts'
+import { type OperationDefinition, operations, PREFIX, pathsOf, UPGRADE } from '@restante/contracts/operations'
+import { LIMITS, type Tier } from '@restante/contracts/vocabulary'
 import type { Answer } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'
 import { createOrganization, pathTo, type TestOrganization } from '../support/organizations.ts'

@@ -1,4 +1,4 @@
-import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts'
+import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts/operations'
 import { createAgentOrganization, createOrganization, pathTo, type TestOrganization } from '../support/organizations.ts'
 import { rightCall } from '../support/right-calls.ts'
 import { useSystem } from '../support/suite.ts'

@@ -1,4 +1,5 @@
-import { SERVICES, topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { collectTopic, testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import type { Endpoints } from '../stack/endpoints.ts'

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Endpoints } from '../stack/endpoints.ts'

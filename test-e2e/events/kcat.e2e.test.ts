@@ -1,4 +1,4 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { engines, waitFor } from '@restante/testkit'
 import { mailTo } from '../support/mail.ts'
 import { describeWith, output } from '../support/programs.ts'

@@ -1,4 +1,4 @@
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { byLength, waitFor } from '@restante/testkit'
 import type { Installation } from './harness/installation.ts'

@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { byLength, waitFor } from '@restante/testkit'
 import type { Installation } from './harness/installation.ts'
 

@@ -1,4 +1,4 @@
-import { operations } from '@restante/contracts'
+import { operations } from '@restante/contracts/operations'
 import { byLength } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'

@@ -1,13 +1,5 @@
-import {
-  ERRORS,
-  type ErrorCode,
-  errorCodesOf,
-  errorEnvelope,
-  infrastructureError,
-  isOperationId,
-  type OperationDefinition,
-  operations,
-} from '@restante/contracts'
+import { errorCodesOf, isOperationId, type OperationDefinition, operations } from '@restante/contracts/operations'
+import { ERRORS, type ErrorCode, errorEnvelope, infrastructureError } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 import type { HttpAnswer } from './exchange.ts'
 import type { HttpRequest } from './requests/make-request.ts'

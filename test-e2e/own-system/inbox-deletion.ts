@@ -1,4 +1,5 @@
-import { LIMITS, topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'

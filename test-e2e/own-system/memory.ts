@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { byLength, underLoad, waitFor } from '@restante/testkit'
 import { usageOfAll } from '../bench/load/processes.ts'
 import type { System } from '../stack/system.ts'

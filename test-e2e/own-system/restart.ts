@@ -1,4 +1,4 @@
-import type { ServiceName } from '@restante/contracts'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'

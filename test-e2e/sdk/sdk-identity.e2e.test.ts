@@ -1,4 +1,4 @@
-import { isOperationId } from '@restante/contracts'
+import { isOperationId } from '@restante/contracts/operations'
 import { AgentMailClient } from 'agentmail'
 import { codeFor, mailTo } from '../support/mail.ts'
 import { secretOf } from '../support/sdk.ts'

@@ -1,5 +1,5 @@
-import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts'
-import { Router } from '@restante/service'
+import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts/operations'
+import { Router } from '@restante/service/http'
 import { missingPython, pythonEnvironment } from '../python/environment.ts'
 import { type Answers, runPython } from '../python/program.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'

@@ -1,4 +1,4 @@
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 
 /** A value for each service. */
 export type ByService<T> = Record<ServiceName, T>

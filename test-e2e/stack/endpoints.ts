@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 
 /** How tests reach a running system: its public addresses, its databases and topics. */

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import type { EngineUrls } from '@restante/local/engines/engines.ts'
 import { root } from '@restante/local/settings.ts'
 import { createDatabase, createTopics, engines, openRedis, type TestDatabase } from '@restante/testkit'

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { ServiceName } from '@restante/contracts'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { root } from '@restante/local/settings.ts'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 import { waitFor } from '@restante/testkit'
 
 export interface ServiceProcessOptions {

@@ -1,5 +1,7 @@
-import { type OperationDefinition, type PermissionGrant, PREFIX, type Tier } from '@restante/contracts'
+import type { PermissionGrant } from '@restante/contracts/access'
+import { type OperationDefinition, PREFIX } from '@restante/contracts/operations'
 import type { Credential } from '@restante/contracts/testing'
+import type { Tier } from '@restante/contracts/vocabulary'
 import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { codeFor, mailTo } from './mail.ts'

@@ -1,4 +1,4 @@
-import type { OperationDefinition } from '@restante/contracts'
+import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
 import type { Names, TestOrganization } from './organizations.ts'
 import { newUsername } from './tenants.ts'

@@ -1,4 +1,5 @@
-import { type OperationDefinition, structureOf } from '@restante/contracts'
+import type { OperationDefinition } from '@restante/contracts/operations'
+import { structureOf } from '@restante/contracts/validation'
 import { z } from 'zod'
 
 /** One input that an operation must reject, and the member that is wrong. */

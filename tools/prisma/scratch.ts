@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Migration, migrationsOf } from '@restante/service'
+import { type Migration, migrationsOf } from '@restante/service/database'
 import pg from 'pg'
 import { sqlFromDatabaseToSchema } from './schema-engine.ts'
 

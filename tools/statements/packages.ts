@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { migrationsOf } from '@restante/service'
+import { migrationsOf } from '@restante/service/database'
 import { apply, inScratchDatabase } from '../prisma/scratch.ts'
 import { mismatches } from './compare.ts'
 import { declaredStatements } from './declared.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { serviceCommand } from '@restante/service'
+import { serviceCommand } from '@restante/service/process'
 import { engineUrls } from '../engines/engines.ts'
 import { serviceEnvironment } from '../environment.ts'
 import { listens } from '../processes.ts'

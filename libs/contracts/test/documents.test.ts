@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { topics } from '../src/events/index.ts'
 import { documents } from '../src/generate/documents.ts'
-import { type OperationDefinition, operations, pathParameters, pathsOf, topics } from '../src/index.ts'
+import { type OperationDefinition, operations, pathParameters, pathsOf } from '../src/operations/index.ts'
 
 const generated = documents()
 

@@ -1,4 +1,4 @@
-import { ERROR_VARIANTS, ERRORS, type ErrorDefinition, errorDocs, errorEnvelope } from '../src/index.ts'
+import { ERROR_VARIANTS, ERRORS, type ErrorDefinition, errorDocs, errorEnvelope } from '../src/vocabulary/index.ts'
 
 const all = Object.entries<ErrorDefinition>(ERRORS)
 

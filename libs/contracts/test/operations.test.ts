@@ -1,9 +1,7 @@
+import { INTERNAL_PERMISSIONS, isPermission, tiersOfPermission } from '../src/access/index.ts'
+import { internalOperations } from '../src/internal/index.ts'
 import {
   errorCodesOf,
-  INTERNAL_PERMISSIONS,
-  internalOperations,
-  isPermission,
-  LIMITS,
   OPERATION_IDS,
   type OperationDefinition,
   operations,
@@ -11,10 +9,8 @@ import {
   PROVISIONAL_OPERATIONS,
   pathParameters,
   pathsOf,
-  SERVICES,
-  TIERS,
-  tiersOfPermission,
-} from '../src/index.ts'
+} from '../src/operations/index.ts'
+import { LIMITS, SERVICES, TIERS } from '../src/vocabulary/index.ts'
 
 const all = Object.entries<OperationDefinition>(operations)
 

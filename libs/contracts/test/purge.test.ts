@@ -1,4 +1,5 @@
-import { internalOperations, LIMITS, PURGING_SERVICES } from '../src/index.ts'
+import { internalOperations, PURGING_SERVICES } from '../src/internal/index.ts'
+import { LIMITS } from '../src/vocabulary/index.ts'
 
 it('the purge of an inbox is requested of exactly the services that store its data, each by its own operation', () => {
   const asked = Object.values(internalOperations).filter(({ id }) => id.endsWith('.purgeInbox'))

@@ -1,15 +1,8 @@
 import type { z } from 'zod'
-import {
-  ERROR_VARIANTS,
-  ERRORS,
-  type OperationDefinition,
-  operations,
-  PERMISSIONS,
-  type Structure,
-  structureOf,
-  type Tier,
-  validate,
-} from '../src/index.ts'
+import { PERMISSIONS } from '../src/access/index.ts'
+import { type OperationDefinition, operations } from '../src/operations/index.ts'
+import { type Structure, structureOf, validate } from '../src/validation/index.ts'
+import { ERROR_VARIANTS, ERRORS, type Tier } from '../src/vocabulary/index.ts'
 
 // What clients know by heart is written here once more, by hand from the specification: a slip in the tables of the
 // code would otherwise go through all that is made from them, the tests of access included.

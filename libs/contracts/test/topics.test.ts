@@ -1,6 +1,5 @@
+import { EVENT_TYPES } from '../src/access/index.ts'
 import {
-  EVENT_TYPES,
-  LIMITS,
   NO_ORGANIZATION,
   PUBLIC_EVENT_TYPES,
   PUBLIC_TOPICS,
@@ -8,7 +7,8 @@ import {
   type TopicDefinition,
   tenancyEntity,
   topics,
-} from '../src/index.ts'
+} from '../src/events/index.ts'
+import { LIMITS } from '../src/vocabulary/index.ts'
 
 const all = Object.entries<TopicDefinition>(topics)
 

@@ -1,4 +1,5 @@
-import { type Logger, retryThroughOutage, type Transactional, type Tx } from '@restante/service'
+import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
+import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
 import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'

@@ -1,4 +1,6 @@
-import { type Logger, type Queryable, Wakeup } from '@restante/service'
+import { Wakeup } from '@restante/service/concurrency'
+import type { Queryable } from '@restante/service/database'
+import type { Logger } from '@restante/service/telemetry'
 import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
 import { keepLeases, type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
 import { timerLag, timersLeased } from './telemetry.ts'

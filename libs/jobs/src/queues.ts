@@ -1,4 +1,6 @@
-import { type Logger, REDIS_DISCONNECT_MS, within } from '@restante/service'
+import { within } from '@restante/service/concurrency'
+import { REDIS_DISCONNECT_MS } from '@restante/service/connections'
+import type { Logger } from '@restante/service/telemetry'
 import { Queue, Worker } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { LeasedTimer } from './statements.ts'

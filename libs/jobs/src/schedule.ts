@@ -1,4 +1,4 @@
-import type { Queryable, Tx } from '@restante/service'
+import type { Queryable, Tx } from '@restante/service/database'
 import { deleteIdleTimers, deleteTimers, insertTimer, upsertTimers } from './statements.ts'
 import type { ScheduledTimer } from './timer.ts'
 

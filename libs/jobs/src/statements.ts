@@ -1,4 +1,4 @@
-import { type Statement, sql } from '@restante/service'
+import { type Statement, sql } from '@restante/service/database'
 import type { Timer } from './timer.ts'
 
 /** A due timer, leased by the poller for the worker that will claim it. */

@@ -1,4 +1,7 @@
-import { type Component, type Logger, type Transactional, within } from '@restante/service'
+import { within } from '@restante/service/concurrency'
+import type { Transactional } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
 import { Poller } from './poller.ts'
 import { Queues, type TimerJob } from './queues.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { createLogger, Database, migrate, sql, type Tx } from '@restante/service'
+import { Database, migrate, sql, type Tx } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import { Redis } from 'ioredis'
 import { Timers, type TimersOptions } from '../src/index.ts'
 

@@ -1,5 +1,7 @@
-import type { ServiceName } from '@restante/contracts'
-import { Database, type DatabaseOptions, type Logger, run, type Service } from '@restante/service'
+import type { ServiceName } from '@restante/contracts/vocabulary'
+import { Database, type DatabaseOptions } from '@restante/service/database'
+import { run, type Service } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Configuration, ServiceConfiguration, Source } from './configuration/configuration.ts'
 import { Kit } from './kit.ts'
 

@@ -1,21 +1,20 @@
-import { type ServiceName, type TopicDefinition, topics, VERSION } from '@restante/contracts'
+import { type TopicDefinition, topics } from '@restante/contracts/events'
+import { type ServiceName, VERSION } from '@restante/contracts/vocabulary'
 import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
+import type { Database } from '@restante/service/database'
 import {
-  type Component,
   confirmWith,
-  type Database,
-  GuardedFetch,
-  type GuardedFetchOptions,
   type Handlers,
   HttpListener,
   type InternalHandlers,
   type ListenerOptions,
-  type Logger,
   MetricsListener,
-  Service,
   ServiceClient,
   serviceRoutes,
-} from '@restante/service'
+} from '@restante/service/http'
+import { GuardedFetch, type GuardedFetchOptions } from '@restante/service/outbound'
+import { type Component, Service } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Configuration, ServiceConfiguration } from './configuration/configuration.ts'
 
 export interface KitOptions<N extends ServiceName, P extends ServiceName, D extends Database> {

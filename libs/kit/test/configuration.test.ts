@@ -1,4 +1,4 @@
-import { ConfigurationError, env } from '@restante/service'
+import { ConfigurationError, env } from '@restante/service/configuration'
 import { z } from 'zod'
 import {
   blobVariables,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { Consumer, ensureTopics, Kafka } from '@restante/messaging'
-import { createLogger, type Service } from '@restante/service'
+import type { Service } from '@restante/service/process'
+import { createLogger } from '@restante/service/telemetry'
 import { callerVariables, configurationOf, defineService, type Kit } from '../src/index.ts'
 
 const SECRET = 'a secret of at least 16 characters'

@@ -1,4 +1,4 @@
-import type { DomainEvent, EventOf, TopicDefinition } from '@restante/contracts'
+import type { DomainEvent, EventOf, TopicDefinition } from '@restante/contracts/events'
 import type { Consumer } from './consumer/consumer.ts'
 import { encodeHeaders, type HeaderMap } from './kafka/envelope.ts'
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import type { DomainEvent, TopicDefinition } from '@restante/contracts'
-import { createLogger, Database, migrate, sql, sqlUnprepared } from '@restante/service'
+import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
+import { Database, migrate, sql, sqlUnprepared } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import { z } from 'zod'
 import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
 

@@ -1,4 +1,4 @@
-import type { TopicDefinition } from '@restante/contracts'
+import type { TopicDefinition } from '@restante/contracts/events'
 import { checkTopics, ensureTopics, Kafka, TopicsCheck } from '../src/index.ts'
 import { BROKERS, letters, Stage } from './stage.ts'
 

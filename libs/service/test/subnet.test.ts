@@ -1,4 +1,4 @@
-import { subnetOf, withinNetworks } from '../src/index.ts'
+import { subnetOf, withinNetworks } from '../src/connections/index.ts'
 
 describe('the network of an address', () => {
   it.each([

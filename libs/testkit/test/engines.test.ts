@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import pg from 'pg'
 import { collectTopic, createDatabase, createTopics, openRedis, waitFor } from '../src/index.ts'
 

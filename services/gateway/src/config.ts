@@ -1,5 +1,6 @@
 import path from 'node:path'
-import { displayName, UPSTREAMS } from '@restante/contracts'
+import { displayName } from '@restante/contracts/operations'
+import { UPSTREAMS } from '@restante/contracts/vocabulary'
 import {
   type ConfigOf,
   configurationOf,
@@ -11,7 +12,7 @@ import {
   redisVariables,
   systemSenderVariables,
 } from '@restante/kit'
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 import { credentialVariables } from './credentials/variables.ts'
 import { callerKeyVariables } from './edge/proxy/caller-keys.ts'

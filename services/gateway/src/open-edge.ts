@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import type { Handlers } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Handlers } from '@restante/service/http'
 import type { Config, GatewayKit } from './config.ts'
 import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'

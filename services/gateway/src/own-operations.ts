@@ -1,4 +1,5 @@
-import { Cursors, type Handlers, KeyedMutex } from '@restante/service'
+import { KeyedMutex } from '@restante/service/concurrency'
+import { Cursors, type Handlers } from '@restante/service/http'
 import { agentRoutes } from './agents/routes.ts'
 import type { Config, GatewayKit } from './config.ts'
 import { credentialRoutes } from './credentials/routes.ts'

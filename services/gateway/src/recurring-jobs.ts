@@ -1,4 +1,6 @@
-import { type Component, type Logger, retryThroughOutage } from '@restante/service'
+import { retryThroughOutage } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Db } from './storage/database.ts'
 import type { GatewayTimers } from './storage/timers.ts'
 

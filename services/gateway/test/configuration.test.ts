@@ -1,5 +1,5 @@
-import { UPSTREAMS, variablePart } from '@restante/contracts'
-import { ConfigurationError } from '@restante/service'
+import { UPSTREAMS, variablePart } from '@restante/contracts/vocabulary'
+import { ConfigurationError } from '@restante/service/configuration'
 import { configuration } from '../src/config.ts'
 
 const SECRET = 'a secret of at least 16 characters'

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Caller, isOperationId, type OperationId, operations, purgeOperations } from '@restante/contracts'
-import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { purgeOperations } from '@restante/contracts/internal'
+import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
+import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
 
 /** What a service behind the gateway got to see of one request. */
 export interface SeenRequest {

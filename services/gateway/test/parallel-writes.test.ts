@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { waitFor } from '@restante/testkit'
 import type { Tx } from '../src/storage/database.ts'
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'

@@ -1,5 +1,5 @@
 import { type Answer, type Api, startGateway, type TestGateway } from './gateway.ts'
-import { newKey } from './signing.ts'
+import { newKey } from './signatures/signing.ts'
 
 const CROWD = 20
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { freePort, waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from './gateway.ts'
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   blobVariables,
   type ConfigOf,
@@ -13,7 +13,7 @@ import {
   returnPathVariables,
   together,
 } from '@restante/kit'
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const

@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
 import { openStage, type Stage } from './stage.ts'
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createLogger, type Queryable } from '@restante/service'
+import type { Queryable } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import { waitFor } from '@restante/testkit'
 import { StorageQuota } from '../src/inbound/storage-quota.ts'
 import { HourlyCounters } from '../src/rates/hourly-counters.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { queryRows } from '@restante/testkit'
 import type { ThreadTotals } from '../src/mailbox/rows.ts'
 import { store } from '../src/mailbox/store.ts'

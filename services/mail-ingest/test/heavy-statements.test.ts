@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { queryRows, sendMail, waitFor } from '@restante/testkit'
 import { pathOf } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'

@@ -1,4 +1,4 @@
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
 import { HourlyCounters } from '../src/rates/hourly-counters.ts'
 import { KnownCounts } from '../src/rates/known-counts.ts'

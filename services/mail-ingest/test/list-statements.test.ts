@@ -1,5 +1,6 @@
-import { RESTRICTED_LABELS } from '@restante/contracts'
-import { Cursors, Database, sqlUnprepared } from '@restante/service'
+import { RESTRICTED_LABELS } from '@restante/contracts/vocabulary'
+import { Database, sqlUnprepared } from '@restante/service/database'
+import { Cursors } from '@restante/service/http'
 import { callerOf } from '@restante/testkit'
 import { listMessages } from '../src/mailbox-api/message-list.ts'
 import { listThreads } from '../src/mailbox-api/thread-list.ts'

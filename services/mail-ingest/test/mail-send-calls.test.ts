@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { SentCopy } from '@restante/contracts'
+import type { SentCopy } from '@restante/contracts/schemas'
 import { sendMail, waitFor } from '@restante/testkit'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'

@@ -1,4 +1,5 @@
-import { LIMITS, type Message, type ThreadItem } from '@restante/contracts'
+import type { Message, ThreadItem } from '@restante/contracts/resources'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { DownloadLinks } from '../src/files/links.ts'
 import { changedLabels } from '../src/mailbox/label-log.ts'
 import { fitContent } from '../src/mailbox/received-event.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
 import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 

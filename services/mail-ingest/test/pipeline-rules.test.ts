@@ -1,4 +1,4 @@
-import { PeerLimit } from '@restante/service'
+import { PeerLimit } from '@restante/service/connections'
 import type { MailContent } from '../src/content/mail-content.ts'
 import { mergedHeaders } from '../src/pipeline/conclusion/merged-headers.ts'
 import { traceLines } from '../src/pipeline/conclusion/trace-lines.ts'

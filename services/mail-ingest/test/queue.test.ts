@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { createLogger, Database, type Queryable, sql } from '@restante/service'
+import { Database, type Queryable, sql } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import { countRows, createDatabase, queryRows, type TestDatabase, waitFor } from '@restante/testkit'
 import { Leases } from '../src/pipeline/queue/leases.ts'
 import { type LeasedMail, LeaseLostError, queue } from '../src/pipeline/queue/queue.ts'

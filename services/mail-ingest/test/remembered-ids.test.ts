@@ -1,4 +1,4 @@
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { queryRows, waitFor } from '@restante/testkit'
 import { RetentionSweeper } from '../src/retention/sweeper.ts'
 import { Correspondence, type Letter, madeId } from './correspondence.ts'

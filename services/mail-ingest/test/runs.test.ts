@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sample } from 'node:timers/promises'
 import { readAuthor } from '@restante/mime'
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { DnsZone } from '@restante/testkit'
 import addressparser from 'nodemailer/lib/addressparser'
 import { authenticateSender } from '../src/sender/authenticate-sender.ts'

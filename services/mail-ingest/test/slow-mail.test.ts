@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { sendMail, waitFor } from '@restante/testkit'
 import { receiveMail, sentCopy } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'

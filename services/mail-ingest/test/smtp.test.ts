@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { SmtpSession, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 

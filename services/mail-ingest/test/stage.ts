@@ -1,17 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type {
-  Attachment,
-  Caller,
-  InternalOperationId,
-  InternalRequestOf,
-  InternalResponseOf,
-  Message,
-  OperationId,
-} from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
+import type { InternalOperationId, InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
+import type { OperationId } from '@restante/contracts/operations'
+import type { Attachment, Message } from '@restante/contracts/resources'
 import { ReturnPath } from '@restante/mime'
-import { Database, type Service, ServiceClient } from '@restante/service'
+import { Database } from '@restante/service/database'
+import { ServiceClient } from '@restante/service/http'
+import type { Service } from '@restante/service/process'
 import {
   callerHeaders,
   callerOf,

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { createLogger, sql } from '@restante/service'
+import { sql } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import {
   countRows,
   DnsZone,

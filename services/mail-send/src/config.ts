@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   blobVariables,
   type ConfigOf,
@@ -14,7 +14,7 @@ import {
   systemSenderVariables,
   together,
 } from '@restante/kit'
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 const smarthost = env.string().transform((text, context) => {

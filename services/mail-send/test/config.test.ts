@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@restante/service'
+import { ConfigurationError } from '@restante/service/configuration'
 import { configuration } from '../src/config.ts'
 
 const GIVEN = {

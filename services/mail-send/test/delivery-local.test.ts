@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { InternalResponseOf } from '@restante/contracts'
+import type { InternalResponseOf } from '@restante/contracts/internal'
 import { ReturnPath } from '@restante/mime'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'

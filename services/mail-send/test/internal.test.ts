@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
-import { sentCopy } from '@restante/contracts'
+import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { DOMAIN, inboxCaller, startWorld, type World } from './support/world.ts'
 

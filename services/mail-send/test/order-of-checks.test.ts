@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { Caller } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
 import { freePort } from '@restante/testkit'
 import { inboxCaller, startWorld, type World } from './support/world.ts'
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { InternalResponseOf, OperationId } from '@restante/contracts'
+import type { InternalResponseOf } from '@restante/contracts/internal'
+import type { OperationId } from '@restante/contracts/operations'
 import { countRows } from '@restante/testkit'
 import { type Answer, inboxCaller, startWorld, type World } from './support/world.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { announceBlob } from '../src/delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../src/delivery/outbound/sends.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import { sentCopy } from '@restante/contracts'
+import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, waitFor } from '@restante/testkit'
 import { suppress } from '../src/delivery/outcome/suppressions.ts'
 import { type Answer, DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts'
-import { sql } from '@restante/service'
+import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
+import { sql } from '@restante/service/database'
 import { callerHeaders, slowRequest, waitFor } from '@restante/testkit'
 import { CALLER_KEY, inboxCaller, startWorld, type World } from './support/world.ts'
 

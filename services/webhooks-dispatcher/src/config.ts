@@ -6,7 +6,7 @@ import {
   outboundVariables,
   redisVariables,
 } from '@restante/kit'
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 export const configuration = configurationOf('webhooks-dispatcher', { peers: ['gateway'] })

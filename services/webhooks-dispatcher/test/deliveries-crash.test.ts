@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { topics, type Webhook } from '@restante/contracts'
-import { serviceCommand, sql } from '@restante/service'
+import { topics } from '@restante/contracts/events'
+import type { Webhook } from '@restante/contracts/resources'
+import { sql } from '@restante/service/database'
+import { serviceCommand } from '@restante/service/process'
 import {
   callerOf,
   freePort,

@@ -1,5 +1,7 @@
-import { type Caller, LIMITS, topics } from '@restante/contracts'
-import { sql } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { topics } from '@restante/contracts/events'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import { callerOf, type InboxScope, inboxScope, receivedEvent, WebhookReceiver, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 

@@ -1,5 +1,5 @@
-import { topics } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { topics } from '@restante/contracts/events'
+import { sql } from '@restante/service/database'
 import { callerOf, inboxScope, receivedEvent, WebhookReceiver, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 

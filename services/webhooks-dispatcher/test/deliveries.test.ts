@@ -1,5 +1,8 @@
-import { type Caller, LIMITS, topics, type Webhook } from '@restante/contracts'
-import { sql } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { topics } from '@restante/contracts/events'
+import type { Webhook } from '@restante/contracts/resources'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import {
   callerOf,
   type InboxScope,

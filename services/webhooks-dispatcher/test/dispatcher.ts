@@ -1,6 +1,11 @@
 import path from 'node:path'
-import { type Caller, type OperationId, PUBLIC_TOPICS, topics, type Webhook } from '@restante/contracts'
-import { createLogger, Database, type Service, sql } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
+import type { OperationId } from '@restante/contracts/operations'
+import type { Webhook } from '@restante/contracts/resources'
+import { Database, sql } from '@restante/service/database'
+import type { Service } from '@restante/service/process'
+import { createLogger } from '@restante/service/telemetry'
 import {
   callerHeaders,
   createDatabase,

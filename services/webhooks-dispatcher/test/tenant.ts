@@ -1,4 +1,4 @@
-import type { Caller, CallerInbox } from '@restante/contracts'
+import type { Caller, CallerInbox } from '@restante/contracts/access'
 import { callerOf } from '@restante/testkit'
 import type { TestDispatcher } from './dispatcher.ts'
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller, Webhook } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
+import type { Webhook } from '@restante/contracts/resources'
 import { callerOf } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts'
 

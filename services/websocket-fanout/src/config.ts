@@ -1,5 +1,5 @@
 import { callerVariables, configurationOf, type KitOf, redisVariables } from '@restante/kit'
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 export const configuration = configurationOf('websocket-fanout', { peers: ['gateway'] })

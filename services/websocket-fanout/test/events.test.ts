@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EVENT_TYPES } from '@restante/contracts'
+import { EVENT_TYPES } from '@restante/contracts/access'
 import {
   deliveredEvent,
   type InboxScope,

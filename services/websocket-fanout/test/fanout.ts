@@ -1,6 +1,9 @@
 import path from 'node:path'
-import { type Caller, PUBLIC_TOPICS, topics } from '@restante/contracts'
-import { createLogger, Database, type Service } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
+import { Database } from '@restante/service/database'
+import type { Service } from '@restante/service/process'
+import { createLogger } from '@restante/service/telemetry'
 import {
   callerHeaders,
   callerOf,

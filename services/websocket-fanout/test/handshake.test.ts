@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
-import { LIMITS } from '@restante/contracts'
-import { TokenMint } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { TokenMint } from '@restante/service/identity'
 import { callerOf, GATEWAY_KEYS, receivedEvent, StreamClient, waitFor } from '@restante/testkit'
 import { callerWith, startFanout, type Tenant, type TestFanout } from './fanout.ts'
 

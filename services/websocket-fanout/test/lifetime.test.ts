@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { LIMITS } from '@restante/contracts'
-import { ServiceClient, serviceCommand } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { ServiceClient } from '@restante/service/http'
+import { serviceCommand } from '@restante/service/process'
 import {
   callerHeaders,
   createDatabase,

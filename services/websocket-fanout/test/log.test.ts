@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { Kafka } from '@restante/messaging'
 import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
-import { createLogger, Database, sql } from '@restante/service'
+import { Database, sql } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
 import {
   createDatabase,
   credentialDeletedEvent,

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { callerOf, waitFor } from '@restante/testkit'
 import type { WebSocket } from 'ws'
 import { Connection } from '../src/connections/connection.ts'

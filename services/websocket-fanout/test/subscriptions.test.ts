@@ -1,4 +1,4 @@
-import type { EventType } from '@restante/contracts'
+import type { EventType } from '@restante/contracts/access'
 import { type StreamEvent, Subscriptions } from '../src/subscriptions/subscriptions.ts'
 
 const INBOX = '00000000-0000-4000-8000-000000000001'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { waitFor } from '@restante/testkit'
 import type { Endpoints } from '../../stack/endpoints.ts'
 import { peerDomain } from '../../stack/names.ts'

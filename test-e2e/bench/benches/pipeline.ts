@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { peerDomain } from '../../stack/names.ts'
 import { isInstalled } from '../../support/programs.ts'
 import { createTenant } from '../../support/tenants.ts'

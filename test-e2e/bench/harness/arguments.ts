@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 
 /** The arguments of one `npm run bench`. */
 export interface BenchOptions {

@@ -1,4 +1,4 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { createTopics, waitFor } from '@restante/testkit'
 import { atRate } from '../../support/open-loop.ts'
 import type { BenchContext } from '../harness/bench.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import type { System } from '../../stack/system.ts'
 
 /** Memory and CPU time of a process, as Linux reports them. */

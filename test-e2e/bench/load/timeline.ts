@@ -1,4 +1,4 @@
-import type { ServiceName } from '@restante/contracts'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import pg from 'pg'
 import type { Endpoints } from '../../stack/endpoints.ts'
 import type { Times } from './arrivals.ts'

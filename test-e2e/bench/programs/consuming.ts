@@ -2,9 +2,9 @@
  * Reads a topic to its end in a group of its own: with the consumer of the services, whose only effect here is the mark
  * of the event, or with bare kafkajs, which processes no record.
  */
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { Consumer } from '@restante/messaging'
-import { Database } from '@restante/service'
+import { Database } from '@restante/service/database'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
 import { inputOf, reportToParent, startClock } from './parent.ts'

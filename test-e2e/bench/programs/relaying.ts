@@ -1,7 +1,7 @@
 /** Publishes the rows of an outbox: with the relay of the services, or the same records with bare kafkajs. */
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { Outbox, Relay } from '@restante/messaging'
-import { Database, sql } from '@restante/service'
+import { Database, sql } from '@restante/service/database'
 import { testKafka, waitFor } from '@restante/testkit'
 import { z } from 'zod'
 import { inputOf, reportToParent, startClock } from './parent.ts'

@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { InvalidArgumentError, readArguments } from '../harness/arguments.ts'
 import { reported } from '../harness/figures.ts'
 import { describeMachine } from '../harness/machine.ts'

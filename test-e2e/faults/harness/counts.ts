@@ -1,4 +1,4 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import type { Kafka } from '@restante/messaging'
 import { collectTopic, verifyWebhook, type WebhookReceiver, waitFor } from '@restante/testkit'
 import type { Tenant } from '../../support/tenants.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceName } from '@restante/contracts'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { canRun } from '@restante/local/engines/packages.ts'
 import { testKafka, WebhookReceiver, waitFor } from '@restante/testkit'

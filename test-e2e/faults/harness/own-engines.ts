@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { databaseUrl, prepareDatabases } from '@restante/local/databases.ts'
 import { bring, type Engine, type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { engineUrls, native, removeEngineData } from '@restante/local/engines/engines.ts'

@@ -1,4 +1,4 @@
-import { type OperationDefinition, type OperationId, operations, type Tier } from '../../src/index.ts'
+import { type OperationDefinition, type OperationId, operations } from '../../src/operations/index.ts'
 import {
   type Access,
   accessBelowWrongParent,
@@ -7,6 +7,7 @@ import {
   type Credential,
   demandedPermission,
 } from '../../src/testing.ts'
+import type { Tier } from '../../src/vocabulary/index.ts'
 
 const DENIED: Access = { status: 403, code: 'missing_permission' }
 const FORBIDDEN: Access = { status: 403, code: 'forbidden' }

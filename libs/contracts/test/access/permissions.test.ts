@@ -8,14 +8,13 @@ import {
   missingForEventTypes,
   PERMISSIONS,
   permissionsForEventTypes,
-  RESTRICTED_LABELS,
   receivedEventType,
-  restrictedAmong,
   seesLabels,
   subscribedEventTypes,
   tiersOfPermission,
   visibleLabels,
-} from '../../src/index.ts'
+} from '../../src/access/index.ts'
+import { RESTRICTED_LABELS, restrictedAmong } from '../../src/vocabulary/index.ts'
 
 describe('permissions', () => {
   it('are the 47 names, each once', () => {

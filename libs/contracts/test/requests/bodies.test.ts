@@ -1,4 +1,5 @@
-import { type OperationId, operations, validate, validateBody } from '../../src/index.ts'
+import { type OperationId, operations } from '../../src/operations/index.ts'
+import { validate, validateBody } from '../../src/validation/index.ts'
 
 function body(id: OperationId, given: unknown): unknown {
   const schema = operations[id].body

@@ -1,11 +1,5 @@
-import {
-  type OperationDefinition,
-  type OperationId,
-  operations,
-  type Structure,
-  structureOf,
-  validateBody,
-} from '../../src/index.ts'
+import { type OperationDefinition, type OperationId, operations } from '../../src/operations/index.ts'
+import { type Structure, structureOf, validateBody } from '../../src/validation/index.ts'
 
 /** What each optional member looks like inside a body that is right, with `value` in its place; `undefined`: absent. */
 type Place = (value: unknown) => unknown

@@ -1,4 +1,7 @@
-import { decodeQuery, type FieldError, LIMITS, operations, pageSize, validate } from '../../src/index.ts'
+import { operations } from '../../src/operations/index.ts'
+import { decodeQuery, pageSize } from '../../src/schemas/index.ts'
+import { validate } from '../../src/validation/index.ts'
+import { type FieldError, LIMITS } from '../../src/vocabulary/index.ts'
 
 const { query } = operations['messages.list']
 

@@ -1,13 +1,7 @@
-import {
-  bodyBound,
-  internalOperations,
-  type OperationDefinition,
-  operations,
-  type Structure,
-  structureOf,
-  subscribeFrame,
-  unsubscribeFrame,
-} from '../../src/index.ts'
+import { internalOperations } from '../../src/internal/index.ts'
+import { type OperationDefinition, operations } from '../../src/operations/index.ts'
+import { subscribeFrame, unsubscribeFrame } from '../../src/schemas/index.ts'
+import { bodyBound, type Structure, structureOf } from '../../src/validation/index.ts'
 
 const bodies = Object.values<OperationDefinition>(operations).flatMap(({ id, body }) =>
   body === undefined ? [] : [{ id, body }],

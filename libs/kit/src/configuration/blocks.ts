@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { parseBlobStore } from '@restante/blobs'
-import { displayName, type ServiceName, USERNAME } from '@restante/contracts'
-import { env } from '@restante/service'
+import { displayName } from '@restante/contracts/operations'
+import { type ServiceName, USERNAME } from '@restante/contracts/vocabulary'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 /** The key of the caller tokens, for every service behind the gateway. */

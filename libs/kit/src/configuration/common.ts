@@ -1,6 +1,7 @@
-import { SERVICES, type ServiceName } from '@restante/contracts'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { kafkaConfiguration, kafkaVariables } from '@restante/messaging'
-import { env, type MetricsAddress } from '@restante/service'
+import { env } from '@restante/service/configuration'
+import type { MetricsAddress } from '@restante/service/http'
 import { z } from 'zod'
 
 /** Port of the first service; the others follow in the order of `SERVICES`. */

@@ -1,5 +1,5 @@
-import type { ServiceName } from '@restante/contracts'
-import { ConfigurationError, problemsOf } from '@restante/service'
+import type { ServiceName } from '@restante/contracts/vocabulary'
+import { ConfigurationError, problemsOf } from '@restante/service/configuration'
 import type { z } from 'zod'
 import { type CommonConfiguration, type CommonEnvironment, commonBlock } from './common.ts'
 import { type Peers, peersOf, peerVariables } from './peers.ts'

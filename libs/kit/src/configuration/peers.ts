@@ -1,5 +1,5 @@
-import { type ServiceName, variablePart } from '@restante/contracts'
-import { env } from '@restante/service'
+import { type ServiceName, variablePart } from '@restante/contracts/vocabulary'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 /** The address of another service, and the key that it shares with this one. */

@@ -1,4 +1,5 @@
-import { createLogger, readEnvironment } from '@restante/service'
+import { readEnvironment } from '@restante/service/configuration'
+import { createLogger } from '@restante/service/telemetry'
 import { kafkaConfiguration, kafkaVariables } from '../kafka/configuration.ts'
 import { Kafka } from '../kafka/kafka.ts'
 

@@ -2,7 +2,7 @@
  * Topics of an installation: `node libs/messaging/src/commands/topics.ts ensure | check | list`, with the variables that the
  * services have (KAFKA_BROKERS, KAFKA_REPLICATION, TOPIC_PREFIX, ...).
  */
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { checkTopics, ensureTopics, listTopics } from '../topics/topics.ts'
 import { fail, kafkaFromEnvironment, print, table } from './command.ts'
 

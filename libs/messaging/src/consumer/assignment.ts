@@ -1,5 +1,5 @@
-import type { Logger } from '@restante/service'
 import { within } from '@restante/service/concurrency'
+import type { Logger } from '@restante/service/telemetry'
 import type { EachBatchPayload } from 'kafkajs'
 import { toRecord } from '../kafka/record.ts'
 import { Partition, type PartitionOptions } from './partition.ts'

@@ -1,6 +1,7 @@
-import type { TopicDefinition } from '@restante/contracts'
-import { type Component, sql, type Tx } from '@restante/service'
+import type { TopicDefinition } from '@restante/contracts/events'
 import { jitteredBackoff, pause } from '@restante/service/concurrency'
+import { sql, type Tx } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
 import type { Handlers } from '../processing/handlers.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
 

@@ -1,5 +1,5 @@
-import type { Logger } from '@restante/service'
 import { jitteredBackoff, pause } from '@restante/service/concurrency'
+import type { Logger } from '@restante/service/telemetry'
 import kafkajs, { type Producer } from 'kafkajs'
 import { InvalidRecordError } from '../kafka/envelope.ts'
 import type { Kafka } from '../kafka/kafka.ts'

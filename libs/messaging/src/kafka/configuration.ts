@@ -1,4 +1,4 @@
-import { env } from '@restante/service'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 /** Where Kafka is, and how this installation uses it: for services, and for the programs of operators. */

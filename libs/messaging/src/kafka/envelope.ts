@@ -1,5 +1,11 @@
 import { isSpanContextValid, type Link, type SpanContext, trace } from '@opentelemetry/api'
-import { type DomainEvent, type EventOf, type EventRouting, isEventOf, type TopicDefinition } from '@restante/contracts'
+import {
+  type DomainEvent,
+  type EventOf,
+  type EventRouting,
+  isEventOf,
+  type TopicDefinition,
+} from '@restante/contracts/events'
 
 /** Headers of a record as text: what the outbox stores and Kafka carries. */
 export type HeaderMap = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import type { Logger } from '@restante/service'
+import type { Logger } from '@restante/service/telemetry'
 import kafkajs, { type LogEntry, type logCreator } from 'kafkajs'
 
 /** Logged at every start of the producers here, whose retries are limited on purpose: see `Kafka.producer`. */

@@ -1,4 +1,4 @@
-import type { Logger } from '@restante/service'
+import type { Logger } from '@restante/service/telemetry'
 import kafkajs, { type Admin, type Consumer, type ConsumerConfig, type Producer, type SASLOptions } from 'kafkajs'
 import { kafkaLogCreator } from './kafka-log.ts'
 

@@ -1,4 +1,5 @@
-import { type Database, type Statement, within } from '@restante/service'
+import { within } from '@restante/service/concurrency'
+import type { Database, Statement } from '@restante/service/database'
 import { CHANNEL } from './outbox.ts'
 import { LEAD } from './statements.ts'
 

@@ -1,5 +1,6 @@
-import type { DomainEvent, EventOf, ServiceName, TopicDefinition } from '@restante/contracts'
-import { Notifier, type Queryable, sql, type Tx } from '@restante/service'
+import type { DomainEvent, EventOf, TopicDefinition } from '@restante/contracts/events'
+import type { ServiceName } from '@restante/contracts/vocabulary'
+import { Notifier, type Queryable, sql, type Tx } from '@restante/service/database'
 import { encodeHeaders } from '../kafka/envelope.ts'
 
 /** Largest payload of an event in bytes of JSON; a Kafka record may hold 2 MB, headers and overhead included. */

@@ -1,5 +1,5 @@
-import type { Logger } from '@restante/service'
 import { jitteredBackoff } from '@restante/service/concurrency'
+import type { Logger } from '@restante/service/telemetry'
 import kafkajs, { type Producer } from 'kafkajs'
 import type { Kafka } from '../kafka/kafka.ts'
 import { isRefusal, isTopicFault } from './refusal.ts'

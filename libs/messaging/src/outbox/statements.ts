@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import type { HeaderMap } from '../kafka/envelope.ts'
 
 /** Session-level advisory lock of the leading relay; each service has its own database, and so its own lock. */

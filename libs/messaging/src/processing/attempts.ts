@@ -1,5 +1,6 @@
-import { isInfrastructureError, type Logger } from '@restante/service'
 import { type BackoffPolicy, jitteredBackoff, pause } from '@restante/service/concurrency'
+import { isInfrastructureError } from '@restante/service/errors'
+import type { Logger } from '@restante/service/telemetry'
 import { InvalidRecordError } from '../kafka/envelope.ts'
 import { retried } from '../kafka/telemetry.ts'
 

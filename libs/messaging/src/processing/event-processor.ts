@@ -1,5 +1,5 @@
-import type { TopicDefinition } from '@restante/contracts'
-import type { Transactional, Tx } from '@restante/service'
+import type { TopicDefinition } from '@restante/contracts/events'
+import type { Transactional, Tx } from '@restante/service/database'
 import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
 import { decodeEvent, InvalidRecordError, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'

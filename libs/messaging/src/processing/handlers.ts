@@ -1,5 +1,5 @@
-import type { DomainEvent, TopicDefinition } from '@restante/contracts'
-import type { Tx } from '@restante/service'
+import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
+import type { Tx } from '@restante/service/database'
 import type { z } from 'zod'
 import type { RecordedEvent } from '../kafka/envelope.ts'
 

@@ -1,4 +1,6 @@
-import { type Logger, Periodic, type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 
 /**
  * Marks events as processed by a consumer, and returns those that were not marked before. Waits for a concurrent

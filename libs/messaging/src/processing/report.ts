@@ -1,5 +1,5 @@
 import { type Link, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import type { Logger } from '@restante/service'
+import type { Logger } from '@restante/service/telemetry'
 import { traceLinks } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { handled, handlingSeconds } from '../kafka/telemetry.ts'

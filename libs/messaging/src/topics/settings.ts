@@ -1,4 +1,5 @@
-import { LIMITS, type TopicDefinition } from '@restante/contracts'
+import type { TopicDefinition } from '@restante/contracts/events'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { deadLetterTopic } from '../dead-letters/dead-letters.ts'
 import type { Durability } from '../kafka/kafka.ts'
 

@@ -1,5 +1,5 @@
-import { createLogger } from '@restante/service'
 import { Semaphore } from '@restante/service/concurrency'
+import { createLogger } from '@restante/service/telemetry'
 import type { EachBatchPayload, Offsets } from 'kafkajs'
 import { Assignment } from '../../src/consumer/assignment.ts'
 import { until } from '../stage.ts'

@@ -1,4 +1,5 @@
-import { sql, UpstreamError } from '@restante/service'
+import { sql } from '@restante/service/database'
+import { UpstreamError } from '@restante/service/errors'
 import { Consumer, decodeEvent } from '../../src/index.ts'
 import { encodeHeaders } from '../../src/kafka/envelope.ts'
 import { sweepMarks } from '../../src/processing/marks.ts'

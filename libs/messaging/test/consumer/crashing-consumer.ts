@@ -1,5 +1,5 @@
 /** A consumer process that dies right after an effect has committed and before its offset has. */
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { Consumer, Kafka } from '../../src/index.ts'
 import { ADD_EFFECT, BROKERS, letters, openDatabase } from '../stage.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { TopicDefinition } from '@restante/contracts'
-import { type Database, sql } from '@restante/service'
+import type { TopicDefinition } from '@restante/contracts/events'
+import { type Database, sql } from '@restante/service/database'
 import { z } from 'zod'
 import { Outbox, Projection, type ProjectionStore, type SnapshotPage } from '../../src/index.ts'
 import { deliverTwiceAndSwapped } from '../../src/testing.ts'

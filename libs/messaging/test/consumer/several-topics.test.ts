@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DomainEvent, TopicDefinition } from '@restante/contracts'
+import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
 import { z } from 'zod'
 import { Consumer, readDeadLetters } from '../../src/index.ts'
 import { letters, posted, Stage, until } from '../stage.ts'

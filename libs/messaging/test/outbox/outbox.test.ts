@@ -1,6 +1,6 @@
 import { type SpanContext, TraceFlags, trace } from '@opentelemetry/api'
-import type { TopicDefinition } from '@restante/contracts'
-import { sql } from '@restante/service'
+import type { TopicDefinition } from '@restante/contracts/events'
+import { sql } from '@restante/service/database'
 import { z } from 'zod'
 import { EventTooLargeError, InvalidEventError, Outbox } from '../../src/index.ts'
 import { encodeHeaders } from '../../src/kafka/envelope.ts'

@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { Consumer, Outbox, Relay } from '../../src/index.ts'
 import { letters, posted, Stage, until } from '../stage.ts'
 

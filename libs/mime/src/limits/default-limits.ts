@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { ParseLimits } from './limits.ts'
 
 /** Separate from the parsing itself, because a parser thread is sent its limits and need not load the contracts. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { bareAddress } from '../addresses/mailboxes.ts'
 import { escapeHtml } from '../html/escape.ts'
 import { htmlToText } from '../html/render.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import fc from 'fast-check'
 import { parseHeadersOnly, readMail } from '../../src/index.ts'
 import { fixture } from '../fixture.ts'

@@ -1,4 +1,10 @@
-import { ERRORS, type ErrorCode, type ErrorDefinition, errorDocs, type FieldError } from '@restante/contracts'
+import {
+  ERRORS,
+  type ErrorCode,
+  type ErrorDefinition,
+  errorDocs,
+  type FieldError,
+} from '@restante/contracts/vocabulary'
 
 export interface ApiErrorOptions {
   /** Public text; default: the code's own. */

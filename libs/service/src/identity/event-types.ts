@@ -1,4 +1,4 @@
-import { type CallerCredential, type Channel, type EventType, missingForEventTypes } from '@restante/contracts'
+import { type CallerCredential, type Channel, type EventType, missingForEventTypes } from '@restante/contracts/access'
 import { ApiError } from '../errors/api-error.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Caller, CallerInbox } from '@restante/contracts'
+import type { Caller, CallerInbox } from '@restante/contracts/access'
 import { notFound } from '../errors/api-error.ts'
 
 /** The part of an organization that a query may read or change: all of it, one pod, or one inbox. */

@@ -1,5 +1,6 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, webcrypto } from 'node:crypto'
-import { type Caller, caller, SERVICES, type ServiceName } from '@restante/contracts'
+import { type Caller, caller } from '@restante/contracts/access'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 

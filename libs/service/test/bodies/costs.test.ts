@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { type OperationDefinition, operations } from '@restante/contracts'
+import { type OperationDefinition, operations } from '@restante/contracts/operations'
 import { Agent, type Dispatcher } from 'undici'
 import { HostileBodies, type HostileBody } from './hostile-bodies.ts'
 

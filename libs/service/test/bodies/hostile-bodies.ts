@@ -1,4 +1,5 @@
-import { type OperationDefinition, type Structure, structureOf } from '@restante/contracts'
+import type { OperationDefinition } from '@restante/contracts/operations'
+import { type Structure, structureOf } from '@restante/contracts/validation'
 
 /** A body at its size limit, and what is hostile about it. */
 export interface HostileBody {

@@ -1,4 +1,5 @@
-import { Batcher, UpstreamError } from '@restante/service'
+import { Batcher } from '@restante/service/concurrency'
+import { UpstreamError } from '@restante/service/errors'
 
 /** Work that a test completes by hand, and the batches that it was given. */
 function controlled(atOnce = 1, most = 10) {

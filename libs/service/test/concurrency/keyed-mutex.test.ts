@@ -1,4 +1,4 @@
-import { KeyedMutex } from '../../src/index.ts'
+import { KeyedMutex } from '../../src/concurrency/index.ts'
 
 describe('KeyedMutex', () => {
   it('runs work on one key in the order in which it came, and never two at once', async () => {

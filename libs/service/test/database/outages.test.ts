@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { OrmDatabase } from '../../src/database/orm-database.ts'
 import {
   ChannelListener,
-  createLogger,
   type DatabaseOptions,
-  isInfrastructureError,
   isStatementTimeout,
   retryThroughOutage,
   sql,
-  UpstreamError,
-} from '../../src/index.ts'
+} from '../../src/database/index.ts'
+import { OrmDatabase } from '../../src/database/orm-database.ts'
+import { isInfrastructureError, UpstreamError } from '../../src/errors/index.ts'
+import { createLogger } from '../../src/telemetry/index.ts'
 import { Wire } from '../../src/testing.ts'
 import { PrismaClient } from '../fixtures/generated/client.ts'
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { sql } from '../../src/index.ts'
+import { sql } from '../../src/database/index.ts'
 
 /** A process of its own: this one would prepare nothing more for the test files after this. */
 const FIXTURE = path.join(import.meta.dirname, '../fixtures/prepared.ts')

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { operations } from '@restante/contracts'
-import { answer, createLogger, type Exchange, HttpListener, type ListenerOptions, sendJson } from '../../src/index.ts'
+import { operations } from '@restante/contracts/operations'
+import { answer, type Exchange, HttpListener, type ListenerOptions, sendJson } from '../../src/http/index.ts'
+import { createLogger } from '../../src/telemetry/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const health = { problems: async () => ({}), degradations: async () => ({}) }

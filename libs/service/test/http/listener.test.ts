@@ -2,18 +2,19 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { LIMITS, operations } from '@restante/contracts'
+import { operations } from '@restante/contracts/operations'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { ApiError } from '../../src/errors/api-error.ts'
+import { UpstreamError } from '../../src/errors/index.ts'
 import {
   answer,
-  createLogger,
   type Exchange,
   HttpListener,
   type ListenerOptions,
   RawHttpError,
   sendJson,
-  UpstreamError,
-} from '../../src/index.ts'
+} from '../../src/http/index.ts'
+import { createLogger } from '../../src/telemetry/index.ts'
 
 const HEALTHY = { problems: async () => ({}), degradations: async () => ({}) }
 

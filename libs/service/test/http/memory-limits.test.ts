@@ -1,5 +1,5 @@
+import { ByteSemaphore } from '../../src/concurrency/index.ts'
 import { BodyMemoryLimiter } from '../../src/http/framing/body-memory-limiter.ts'
-import { ByteSemaphore } from '../../src/index.ts'
 
 const MB = 1024 * 1024
 const NEVER = new AbortController().signal

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { operations } from '@restante/contracts'
-import { answer, type ConnectionLimits, createLogger, type Exchange, HttpListener, sendJson } from '../../src/index.ts'
+import { operations } from '@restante/contracts/operations'
+import { answer, type ConnectionLimits, type Exchange, HttpListener, sendJson } from '../../src/http/index.ts'
+import { createLogger } from '../../src/telemetry/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const health = { problems: async () => ({}), degradations: async () => ({}) }

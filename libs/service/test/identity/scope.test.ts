@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '@restante/contracts'
-import { isInScope, organizationScope, requireInbox, scopeFilter } from '../../src/index.ts'
+import type { Caller } from '@restante/contracts/access'
+import { isInScope, organizationScope, requireInbox, scopeFilter } from '../../src/identity/index.ts'
 
 const [organizationId, podId, inboxUid] = [randomUUID(), randomUUID(), randomUUID()]
 const inbox = { uid: inboxUid, address: 'a@b.test', pod_id: podId, paused: false }

@@ -1,4 +1,4 @@
-import { DecryptionError, SecretBox } from '../../src/index.ts'
+import { DecryptionError, SecretBox } from '../../src/secrets/index.ts'
 
 const box = new SecretBox('a secret of the installation', 'webhook secrets')
 

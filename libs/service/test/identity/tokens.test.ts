@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
 import { SignJWT } from 'jose'
-import { InvalidTokenError, TokenMint, verifyCaller, verifyService } from '../../src/index.ts'
+import { InvalidTokenError, TokenMint, verifyCaller, verifyService } from '../../src/identity/index.ts'
 
 const KEY = 'key of the dispatcher, 32 bytes!!'
 const OTHER_KEY = 'key of another service, 32 bytes'

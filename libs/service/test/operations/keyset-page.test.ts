@@ -1,11 +1,5 @@
-import {
-  ApiError,
-  Cursors,
-  KeysetPage,
-  type KeysetPageOptions,
-  type PageQuery,
-  type Position,
-} from '../../src/index.ts'
+import { ApiError } from '../../src/errors/index.ts'
+import { Cursors, KeysetPage, type KeysetPageOptions, type PageQuery, type Position } from '../../src/http/index.ts'
 
 const cursors = new Cursors('a secret of the installation')
 const within = { organizationId: 'o1', podId: undefined, inboxUid: undefined }

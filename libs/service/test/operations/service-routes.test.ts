@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Caller, Webhook } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
+import type { Webhook } from '@restante/contracts/resources'
+import { ApiError, isInfrastructureError, UpstreamError } from '../../src/errors/index.ts'
 import {
-  ApiError,
-  CALLER_HEADER,
   type ConfirmCaller,
-  createLogger,
   type Handlers,
   HttpListener,
-  isInfrastructureError,
   ServiceClient,
   serviceRoutes,
-  TokenMint,
-  UpstreamError,
   UpstreamRejectedError,
-} from '../../src/index.ts'
+} from '../../src/http/index.ts'
+import { CALLER_HEADER, TokenMint } from '../../src/identity/index.ts'
+import { createLogger } from '../../src/telemetry/index.ts'
 
 const HEALTHY = { problems: async () => ({}), degradations: async () => ({}) }
 

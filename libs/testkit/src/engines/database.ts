@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { migrate, migrationsOf } from '@restante/service'
+import { migrate, migrationsOf } from '@restante/service/database'
 import pg from 'pg'
 import { engines } from './engines.ts'
 import { randomName } from './random.ts'

@@ -1,4 +1,4 @@
-import { type Queryable, sqlUnprepared } from '@restante/service'
+import { type Queryable, sqlUnprepared } from '@restante/service/database'
 
 /** Runs an unprepared statement of a suite. */
 export function queryRows<Row>(db: Queryable, text: string, ...values: unknown[]): Promise<Row[]> {

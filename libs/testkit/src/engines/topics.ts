@@ -1,6 +1,6 @@
-import { type TopicDefinition, topics } from '@restante/contracts'
+import { type TopicDefinition, topics } from '@restante/contracts/events'
 import { ensureTopics, Kafka } from '@restante/messaging'
-import { createLogger } from '@restante/service'
+import { createLogger } from '@restante/service/telemetry'
 import { engines } from './engines.ts'
 import { randomName } from './random.ts'
 

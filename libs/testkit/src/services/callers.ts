@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller, InternalOperationId, OperationId, ServiceName } from '@restante/contracts'
-import { CALLER_HEADER, SERVICE_HEADER, TokenMint } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import type { InternalOperationId } from '@restante/contracts/internal'
+import type { OperationId } from '@restante/contracts/operations'
+import type { ServiceName } from '@restante/contracts/vocabulary'
+import { CALLER_HEADER, SERVICE_HEADER, TokenMint } from '@restante/service/identity'
 
 /** An unrestricted key of a new organization, with the given overrides. */
 export function callerOf(overrides: Partial<Caller> = {}): Caller {

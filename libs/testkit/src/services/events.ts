@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type DomainEvent,
-  type EventOf,
-  receivedEventType,
-  type Topic,
-  type TopicDefinition,
-  topics,
-} from '@restante/contracts'
+import { receivedEventType } from '@restante/contracts/access'
+import { type DomainEvent, type EventOf, type Topic, type TopicDefinition, topics } from '@restante/contracts/events'
 import type { Kafka } from '@restante/messaging'
 import { recordOf } from '@restante/messaging/testing'
 

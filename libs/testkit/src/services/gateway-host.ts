@@ -4,7 +4,8 @@
  * responses are messages; the process exits with the worker.
  */
 import path from 'node:path'
-import { createLogger, type Logger, type Service } from '@restante/service'
+import type { Service } from '@restante/service/process'
+import { createLogger, type Logger } from '@restante/service/telemetry'
 import { z } from 'zod'
 
 const variables = z.record(z.string(), z.string())

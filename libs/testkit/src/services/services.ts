@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { createLogger, type Logger, type Service } from '@restante/service'
+import type { Service } from '@restante/service/process'
+import { createLogger, type Logger } from '@restante/service/telemetry'
 import { waitFor } from '../timing/wait-for.ts'
 
 /**

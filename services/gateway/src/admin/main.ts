@@ -1,4 +1,4 @@
-import { readEnvironment } from '@restante/service'
+import { readEnvironment } from '@restante/service/configuration'
 import { configure, environment } from './operator/config.ts'
 import { Operator } from './operator/operator.ts'
 import { processConsole } from './output/console.ts'

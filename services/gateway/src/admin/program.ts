@@ -1,5 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
-import { ApiError, ConfigurationError, isInfrastructureError } from '@restante/service'
+import { ConfigurationError } from '@restante/service/configuration'
+import { ApiError, isInfrastructureError } from '@restante/service/errors'
 import { addAuditCommand } from './commands/audit.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { LIMITS } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import type { VerificationCode } from '../generated/prisma/client.ts'
 import { baseAddress } from '../inboxes/recipients.ts'
 import type { Tx } from '../storage/database.ts'

@@ -1,5 +1,5 @@
-import type { OperationId } from '@restante/contracts'
-import type { Handlers } from '@restante/service'
+import type { OperationId } from '@restante/contracts/operations'
+import type { Handlers } from '@restante/service/http'
 import { credentialActor } from '../audit/actor.ts'
 import { attachHuman } from './human.ts'
 import { type AgentDependencies, signUp } from './sign-up.ts'

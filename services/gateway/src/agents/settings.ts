@@ -1,4 +1,4 @@
-import { invalid } from '@restante/service'
+import { invalid } from '@restante/service/errors'
 
 /** How this installation lets agents sign up (identity 5). */
 export interface SignUpSettings {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { LIMITS } from '@restante/contracts'
-import { retryThroughOutage } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { retryThroughOutage } from '@restante/service/database'
 import type { Actor } from '../audit/actor.ts'
 import { recordAudit } from '../audit/log.ts'
 import { revokeCredentials } from '../credentials/store.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
 
 /** The author of a change, as recorded in the audit log. */
 export interface Actor {

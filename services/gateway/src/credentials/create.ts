@@ -1,13 +1,10 @@
-import {
-  type BearerKey,
-  type Caller,
-  type CreatedApiKey,
-  type CreatedBearerKey,
-  LIMITS,
-  type PublicKeyCredential,
-  type RequestOf,
-} from '@restante/contracts'
-import { ApiError, invalid, type KeyedMutex, notFound, organizationScope, scopeFilter } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import type { RequestOf } from '@restante/contracts/operations'
+import type { BearerKey, CreatedApiKey, CreatedBearerKey, PublicKeyCredential } from '@restante/contracts/resources'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { KeyedMutex } from '@restante/service/concurrency'
+import { ApiError, invalid, notFound } from '@restante/service/errors'
+import { organizationScope, scopeFilter } from '@restante/service/identity'
 import type { Actor } from '../audit/actor.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { rightsFromRow } from '../identity/rights.ts'

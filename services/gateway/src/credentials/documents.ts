@@ -1,4 +1,4 @@
-import type { ApiKey, BearerKey, PublicKeyCredential } from '@restante/contracts'
+import type { ApiKey, BearerKey, PublicKeyCredential } from '@restante/contracts/resources'
 import { rightsFromRow } from '../identity/rights.ts'
 import { permissionsOnWire } from './grants.ts'
 import { registeredKey } from './public-keys.ts'

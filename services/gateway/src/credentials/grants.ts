@@ -1,4 +1,4 @@
-import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts'
+import { isPermission, PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts/access'
 import { holds, isUnrestricted, type Rights } from '../identity/rights.ts'
 
 export type Grant =

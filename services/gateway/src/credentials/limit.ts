@@ -1,4 +1,5 @@
-import { ApiError, sql } from '@restante/service'
+import { sql } from '@restante/service/database'
+import { ApiError } from '@restante/service/errors'
 import type { Actor } from '../audit/actor.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'

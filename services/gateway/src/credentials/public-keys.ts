@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { PublicJwk } from '@restante/contracts'
-import { invalid } from '@restante/service'
+import type { PublicJwk } from '@restante/contracts/schemas'
+import { invalid } from '@restante/service/errors'
 import { calculateJwkThumbprint } from 'jose'
 import { z } from 'zod'
 

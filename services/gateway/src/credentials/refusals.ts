@@ -1,4 +1,4 @@
-import { ApiError, invalid } from '@restante/service'
+import { ApiError, invalid } from '@restante/service/errors'
 import type { Rights } from '../identity/rights.ts'
 import type { Grant } from './grants.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
-import { API_KEY_PREFIX_LENGTH } from '@restante/contracts'
+import { API_KEY_PREFIX_LENGTH } from '@restante/contracts/vocabulary'
 
 export type Region = 'us' | 'eu'
 

@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { env } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 const variables = z.object({

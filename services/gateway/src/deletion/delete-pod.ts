@@ -1,4 +1,4 @@
-import { ApiError } from '@restante/service'
+import { ApiError } from '@restante/service/errors'
 import type { Actor } from '../audit/actor.ts'
 import { revokeCredentials } from '../credentials/store.ts'
 import type { Pod } from '../generated/prisma/client.ts'

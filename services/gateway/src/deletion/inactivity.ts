@@ -1,4 +1,6 @@
-import { type Logger, type Queryable, type ServiceClient, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
+import type { ServiceClient } from '@restante/service/http'
+import type { Logger } from '@restante/service/telemetry'
 import type { Actor } from '../audit/actor.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { type Db, sharedTime } from '../storage/database.ts'

@@ -1,4 +1,7 @@
-import { type Handlers, type KeyedMutex, notFound, scopeFilter } from '@restante/service'
+import type { KeyedMutex } from '@restante/service/concurrency'
+import { notFound } from '@restante/service/errors'
+import type { Handlers } from '@restante/service/http'
+import { scopeFilter } from '@restante/service/identity'
 import { credentialActor } from '../audit/actor.ts'
 import { lockInbox } from '../inboxes/store.ts'
 import { writeHolding } from '../organizations/writes.ts'

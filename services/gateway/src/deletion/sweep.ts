@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import type { Actor } from '../audit/actor.ts'
 import { revokeCredentials } from '../credentials/store.ts'
 import { type Db, sharedTime, type Tx } from '../storage/database.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import compression from 'compression'
 
 const compress = compression({ threshold: LIMITS.request.compressAbove })

@@ -1,16 +1,17 @@
-import { LIMITS, PREFIX, ROUTE_NOT_FOUND } from '@restante/contracts'
+import { PREFIX } from '@restante/contracts/operations'
+import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
+import { networkOf } from '@restante/service/connections'
+import type { Queryable } from '@restante/service/database'
+import { ApiError } from '@restante/service/errors'
 import {
   AdmittedCaller,
-  ApiError,
   answer,
   type Exchange,
   type Match,
-  networkOf,
-  type Queryable,
   RawHttpError,
   type Router,
   sendJson,
-} from '@restante/service'
+} from '@restante/service/http'
 import { admit } from './access/admission.ts'
 import { confirmCaller } from './access/confirmation.ts'
 import { resolveCaller } from './access/scope.ts'

@@ -5,10 +5,10 @@ import {
   PREFIX,
   pathsOf,
   RESERVED_PATHS,
-  type Tier,
   UPGRADE,
-} from '@restante/contracts'
-import { type AnyHandler, handlerTable, Router } from '@restante/service'
+} from '@restante/contracts/operations'
+import type { Tier } from '@restante/contracts/vocabulary'
+import { type AnyHandler, handlerTable, Router } from '@restante/service/http'
 
 /** The target of a public path, and how it is reached. */
 export interface Route {

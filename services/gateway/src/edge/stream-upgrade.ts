@@ -2,20 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as open } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { LIMITS, operations, ROUTE_NOT_FOUND } from '@restante/contracts'
-import {
-  ApiError,
-  answerOnSocket,
-  CALLER_HEADER,
-  type Component,
-  hangUp,
-  hasBody,
-  isInfrastructureError,
-  type Logger,
-  type Queryable,
-  requestIdOf,
-  type ServiceClient,
-} from '@restante/service'
+import { operations } from '@restante/contracts/operations'
+import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
+import type { Queryable } from '@restante/service/database'
+import { ApiError, isInfrastructureError } from '@restante/service/errors'
+import { answerOnSocket, hangUp, hasBody, requestIdOf, type ServiceClient } from '@restante/service/http'
+import { CALLER_HEADER } from '@restante/service/identity'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Gauge } from 'prom-client'
 import { resolveCaller } from './access/scope.ts'
 import { bearerToken } from './authentication/authorization.ts'

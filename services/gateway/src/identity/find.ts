@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from './identity.ts'
 
 const BY_HASH = sql<IdentityRow, [hash: Buffer]>(`

@@ -1,4 +1,5 @@
-import type { CallerCredential, SendingRight, Tier } from '@restante/contracts'
+import type { CallerCredential, SendingRight } from '@restante/contracts/access'
+import type { Tier } from '@restante/contracts/vocabulary'
 import { rightsFromRow } from './rights.ts'
 
 /** The columns of `IdentityRow`, from `credentials c` and `organizations o`. */

@@ -1,4 +1,4 @@
-import { ApiError } from '@restante/service'
+import { ApiError } from '@restante/service/errors'
 
 /** The error of `agent_verify`: only an organization, or a key, that waits for its code has something to verify. */
 export function nothingToVerify(): ApiError {

@@ -1,4 +1,4 @@
-import { holdsPermission, isPermission, type Permission } from '@restante/contracts'
+import { holdsPermission, isPermission, type Permission } from '@restante/contracts/access'
 
 /** What a credential may do, apart from tier, scope and the state of its organization (identity 3.4). */
 export interface Rights {

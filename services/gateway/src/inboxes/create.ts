@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
-import { LIMITS } from '@restante/contracts'
-import { ApiError } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 import type { Inbox, Organization } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'

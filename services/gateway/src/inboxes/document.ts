@@ -1,4 +1,4 @@
-import type { Inbox as InboxDocument } from '@restante/contracts'
+import type { Inbox as InboxDocument } from '@restante/contracts/resources'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { metadataFromRow } from './metadata.ts'
 

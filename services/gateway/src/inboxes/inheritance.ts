@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import type { Inbox } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'

@@ -1,4 +1,5 @@
-import { LIMITS, type MetadataValue } from '@restante/contracts'
+import type { MetadataValue } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
 
 export type Metadata = Readonly<Record<string, MetadataValue>>
 export type MetadataChange = Readonly<Record<string, MetadataValue | null>>

@@ -1,5 +1,5 @@
-import type { RecipientAnswer } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import type { RecipientAnswer } from '@restante/contracts/internal'
+import { type Queryable, sql } from '@restante/service/database'
 
 const FIND = sql<
   { uid: string; organization_id: string; pod_id: string; address: string; status: string },

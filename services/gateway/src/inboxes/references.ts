@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 /** Parses a path segment: an inbox id always holds `@`; a segment without it is a client_id (identity 1.1). */
 export function parseReference(reference: string): { address: string | null; clientId: string | null } {

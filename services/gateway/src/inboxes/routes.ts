@@ -1,16 +1,8 @@
-import type { OperationId } from '@restante/contracts'
-import {
-  ApiError,
-  type Cursors,
-  type Handlers,
-  isInScope,
-  type KeyedMutex,
-  KeysetPage,
-  notFound,
-  organizationScope,
-  type ScopeFilter,
-  scopeFilter,
-} from '@restante/service'
+import type { OperationId } from '@restante/contracts/operations'
+import type { KeyedMutex } from '@restante/service/concurrency'
+import { ApiError, notFound } from '@restante/service/errors'
+import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
+import { isInScope, organizationScope, type ScopeFilter, scopeFilter } from '@restante/service/identity'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { requirePod } from '../pods/references.ts'

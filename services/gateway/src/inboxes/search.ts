@@ -1,4 +1,6 @@
-import { type Position, type Queryable, type ScopeFilter, sql, sqlUnprepared } from '@restante/service'
+import { type Queryable, sql, sqlUnprepared } from '@restante/service/database'
+import type { Position } from '@restante/service/http'
+import type { ScopeFilter } from '@restante/service/identity'
 import type { ShownInbox } from './document.ts'
 import { addressesOfSearch, beginningWith, NO_RANGE, type Range, wordsOfSearch } from './search/search-words.ts'
 

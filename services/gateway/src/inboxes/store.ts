@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isInScope, type KeysetPage, type Located, type Queryable, type ScopeFilter, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
+import type { KeysetPage } from '@restante/service/http'
+import { isInScope, type Located, type ScopeFilter } from '@restante/service/identity'
 import type { Inbox } from '../generated/prisma/client.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { behind } from '../storage/keyset-condition.ts'

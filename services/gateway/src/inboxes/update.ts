@@ -1,5 +1,5 @@
-import type { RequestOf } from '@restante/contracts'
-import { invalid } from '@restante/service'
+import type { RequestOf } from '@restante/contracts/operations'
+import { invalid } from '@restante/service/errors'
 import type { Inbox } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'

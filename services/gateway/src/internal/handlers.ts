@@ -1,4 +1,5 @@
-import { type InternalHandlers, sql } from '@restante/service'
+import { sql } from '@restante/service/database'
+import type { InternalHandlers } from '@restante/service/http'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
 import type { Db } from '../storage/database.ts'

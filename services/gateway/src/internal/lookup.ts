@@ -1,5 +1,6 @@
-import { type InternalRequestOf, type InternalResponseOf, isUuid } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
+import { isUuid } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 
 interface FoundInbox {
   readonly uid: string

@@ -1,21 +1,16 @@
-import {
-  type InternalOperationDefinition,
-  internalOperationsOf,
-  ROUTE_NOT_FOUND,
-  type ServiceName,
-} from '@restante/contracts'
+import { internalOperationsOf } from '@restante/contracts/internal'
+import type { InternalOperationDefinition } from '@restante/contracts/operations'
+import { ROUTE_NOT_FOUND, type ServiceName } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 import {
   type AnyHandler,
-  ApiError,
   answer,
   type Exchange,
   handlerTable,
   type InternalHandlers,
-  InvalidTokenError,
   Router,
-  SERVICE_HEADER,
-  verifyService,
-} from '@restante/service'
+} from '@restante/service/http'
+import { InvalidTokenError, SERVICE_HEADER, verifyService } from '@restante/service/identity'
 
 export interface InternalRoutesOptions {
   readonly handlers: InternalHandlers<'gateway'>

@@ -1,5 +1,6 @@
-import { isUuid, type TenancyEntity } from '@restante/contracts'
-import { invalid } from '@restante/service'
+import type { TenancyEntity } from '@restante/contracts/events'
+import { isUuid } from '@restante/contracts/vocabulary'
+import { invalid } from '@restante/service/errors'
 import type { Db } from '../storage/database.ts'
 import { credentialState, inboxState, organizationState, podState } from '../tenancy/states.ts'
 

@@ -1,5 +1,6 @@
-import type { Organization as OrganizationDocument } from '@restante/contracts'
-import { ApiError, type Handlers } from '@restante/service'
+import type { Organization as OrganizationDocument } from '@restante/contracts/resources'
+import { ApiError } from '@restante/service/errors'
+import type { Handlers } from '@restante/service/http'
 import type { Organization } from '../generated/prisma/client.ts'
 import type { Db } from '../storage/database.ts'
 import { authenticationType } from '../tenancy/states.ts'

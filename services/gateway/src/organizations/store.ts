@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import type { Actor } from '../audit/actor.ts'
 import { difference, organizationFacts, recordAudit } from '../audit/log.ts'
 import type { Organization, Pod } from '../generated/prisma/client.ts'

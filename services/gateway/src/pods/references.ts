@@ -1,5 +1,7 @@
-import { type Caller, isUuid } from '@restante/contracts'
-import { ApiError, notFound, type Queryable, sql } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { isUuid } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
+import { ApiError, notFound } from '@restante/service/errors'
 import type { Tx } from '../storage/database.ts'
 
 const FIND = sql<{ id: string }, [organizationId: string, id: string | null, clientId: string]>(`

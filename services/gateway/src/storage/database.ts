@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import { OrmDatabase, type OrmOf, type OrmTx } from '@restante/service/orm'
 import { PrismaClient } from '../generated/prisma/client.ts'
 

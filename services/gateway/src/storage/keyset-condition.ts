@@ -1,4 +1,4 @@
-import type { Position } from '@restante/service'
+import type { Position } from '@restante/service/http'
 
 type Beyond<T> = { readonly lt: T } | { readonly gt: T }
 

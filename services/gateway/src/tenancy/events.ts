@@ -1,4 +1,4 @@
-import { type EventOf, type Topic, topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'

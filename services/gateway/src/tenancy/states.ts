@@ -1,4 +1,4 @@
-import type { CredentialState, InboxState, OrganizationState, PodState } from '@restante/contracts'
+import type { CredentialState, InboxState, OrganizationState, PodState } from '@restante/contracts/events'
 import type { Credential, Inbox, Organization, Pod } from '../generated/prisma/client.ts'
 import { rightsFromRow } from '../identity/rights.ts'
 

@@ -1,4 +1,5 @@
-import { createLogger, type Rate } from '@restante/service'
+import type { Rate } from '@restante/service/configuration'
+import { createLogger } from '@restante/service/telemetry'
 import { Wire } from '@restante/service/testing'
 import { openRedis, type TestRedis, waitFor } from '@restante/testkit'
 import { register } from 'prom-client'

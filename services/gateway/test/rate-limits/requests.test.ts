@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { Wire } from '@restante/service/testing'
 import { waitFor } from '@restante/testkit'
 import { type Answer, type Api, startGateway, type TestGateway } from '../gateway.ts'
-import { askSigned, newKey, registerKey } from '../signing.ts'
+import { askSigned, newKey, registerKey } from '../signatures/signing.ts'
 
 /** One request an hour: a bucket that a test empties stays empty. */
 const TIGHT = {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   type AttachmentInfo,
   type MailHeader,

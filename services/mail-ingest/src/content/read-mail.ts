@@ -1,5 +1,5 @@
 import { ParserUnavailableError, type ReadMail } from '@restante/mime'
-import { UpstreamError } from '@restante/service'
+import { UpstreamError } from '@restante/service/errors'
 
 /**
  * Waits for the result of a parser thread.

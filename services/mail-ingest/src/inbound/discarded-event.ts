@@ -1,4 +1,4 @@
-import { type DiscardReason, topics } from '@restante/contracts'
+import { type DiscardReason, topics } from '@restante/contracts/events'
 import type { InboxScope } from './store.ts'
 
 export const inboundTopic = topics['mail.inbound']

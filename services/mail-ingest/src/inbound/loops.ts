@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { normalizeAddress } from '@restante/mime'
 import { UnusableContentError } from './unusable-content-error.ts'
 

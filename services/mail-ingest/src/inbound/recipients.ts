@@ -1,7 +1,8 @@
-import type { RecipientAnswer } from '@restante/contracts'
-import { LIMITS } from '@restante/contracts'
+import type { RecipientAnswer } from '@restante/contracts/internal'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { ReturnPath } from '@restante/mime'
-import { Batcher, type ServiceClient } from '@restante/service'
+import { Batcher } from '@restante/service/concurrency'
+import type { ServiceClient } from '@restante/service/http'
 
 /** What an envelope recipient refers to. */
 export type Recipient =

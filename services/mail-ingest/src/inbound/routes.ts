@@ -1,4 +1,5 @@
-import type { Database, InternalHandlers } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import type { InternalHandlers } from '@restante/service/http'
 import { hasReceivedMail, receivedSince } from './store.ts'
 
 type Ids = 'mail-ingest.hasReceivedMail' | 'mail-ingest.receivedSince'

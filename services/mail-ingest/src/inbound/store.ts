@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import type { Envelope } from './envelope.ts'
 
 /** The inbox of a mail: its identities, and its address. */

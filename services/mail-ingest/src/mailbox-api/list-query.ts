@@ -1,5 +1,6 @@
-import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts'
-import { type KeysetPage, type Position, type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service'
+import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts/vocabulary'
+import { type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service/database'
+import type { KeysetPage, Position } from '@restante/service/http'
 
 /** The same text as in the partial indexes of the default view, so that these are used. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`

@@ -1,4 +1,5 @@
-import { type Caller, RESTRICTED_LABELS, type RestrictedLabel, visibleLabels } from '@restante/contracts'
+import { type Caller, visibleLabels } from '@restante/contracts/access'
+import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts/vocabulary'
 
 /** Query members that include restricted items in a list. */
 export type Includes = { readonly [L in RestrictedLabel as `include_${L}`]?: boolean | undefined }

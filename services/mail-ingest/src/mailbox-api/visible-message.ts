@@ -1,5 +1,7 @@
-import { type Caller, seesLabels } from '@restante/contracts'
-import { isInScope, notFound, type Queryable, requireInbox, scopeFilter } from '@restante/service'
+import { type Caller, seesLabels } from '@restante/contracts/access'
+import type { Queryable } from '@restante/service/database'
+import { notFound } from '@restante/service/errors'
+import { isInScope, requireInbox, scopeFilter } from '@restante/service/identity'
 import { locationOf, type MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 

@@ -1,4 +1,4 @@
-import type { Attachment, Message, MessageItem, ThreadItem } from '@restante/contracts'
+import type { Attachment, Message, MessageItem, ThreadItem } from '@restante/contracts/resources'
 import type { BodyColumns, MessageRow, StoredAttachment, ThreadRow } from './rows.ts'
 
 /** Columns needed for a message in a list. */

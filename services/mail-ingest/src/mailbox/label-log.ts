@@ -1,6 +1,6 @@
-import { type EventOf, type Topic, topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
-import { sql, type Tx } from '@restante/service'
+import { sql, type Tx } from '@restante/service/database'
 import type { MessageRow } from './rows.ts'
 import { uuidV7 } from './uuid-v7.ts'
 

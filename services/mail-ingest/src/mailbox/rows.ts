@@ -1,6 +1,6 @@
-import type { MessageAuthentication } from '@restante/contracts'
+import type { MessageAuthentication } from '@restante/contracts/resources'
 import type { TransferEncoding } from '@restante/mime'
-import type { Located } from '@restante/service'
+import type { Located } from '@restante/service/identity'
 
 /** One stored attachment: its public members, and the position of its bytes in the raw mail. */
 export interface StoredAttachment {

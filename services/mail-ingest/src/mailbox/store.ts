@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { MessageRow, StoredAttachment, ThreadTotals } from './rows.ts'
 
 /** The columns of a message that contribute to its thread. */

@@ -1,4 +1,4 @@
-import { isStatementTimeout } from '@restante/service'
+import { isStatementTimeout } from '@restante/service/database'
 
 /** A small write takes a few milliseconds; a database that needs longer than this is slow itself. */
 const PROMPT_MS = 2_000

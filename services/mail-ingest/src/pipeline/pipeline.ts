@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ParserOverdueError } from '@restante/mime'
-import {
-  Batcher,
-  type ByteSemaphore,
-  type Component,
-  isInfrastructureError,
-  type Logger,
-  type Wakeup,
-} from '@restante/service'
+import { Batcher, type ByteSemaphore, type Wakeup } from '@restante/service/concurrency'
+import { isInfrastructureError } from '@restante/service/errors'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclusion/conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examination/examine-mail.ts'
 import { blamingHeavyStatements } from './heavy-statement.ts'

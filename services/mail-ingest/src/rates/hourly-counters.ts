@@ -1,4 +1,6 @@
-import { type Component, type Logger, OptionalRedis } from '@restante/service'
+import { OptionalRedis } from '@restante/service/connections'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Counter, Take } from './counter.ts'
 import { idOf, type Known, KnownCounts, used } from './known-counts.ts'
 import { COUNT_MAIL } from './script.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { subnetOf, withinNetworks } from '@restante/service'
+import { subnetOf, withinNetworks } from '@restante/service/connections'
 import { isLoopback } from '../inbound/loopback.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import type { Counter, RateName, Take } from './counter.ts'

@@ -1,5 +1,5 @@
 import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
-import { UpstreamError } from '@restante/service'
+import { UpstreamError } from '@restante/service/errors'
 
 /**
  * The bytes of a raw mail, which was small enough to be accepted.

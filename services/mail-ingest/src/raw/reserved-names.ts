@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Component, Database } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
 import { rawMails } from './store.ts'
 
 /** Names reserved in one statement; twice as many are left to the sweeper when the process dies. */

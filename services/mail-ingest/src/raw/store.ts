@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 /** The prefix of the copies of an inbox's sent mail. */
 export function copiesOf(inboxUid: string): string {

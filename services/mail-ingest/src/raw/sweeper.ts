@@ -1,5 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
-import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
+import { type Database, sql } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { rawMails } from './store.ts'
 
 /** An older reservation is unused (`ReservedNames`): its process died, or its mail was not accepted. */

@@ -1,5 +1,7 @@
-import { LIMITS } from '@restante/contracts'
-import { type Component, type Database, type Logger, Periodic, sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Database, sql } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 
 /** Longer than deliveries are retried (72 h), and than a topic or dead letter could deliver their events again. */
 const FORGET = '21 days'

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 
 /** Fields that are parsed for authentication. Parsing one may take time quadratic to its length. */
 const TAKEN_APART = /^(?:dkim-signature|arc-[a-z-]+|return-path|received|content-type)[ \t]*:/i

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '@restante/contracts'
-import { type Component, UpstreamError } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { UpstreamError } from '@restante/service/errors'
+import type { Component } from '@restante/service/process'
 import type { DnsCache } from './dns/dns-cache.ts'
 import type { FromThread, Judgement, MailToJudge, ToThread } from './judgement/protocol.ts'
 

@@ -1,6 +1,6 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
-import type { Database } from '@restante/service'
+import type { Database } from '@restante/service/database'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
 import type { DeliveryEvent } from './delivery-events.ts'
 import type { SentPlacement } from './placement.ts'

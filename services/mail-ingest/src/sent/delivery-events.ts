@@ -1,4 +1,4 @@
-import type { EventOf, PublicEvent, topics } from '@restante/contracts'
+import type { EventOf, PublicEvent, topics } from '@restante/contracts/events'
 import type { LabelChange } from '../mailbox/label-log.ts'
 
 /** Delivery events of mail-send. */

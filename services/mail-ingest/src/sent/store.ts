@@ -1,6 +1,6 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { decodeEvent } from '@restante/messaging'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import type { DeliveryEvent } from './delivery-events.ts'
 
 const ADD_TOMBSTONE = sql<never, [inboxUid: string, messageIds: readonly string[], at: string]>(`

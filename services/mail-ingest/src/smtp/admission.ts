@@ -1,5 +1,5 @@
-import type { RecipientAnswer } from '@restante/contracts'
-import type { Logger } from '@restante/service'
+import type { RecipientAnswer } from '@restante/contracts/internal'
+import type { Logger } from '@restante/service/telemetry'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { NewInbound } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'

@@ -1,4 +1,4 @@
-import { isInfrastructureError } from '@restante/service'
+import { isInfrastructureError } from '@restante/service/errors'
 import { LoopDetectedError } from '../inbound/loops.ts'
 import { MailInterruptedError, MailTooLargeError } from './protocol/content.ts'
 import { BROKEN_MAIL } from './protocol/guarded-server.ts'

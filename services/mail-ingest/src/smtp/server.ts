@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
-import { LIMITS } from '@restante/contracts'
-import { type Component, type Logger, PeerLimit } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { PeerLimit } from '@restante/service/connections'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type {
   SMTPServer,
   SMTPServerAddress,

@@ -1,5 +1,5 @@
-import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 
 /** A stored message that an id may refer to, and the restricted labels of its thread. */

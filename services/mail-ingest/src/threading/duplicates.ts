@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { restrictedAmong } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import { restrictedAmong } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 
 /** The columns of a stored message that decide whether another mail is the same one. */

@@ -1,5 +1,5 @@
 import type { Outbox } from '@restante/messaging'
-import type { Tx } from '@restante/service'
+import type { Tx } from '@restante/service/database'
 import { type LabelledMessage, logLabels } from '../mailbox/label-log.ts'
 import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'

@@ -1,5 +1,5 @@
-import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { organizationalDomain } from '../sender/judgement/domains.ts'
 

@@ -1,5 +1,5 @@
 import { candidateIds } from '@restante/mime'
-import type { Queryable } from '@restante/service'
+import type { Queryable } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { Carriers } from './carriers.ts'
 import { RememberedIds } from './remembered-ids.ts'

@@ -1,4 +1,6 @@
-import { type Component, type Database, type Logger, Periodic } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Gauge } from 'prom-client'
 import type { DnsCache } from '../sender/dns/dns-cache.ts'
 import { isTemporaryCode } from '../sender/dns/dns-errors.ts'

@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { type Queryable, sql, type Tx } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
 import { ASKED_AGAIN_MS, mayWait, type Waited } from './waited.ts'
 

@@ -1,4 +1,5 @@
-import { LIMITS, messageAuthentication } from '@restante/contracts'
+import { messageAuthentication } from '@restante/contracts/resources'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
 

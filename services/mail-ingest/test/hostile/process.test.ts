@@ -1,5 +1,6 @@
-import { LIMITS, operations } from '@restante/contracts'
-import { sql } from '@restante/service'
+import { operations } from '@restante/contracts/operations'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import { byLength, DnsZone, underLoad, waitFor } from '@restante/testkit'
 import { pathOf } from '../mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from '../stage.ts'

@@ -1,7 +1,7 @@
 import type { BlobStore } from '@restante/blobs'
 import { Timers } from '@restante/jobs'
 import { ReturnPath } from '@restante/mime'
-import { SecretBox } from '@restante/service'
+import { SecretBox } from '@restante/service/secrets'
 import type { Config, SendKit } from '../config.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'

@@ -1,6 +1,6 @@
-import { topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
 import { Consumer, type Kafka } from '@restante/messaging'
-import type { Database } from '@restante/service'
+import type { Database } from '@restante/service/database'
 import type { Reports } from './reports.ts'
 
 /** Consumes reports about sent mail that arrived by mail. */

@@ -1,5 +1,5 @@
 import { normalizeAddress } from '@restante/mime'
-import { subnetOf } from '@restante/service'
+import { subnetOf } from '@restante/service/connections'
 import { getDomain } from 'tldts'
 import type { ReportedDelivery } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../delivery/outbound/sends.ts'
 import type { DeliveryState } from '../delivery/outcome/delivery.ts'
 

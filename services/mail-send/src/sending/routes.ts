@@ -1,4 +1,5 @@
-import { type Handlers, requireInbox } from '@restante/service'
+import type { Handlers } from '@restante/service/http'
+import { requireInbox } from '@restante/service/identity'
 import type { Sender } from './sender.ts'
 
 /** The operations that send (mail 8.1). */

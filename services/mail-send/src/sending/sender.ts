@@ -1,24 +1,15 @@
-import {
-  type Caller,
-  type CallerInbox,
-  LIMITS,
-  type ReplyAllBody,
-  type ReplyBody,
-  type SendBody,
-  type SentCopy,
-  type SentMessage,
-} from '@restante/contracts'
+import type { Caller, CallerInbox } from '@restante/contracts/access'
+import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { SentMessage } from '@restante/contracts/resources'
+import type { SentCopy } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { normalizeAddress } from '@restante/mime'
-import {
-  ApiError,
-  BodyMemoryLimiter,
-  type Database,
-  type GuardedFetch,
-  type Logger,
-  type ServiceClient,
-  type YieldSlot,
-} from '@restante/service'
+import type { Database } from '@restante/service/database'
+import { ApiError } from '@restante/service/errors'
+import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
+import type { GuardedFetch } from '@restante/service/outbound'
+import type { Logger } from '@restante/service/telemetry'
 import { findSuppressed } from '../delivery/outcome/suppressions.ts'
 import type { Acceptance, Terms } from './acceptance/acceptance.ts'
 import {

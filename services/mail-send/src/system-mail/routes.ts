@@ -1,4 +1,4 @@
-import type { InternalHandlers } from '@restante/service'
+import type { InternalHandlers } from '@restante/service/http'
 import type { SystemMail } from './system-mail.ts'
 
 /** Mail of the installation itself, requested by the gateway. */

@@ -1,5 +1,6 @@
 import { compose, type DkimKey, parseAddress } from '@restante/mime'
-import { type Database, invalid, sql } from '@restante/service'
+import { type Database, sql } from '@restante/service/database'
+import { invalid } from '@restante/service/errors'
 import type { OutboundContent } from '../delivery/outbound/outbound-content.ts'
 import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
 import { announceBlob } from '../delivery/outbound/pending-blobs.ts'

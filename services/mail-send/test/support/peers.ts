@@ -5,7 +5,7 @@ import {
   type InternalRequestOf,
   type InternalResponseOf,
   internalOperations,
-} from '@restante/contracts'
+} from '@restante/contracts/internal'
 import { freePort } from '@restante/testkit'
 
 type Answers = {

@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type Caller, internalOperations, type OperationId, type Topic } from '@restante/contracts'
-import { Database, type Service } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import type { Topic } from '@restante/contracts/events'
+import { internalOperations } from '@restante/contracts/internal'
+import type { OperationId } from '@restante/contracts/operations'
+import { Database } from '@restante/service/database'
+import type { Service } from '@restante/service/process'
 import {
   callerHeaders,
   callerOf,

@@ -1,16 +1,15 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { AttemptContext } from '@restante/jobs'
+import type { Database, Tx } from '@restante/service/database'
 import {
-  type Database,
   type GuardedFetch,
-  type Logger,
   OutboundNetworkError,
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLargeError,
-  type SecretBox,
-  type Tx,
-} from '@restante/service'
+} from '@restante/service/outbound'
+import type { SecretBox } from '@restante/service/secrets'
+import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 
 /** Failure state of a webhook; both absent after any success. */
 export interface FailureClock {

@@ -1,4 +1,5 @@
-import { type EventRouting, subscribedEventTypes } from '@restante/contracts'
+import { subscribedEventTypes } from '@restante/contracts/access'
+import type { EventRouting } from '@restante/contracts/events'
 
 /** The properties of a webhook that decide whether it gets an event. */
 export interface Subscriber {

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 
 /**
  * When a delivery is retried after its `failures`-th failed attempt; `undefined` when it is given up (events 8.3).

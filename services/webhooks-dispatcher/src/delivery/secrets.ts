@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { SecretBox } from '@restante/service'
+import type { SecretBox } from '@restante/service/secrets'
 import { z } from 'zod'
 
 const headerMap = z.record(z.string(), z.string())

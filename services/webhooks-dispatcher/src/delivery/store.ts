@@ -1,4 +1,4 @@
-import { type Queryable, sql, type Tx } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 

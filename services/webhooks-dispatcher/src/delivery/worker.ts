@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { Timers, type TimersOptions } from '@restante/jobs'
 import { Deliverer, type DelivererDeps } from './attempt.ts'
 import type { TimerKinds } from './timers.ts'

@@ -1,12 +1,6 @@
-import {
-  type Caller,
-  type CreatedWebhook,
-  type EventType,
-  holdsPermission,
-  isEventType,
-  type Webhook,
-} from '@restante/contracts'
-import type { SecretBox } from '@restante/service'
+import { type Caller, type EventType, holdsPermission, isEventType } from '@restante/contracts/access'
+import type { CreatedWebhook, Webhook } from '@restante/contracts/resources'
+import type { SecretBox } from '@restante/service/secrets'
 import { openSecret } from '../delivery/secrets.ts'
 import type { WebhookRow } from './store.ts'
 

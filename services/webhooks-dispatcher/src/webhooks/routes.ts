@@ -1,4 +1,6 @@
-import { type Cursors, type Handlers, KeysetPage, notFound, scopeFilter } from '@restante/service'
+import { notFound } from '@restante/service/errors'
+import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
+import { scopeFilter } from '@restante/service/identity'
 import { dropDeliveries } from '../delivery/store.ts'
 import { type CreateDeps, createWebhook } from './create.ts'
 import { createdRecord, webhookRecord } from './record.ts'

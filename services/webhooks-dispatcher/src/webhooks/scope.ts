@@ -1,5 +1,6 @@
-import type { Caller, RequestOf } from '@restante/contracts'
-import { ApiError, invalid } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import type { RequestOf } from '@restante/contracts/operations'
+import { ApiError, invalid } from '@restante/service/errors'
 
 type CreateBody = RequestOf<'webhooks.create'>['body']
 

@@ -1,5 +1,6 @@
-import { LIMITS } from '@restante/contracts'
-import type { Component, Logger } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Counter, Gauge } from 'prom-client'
 import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'

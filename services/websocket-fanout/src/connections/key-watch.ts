@@ -1,4 +1,6 @@
-import { type Component, type Logger, Periodic, type ServiceClient } from '@restante/service'
+import type { ServiceClient } from '@restante/service/http'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Hub } from './hub.ts'
 
 /**

@@ -1,5 +1,7 @@
-import { LIMITS } from '@restante/contracts'
-import { type Component, type Logger, REDIS_DISCONNECT_MS } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { REDIS_DISCONNECT_MS } from '@restante/service/connections'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Redis } from 'ioredis'
 
 /** A lease that is not renewed belonged to an instance that died. */

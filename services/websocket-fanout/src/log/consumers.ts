@@ -1,6 +1,6 @@
-import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type Topic, type TopicDefinition, topics } from '@restante/contracts'
+import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type Topic, type TopicDefinition, topics } from '@restante/contracts/events'
 import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
-import type { Database } from '@restante/service'
+import type { Database } from '@restante/service/database'
 import { append, type NewEntry } from './store.ts'
 
 interface ConsumerDeps {

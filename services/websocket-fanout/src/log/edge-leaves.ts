@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type InternalRequestOf, internalOperations } from '@restante/contracts'
-import type { Database } from '@restante/service'
+import { type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
+import type { Database } from '@restante/service/database'
 import { append, type LogEntry } from './store.ts'
 
 /** The request of an edge that shuts down, about the streams that it proxies. */

@@ -1,4 +1,5 @@
-import type { Database, InternalHandlers } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import type { InternalHandlers } from '@restante/service/http'
 import { recordEdgeLeaves } from './edge-leaves.ts'
 
 /** What the gateway asks of the streams that it pipes. */

@@ -1,4 +1,4 @@
-import { type Queryable, sql, type Tx } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 
 /** An entry that every instance applies to its connections. */
 export interface LogEntry {

@@ -1,5 +1,7 @@
-import { LIMITS } from '@restante/contracts'
-import { type Logger, Periodic, type Queryable } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Queryable } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { deleteEntriesBefore } from './store.ts'
 
 const EVERY_MS = 60_000

@@ -1,12 +1,7 @@
-import {
-  ChannelListener,
-  type Component,
-  type Database,
-  type Logger,
-  Notifier,
-  retryThroughOutage,
-  Wakeup,
-} from '@restante/service'
+import { Wakeup } from '@restante/service/concurrency'
+import { ChannelListener, type Database, Notifier, retryThroughOutage } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 
 /** NOTIFY channel on which growth of the log is signalled. */

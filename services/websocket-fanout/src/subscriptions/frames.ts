@@ -1,12 +1,12 @@
+import type { EventType } from '@restante/contracts/access'
 import {
-  type EventType,
   type SubscribeFrame,
   subscribeFrame,
   type UnsubscribeFrame,
   unsubscribeFrame,
-  validateBody,
-} from '@restante/contracts'
-import { ApiError } from '@restante/service'
+} from '@restante/contracts/schemas'
+import { validateBody } from '@restante/contracts/validation'
+import { ApiError } from '@restante/service/errors'
 import type { z } from 'zod'
 
 interface Named {

@@ -1,5 +1,5 @@
-import type { Caller } from '@restante/contracts'
-import type { ServiceClient } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import type { ServiceClient } from '@restante/service/http'
 import type { Scope } from './subscriptions.ts'
 
 /** The scopes that the ids of a frame name. */

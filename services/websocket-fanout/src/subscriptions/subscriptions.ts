@@ -1,11 +1,6 @@
-import {
-  type CredentialRights,
-  type EventType,
-  LIMITS,
-  maySeeOnStream,
-  subscribedEventTypes,
-} from '@restante/contracts'
-import { ApiError } from '@restante/service'
+import { type CredentialRights, type EventType, maySeeOnStream, subscribedEventTypes } from '@restante/contracts/access'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 
 /** One thing a subscription covers: the whole scope of the key, one pod, or one inbox. */
 export type Scope =

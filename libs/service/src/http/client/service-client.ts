@@ -1,13 +1,13 @@
 import { context, propagation } from '@opentelemetry/api'
 import {
-  type InternalOperationDefinition,
   type InternalOperationId,
   type InternalRequestOf,
   type InternalResponseOf,
   internalOperations,
   parseInternalResponse,
-  type ServiceName,
-} from '@restante/contracts'
+} from '@restante/contracts/internal'
+import type { InternalOperationDefinition } from '@restante/contracts/operations'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { Agent } from 'undici'
 import { UpstreamError } from '../../errors/infrastructure.ts'
 import { SERVICE_HEADER, TokenMint } from '../../identity/tokens.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestContract } from '@restante/contracts'
+import type { RequestContract } from '@restante/contracts/operations'
 import { ApiError } from '../../errors/api-error.ts'
 import { BufferBuilder } from './buffer-builder.ts'
 import { malformed } from './message-framing.ts'

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BodyBound, bodyBound, type FieldError, type Validated } from '@restante/contracts'
+import { type BodyBound, bodyBound, type Validated } from '@restante/contracts/validation'
+import type { FieldError } from '@restante/contracts/vocabulary'
 import type { z } from 'zod'
 import { ApiError } from '../../errors/api-error.ts'
 import { excessOf } from './json-parts.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { BodyBound } from '@restante/contracts'
+import type { BodyBound } from '@restante/contracts/validation'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { REQUEST_ID } from '@restante/contracts'
+import { REQUEST_ID } from '@restante/contracts/vocabulary'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { BodyMemoryLimiter } from '../framing/body-memory-limiter.ts'
 

@@ -1,4 +1,5 @@
-import { type OperationId, pageSize } from '@restante/contracts'
+import type { OperationId } from '@restante/contracts/operations'
+import { pageSize } from '@restante/contracts/schemas'
 import type { Cursors } from './cursors.ts'
 
 /** Query members that every list by keyset understands; the others are filters. */

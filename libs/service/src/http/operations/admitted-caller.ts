@@ -1,4 +1,4 @@
-import type { Caller } from '@restante/contracts'
+import type { Caller } from '@restante/contracts/access'
 import { ApiError } from '../../errors/api-error.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 

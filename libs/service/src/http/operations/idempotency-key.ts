@@ -1,4 +1,4 @@
-import { type FieldError, IDEMPOTENCY_KEY } from '@restante/contracts'
+import { type FieldError, IDEMPOTENCY_KEY } from '@restante/contracts/vocabulary'
 
 /** The `Idempotency-Key` header of the send family (identity 1.8); `undefined` when it is absent. */
 export function checkIdempotencyKey(header: string | string[] | undefined, problems: FieldError[]): string | undefined {

@@ -1,27 +1,26 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Caller } from '@restante/contracts/access'
+import type {
+  InternalOperationId,
+  InternalOperationIdsOf,
+  InternalRequestOf,
+  InternalResponseOf,
+} from '@restante/contracts/internal'
 import {
   BINARY,
   type BinaryResponse,
-  type Caller,
-  decodeQuery,
-  type FieldError,
-  type InternalOperationId,
-  type InternalOperationIdsOf,
-  type InternalRequestOf,
-  type InternalResponseOf,
-  MOST_PROBLEMS,
   type Operation,
   type OperationId,
   type OperationIdsOf,
   type RequestContract,
   type RequestOf,
   type ResponseOf,
-  type ServiceName,
   type UpgradeOperationId,
-  validate,
-  validateBody,
-} from '@restante/contracts'
+} from '@restante/contracts/operations'
+import { decodeQuery } from '@restante/contracts/schemas'
+import { MOST_PROBLEMS, validate, validateBody } from '@restante/contracts/validation'
+import type { FieldError, ServiceName } from '@restante/contracts/vocabulary'
 import { ApiError } from '../../errors/api-error.ts'
 import { bodyDigest } from '../../identity/tokens.ts'
 import type { Logger } from '../../telemetry/logger.ts'

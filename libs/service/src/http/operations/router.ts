@@ -1,4 +1,4 @@
-import { MESSAGE_ID_PARAMETER } from '@restante/contracts'
+import { MESSAGE_ID_PARAMETER } from '@restante/contracts/operations'
 
 /** What a path resolves to, with the decoded values of its parameters. */
 export interface Match<T> {

@@ -1,11 +1,11 @@
+import { internalOperationsOf } from '@restante/contracts/internal'
 import {
   type InternalOperationDefinition,
-  internalOperationsOf,
   type OperationDefinition,
   operationsOf,
-  type ServiceName,
   UPGRADE,
-} from '@restante/contracts'
+} from '@restante/contracts/operations'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { ApiError } from '../../errors/api-error.ts'
 import { CALLER_HEADER, InvalidTokenError, SERVICE_HEADER, verifyCaller, verifyService } from '../../identity/tokens.ts'
 import type { Exchange } from '../listener/exchange.ts'

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings'
-import { apiKeyName, instantInput, operations, validate } from '@restante/contracts'
-import { parseDuration } from '@restante/service'
+import { apiKeyName, operations } from '@restante/contracts/operations'
+import { instantInput } from '@restante/contracts/schemas'
+import { validate } from '@restante/contracts/validation'
+import { parseDuration } from '@restante/service/configuration'
 
 /** Option of every command whose output scripts may want to read. */
 export const JSON_OPTION = ['--json', 'one JSON document a line, for scripts'] as const

@@ -1,4 +1,5 @@
-import { isPermission, LIMITS, type Permission } from '@restante/contracts'
+import { isPermission, type Permission } from '@restante/contracts/access'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Actor } from '../../audit/actor.ts'
 import { refuseBeyondLimit } from '../../credentials/limit.ts'
 import type { Secrets } from '../../credentials/secrets.ts'

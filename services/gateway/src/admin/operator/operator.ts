@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isUuid, LIMITS } from '@restante/contracts'
+import { isUuid, LIMITS } from '@restante/contracts/vocabulary'
 import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { holdHuman } from '../../agents/codes.ts'

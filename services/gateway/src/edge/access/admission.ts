@@ -2,12 +2,11 @@ import {
   DENIED_WHILE_UNVERIFIED,
   holdsPermission,
   type InternalPermission,
-  type OperationDefinition,
   type Permission,
-  PROVISIONAL_OPERATIONS,
-  type Tier,
-} from '@restante/contracts'
-import { ApiError } from '@restante/service'
+} from '@restante/contracts/access'
+import { type OperationDefinition, PROVISIONAL_OPERATIONS } from '@restante/contracts/operations'
+import type { Tier } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 import type { Identity } from '../../identity/identity.ts'
 import { nothingToVerify } from '../../identity/refusals.ts'
 

@@ -1,13 +1,8 @@
-import {
-  type Caller,
-  callerRefusalCode,
-  type InternalRequestOf,
-  type InternalResponseOf,
-  isOperationId,
-  type OperationDefinition,
-  operations,
-} from '@restante/contracts'
-import { ApiError, type Queryable } from '@restante/service'
+import type { Caller } from '@restante/contracts/access'
+import { callerRefusalCode, type InternalRequestOf, type InternalResponseOf } from '@restante/contracts/internal'
+import { isOperationId, type OperationDefinition, operations } from '@restante/contracts/operations'
+import type { Queryable } from '@restante/service/database'
+import { ApiError } from '@restante/service/errors'
 import { findById } from '../../identity/find.ts'
 import { admit } from './admission.ts'
 import { renewCaller } from './scope.ts'

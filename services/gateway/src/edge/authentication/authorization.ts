@@ -1,5 +1,5 @@
-import { AUTHORIZATION_MESSAGES, JWT_SHAPE } from '@restante/contracts'
-import { ApiError } from '@restante/service'
+import { AUTHORIZATION_MESSAGES, JWT_SHAPE } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 
 const SCHEME = 'Bearer '
 

@@ -1,5 +1,7 @@
-import { LIMITS } from '@restante/contracts'
-import { type Component, type Logger, type Queryable, sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import type { Identity } from '../../identity/identity.ts'
 
 const RECORD = sql<never, [ids: string[], times: string[]]>(`

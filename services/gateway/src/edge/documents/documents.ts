@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Exchange } from '@restante/service'
+import type { Exchange } from '@restante/service/http'
 import { errorReference } from './error-reference.ts'
 
 /** The files of the viewer's package that a page needs; no others are served. */

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorDefinition } from '@restante/contracts'
+import { ERRORS, type ErrorDefinition } from '@restante/contracts/vocabulary'
 
 /** The page that the `docs` member of every error links to: one entry per code, from the table of codes itself. */
 export function errorReference(): string {

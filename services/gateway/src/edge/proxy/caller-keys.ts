@@ -1,5 +1,5 @@
-import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts'
-import { env } from '@restante/service'
+import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts/vocabulary'
+import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 /** The key of the caller tokens of each service behind the gateway; only it and the gateway know it. */

@@ -1,5 +1,6 @@
-import type { ServiceName, UpstreamName } from '@restante/contracts'
-import { type Component, TokenMint } from '@restante/service'
+import type { ServiceName, UpstreamName } from '@restante/contracts/vocabulary'
+import { TokenMint } from '@restante/service/identity'
+import type { Component } from '@restante/service/process'
 import { Pool } from 'undici'
 
 export interface UpstreamAddress {

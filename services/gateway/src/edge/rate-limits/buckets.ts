@@ -1,4 +1,4 @@
-import type { Rate } from '@restante/service'
+import type { Rate } from '@restante/service/configuration'
 
 /** What is limited; the name is also the label of its metric. */
 export type LimitName = 'organization' | 'credential' | 'sign-up' | 'failed-authentication' | 'download'

@@ -1,4 +1,5 @@
-import type { Component, Logger } from '@restante/service'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { Counter } from 'prom-client'
 import type { Answer, Bucket, Charge, Demand, Demands, Refusal, Verdict } from './buckets.ts'
 import { LocalAllowance } from './local-allowance.ts'

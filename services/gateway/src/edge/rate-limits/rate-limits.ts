@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { ApiError, networkOf, type Rate } from '@restante/service'
+import type { Rate } from '@restante/service/configuration'
+import { networkOf } from '@restante/service/connections'
+import { ApiError } from '@restante/service/errors'
 import { Counter } from 'prom-client'
 import type { Identity } from '../../identity/identity.ts'
 import { type Bucket, bucketOf, type Charge, type LimitName, type Refusal } from './buckets.ts'

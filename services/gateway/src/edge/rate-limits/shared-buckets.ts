@@ -1,4 +1,5 @@
-import { type Logger, OptionalRedis } from '@restante/service'
+import { OptionalRedis } from '@restante/service/connections'
+import type { Logger } from '@restante/service/telemetry'
 import { Gauge } from 'prom-client'
 import type { Answer, Demand, Demands } from './buckets.ts'
 import { answerOf, scriptArguments, TAKE_TOKENS } from './script.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { isInnerList, parseDictionary } from 'structured-headers'
 import { FIXES, refusedBySignature, refusedSignature } from './refusals.ts'
 

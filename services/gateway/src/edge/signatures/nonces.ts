@@ -1,5 +1,7 @@
-import { LIMITS } from '@restante/contracts'
-import { type Logger, Periodic, type Queryable, sql } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 
 const TAKE = sql<{ nonce: string }, [credentialId: string, nonce: string]>(`
 insert into signature_nonces (credential_id, nonce) values ($1, $2)

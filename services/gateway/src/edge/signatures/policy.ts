@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { UntrustedSignatureCandidate } from 'http-message-sig'
 import { FIXES, refusedSignature } from './refusals.ts'
 

@@ -1,5 +1,5 @@
-import type { OperationDefinition } from '@restante/contracts'
-import { type Exchange, hasBody, readBody } from '@restante/service'
+import type { OperationDefinition } from '@restante/contracts/operations'
+import { type Exchange, hasBody, readBody } from '@restante/service/http'
 import { isDigestOf } from './content-digest.ts'
 import { FIXES, refusedSignature } from './refusals.ts'
 

@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { ApiError } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
 import { isSignatureError, type SignatureErrorCode } from 'http-message-sig'
 
 const WINDOW_SECONDS = LIMITS.signature.window / 1_000

@@ -1,5 +1,5 @@
 import { createVerify, type KeyObject } from 'node:crypto'
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import type { Verifier } from 'http-message-sig'
 import { keyObjectOf, registeredKey } from '../../credentials/public-keys.ts'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, identityOf } from '../../identity/identity.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '@restante/service'
+import { invalid } from '@restante/service/errors'
 import { looksLike } from './look-alikes.ts'
 
 /**

@@ -1,11 +1,7 @@
-import {
-  type Component,
-  isInfrastructureError,
-  type Logger,
-  type Queryable,
-  retryThroughOutage,
-  sql,
-} from '@restante/service'
+import { type Queryable, retryThroughOutage, sql } from '@restante/service/database'
+import { isInfrastructureError } from '@restante/service/errors'
+import type { Component } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 
 const IS_INBOX = sql<{ one: number }, [address: string]>(
   'select 1 as one from inboxes where address = $1 and deleted_at is null',

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { RESERVED_USERNAMES } from '@restante/contracts'
+import { RESERVED_USERNAMES } from '@restante/contracts/vocabulary'
 import { ADJECTIVES, NOUNS } from './words.ts'
 
 /** The settings that decide which local parts of shared domains are reserved. */

@@ -1,4 +1,4 @@
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import type { Inbox } from '../../generated/prisma/client.ts'
 import type { Tx } from '../../storage/database.ts'
 import { wordsOfInbox } from './search-words.ts'

@@ -1,6 +1,6 @@
-import { type DiscardReason, topics } from '@restante/contracts'
+import { type DiscardReason, topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service'
+import type { Database, Tx } from '@restante/service/database'
 import { discardedEvent, inboundTopic } from '../../inbound/discarded-event.ts'
 import type { InboxScope } from '../../inbound/store.ts'
 import { deletedInboxes } from '../../mailbox/lock.ts'

@@ -1,4 +1,4 @@
-import { type EventOf, type Topic, topics } from '@restante/contracts'
+import { type EventOf, type Topic, topics } from '@restante/contracts/events'
 import type { Report } from '@restante/mime'
 import type { Envelope } from '../../inbound/envelope.ts'
 

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import type { ParserPool, Report } from '@restante/mime'
-import { UpstreamError } from '@restante/service'
+import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'

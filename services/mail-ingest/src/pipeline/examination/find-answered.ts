@@ -1,5 +1,7 @@
 import { candidateIds, isMadeMessageId } from '@restante/mime'
-import type { Database, Logger, ServiceClient } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import type { ServiceClient } from '@restante/service/http'
+import type { Logger } from '@restante/service/telemetry'
 import type { MailContent } from '../../content/mail-content.ts'
 import type { InboxScope } from '../../inbound/store.ts'
 import type { SentPlacement } from '../../sent/placement.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { ParserPool, ReadMail } from '@restante/mime'
 import { bareContent, contentOf, type MailContent, unparsedContent } from '../../content/mail-content.ts'
 import { parsed } from '../../content/read-mail.ts'

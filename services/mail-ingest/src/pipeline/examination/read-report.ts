@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { ParserPool, Report } from '@restante/mime'
 import type { LeasedMail } from '../queue/queue.ts'
 import { readLeased } from './parse-mail.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '@restante/service'
+import type { Logger } from '@restante/service/telemetry'
 import type { MailContent } from '../../content/mail-content.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { askRspamd } from './rspamd.ts'

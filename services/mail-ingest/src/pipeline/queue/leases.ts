@@ -1,4 +1,6 @@
-import { type Component, type Database, type Logger, Periodic } from '@restante/service'
+import type { Database } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { type LeasedMail, queue } from './queue.ts'
 
 /** Several renewals fit into one lease, so that a slow one does no harm. */

@@ -1,5 +1,5 @@
-import { LIMITS } from '@restante/contracts'
-import { type Queryable, sqlUnprepared } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sqlUnprepared } from '@restante/service/database'
 import { type Envelope, envelope as envelopeSchema } from '../../inbound/envelope.ts'
 import type { InboxScope } from '../../inbound/store.ts'
 import { type Waited, waited as waitedSchema } from '../../waiting/waited.ts'

@@ -1,4 +1,4 @@
-import type { MessageAuthentication } from '@restante/contracts'
+import type { MessageAuthentication } from '@restante/contracts/resources'
 
 /** How a domain relates to the author's (RFC 9989 3.2.10): the same name, the same organizational domain, or neither. */
 export type Alignment = 'exact' | 'relaxed' | 'none'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { ARCResult, DKIMResult, DKIMVerifyResult, DMARCResult, SPFResult } from 'mailauth'
 import { arc as verifyArc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'

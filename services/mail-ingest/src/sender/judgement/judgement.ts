@@ -1,4 +1,4 @@
-import type { MessageAuthentication } from '@restante/contracts'
+import type { MessageAuthentication } from '@restante/contracts/resources'
 import type { ARCResult, DKIMResult, DMARCResult, SPFResult } from 'mailauth'
 import type { Step } from '../dns/lookups.ts'
 import type { Question } from '../dns/question.ts'

@@ -1,4 +1,4 @@
-import type { MessageAuthentication } from '@restante/contracts'
+import type { MessageAuthentication } from '@restante/contracts/resources'
 import type { Answer, Question } from '../dns/question.ts'
 import type { Conclusion } from './findings.ts'
 

@@ -1,5 +1,7 @@
 import type { AttemptContext } from '@restante/jobs'
-import { type Database, isInfrastructureError, type Logger, retryThroughOutage, type Tx } from '@restante/service'
+import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
+import { isInfrastructureError } from '@restante/service/errors'
+import type { Logger } from '@restante/service/telemetry'
 import type { SendRecord } from '../outbound/sends.ts'
 import type { DeliveryTarget } from '../outbound/timers.ts'
 import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delivery.ts'

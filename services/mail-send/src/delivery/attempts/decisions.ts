@@ -1,6 +1,6 @@
 import type { Outbox } from '@restante/messaging'
 import { normalizeAddress } from '@restante/mime'
-import type { Tx } from '@restante/service'
+import type { Tx } from '@restante/service/database'
 import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../outcome/delivery-events.ts'

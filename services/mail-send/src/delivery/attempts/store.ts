@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
 import type { BegunDelivery, Decision, DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
 

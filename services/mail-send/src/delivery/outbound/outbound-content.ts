@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
-import type { BlobReference } from '@restante/contracts'
-import type { SecretBox } from '@restante/service'
+import type { BlobReference } from '@restante/contracts/schemas'
+import type { SecretBox } from '@restante/service/secrets'
 import { outboundBlob, type SendRecord } from './sends.ts'
 
 export interface OutboundContentOptions {

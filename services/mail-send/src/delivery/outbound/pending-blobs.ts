@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 // Announcing it again restarts its age: only blobs untouched for an hour are swept.
 const PENDING = sql<never, [sendId: string]>(`

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 /** The owner of the mail; the installation's own mail has none. */
 export type Origin =

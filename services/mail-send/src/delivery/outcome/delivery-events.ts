@@ -1,4 +1,4 @@
-import { type EventMoment, type EventOf, topics } from '@restante/contracts'
+import { type EventMoment, type EventOf, topics } from '@restante/contracts/events'
 import type { BounceClass, ComplaintClass } from '@restante/mime'
 import type { SendRecord } from '../outbound/sends.ts'
 

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 /** Why the service itself suppresses an address (mail 12.3). */
 export const SUPPRESSION_REASONS = ['bounced', 'complained'] as const

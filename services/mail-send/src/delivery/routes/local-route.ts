@@ -1,6 +1,6 @@
-import type { RecipientAnswer } from '@restante/contracts'
+import type { RecipientAnswer } from '@restante/contracts/internal'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
-import type { ServiceClient } from '@restante/service'
+import type { ServiceClient } from '@restante/service/http'
 import { outboundBlob } from '../outbound/sends.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'

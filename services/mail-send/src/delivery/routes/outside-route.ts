@@ -1,5 +1,5 @@
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
-import type { Component } from '@restante/service'
+import type { Component } from '@restante/service/process'
 import type { OutboundContent } from '../outbound/outbound-content.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
 import { deferredBy, type Outcome } from '../outcome/outcome.ts'

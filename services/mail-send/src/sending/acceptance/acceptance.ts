@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
-import type { SentCopy } from '@restante/contracts'
+import type { SentCopy } from '@restante/contracts/schemas'
 import type { Outbox } from '@restante/messaging'
-import {
-  ApiError,
-  type Database,
-  isInfrastructureError,
-  notFound,
-  retryThroughOutage,
-  type Tx,
-} from '@restante/service'
+import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
+import { ApiError, isInfrastructureError, notFound } from '@restante/service/errors'
 import type { OutboundQueue } from '../../delivery/outbound/outbound-queue.ts'
 import { announceBlob, forgetBlob, wasAccepted } from '../../delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../../delivery/outbound/sends.ts'

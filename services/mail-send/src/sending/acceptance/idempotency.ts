@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { ERROR_VARIANTS, LIMITS, type SentMessage, sentMessage } from '@restante/contracts'
-import { ApiError, type Queryable, sql } from '@restante/service'
+import { type SentMessage, sentMessage } from '@restante/contracts/resources'
+import { ERROR_VARIANTS, LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
+import { ApiError } from '@restante/service/errors'
 
 /** One use of a key: keys are shared by the organization, across credentials and inboxes (identity 1.8). */
 export interface KeyUse {

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service'
+import { type Queryable, sql } from '@restante/service/database'
 
 const COUNT = sql<{ recipients: number }, [organizationId: string]>(`
 select recipients from daily_counts where organization_id = $1 and day = (now() at time zone 'utc')::date`)

@@ -1,4 +1,5 @@
-import type { FieldError, ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts'
+import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { FieldError } from '@restante/contracts/vocabulary'
 import {
   type Address,
   bareAddress,
@@ -9,7 +10,7 @@ import {
   replyAllRecipients,
   replyRecipients,
 } from '@restante/mime'
-import { ApiError } from '@restante/service'
+import { ApiError } from '@restante/service/errors'
 import { noAuthor } from './refusals.ts'
 
 /** Parsed addresses of the caller; absent where the caller gave none. */

@@ -1,6 +1,7 @@
-import { LIMITS, type SendingRight } from '@restante/contracts'
+import type { SendingRight } from '@restante/contracts/access'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { normalizeAddress } from '@restante/mime'
-import { ApiError } from '@restante/service'
+import { ApiError } from '@restante/service/errors'
 
 /** A recipient that cannot be mailed, and why. */
 export interface RefusedRecipient {

@@ -1,8 +1,9 @@
 import path from 'node:path'
-import { LIMITS, type SendAttachment } from '@restante/contracts'
+import type { SendAttachment } from '@restante/contracts/operations'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { OutgoingAttachment } from '@restante/mime'
+import { ApiError } from '@restante/service/errors'
 import {
-  ApiError,
   type GuardedFetch,
   OutboundNetworkError,
   OutboundRefusedError,
@@ -10,7 +11,7 @@ import {
   type OutboundResponse,
   OutboundTimeoutError,
   OutboundTooLargeError,
-} from '@restante/service'
+} from '@restante/service/outbound'
 import { fetchedName } from './fetched-name.ts'
 
 const REDIRECTS = 5

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { parse } from 'content-disposition'
 
 /** Control characters, and those that change the direction of text: a name must not look like another. */

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { CallerInbox, ReplyAllBody, ReplyBody, SendBody, SentCopy } from '@restante/contracts'
+import type { CallerInbox } from '@restante/contracts/access'
+import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { SentCopy } from '@restante/contracts/schemas'
 import {
   type Address,
   type ComposedMail,

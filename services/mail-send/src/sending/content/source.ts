@@ -1,6 +1,8 @@
-import { type Caller, type CallerInbox, visibleLabels } from '@restante/contracts'
+import { type Caller, type CallerInbox, visibleLabels } from '@restante/contracts/access'
 import { isMadeMessageId } from '@restante/mime'
-import { notFound, type Queryable, type ServiceClient } from '@restante/service'
+import type { Queryable } from '@restante/service/database'
+import { notFound } from '@restante/service/errors'
+import type { ServiceClient } from '@restante/service/http'
 import { copies } from '../copies/store.ts'
 import type { AnsweredMessage } from './message.ts'
 

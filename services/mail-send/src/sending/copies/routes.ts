@@ -1,4 +1,5 @@
-import type { InternalHandlers, Queryable } from '@restante/service'
+import type { Queryable } from '@restante/service/database'
+import type { InternalHandlers } from '@restante/service/http'
 import { copies } from './store.ts'
 
 type CopyOperations = 'mail-send.getSentCopy' | 'mail-send.findRecentSends'

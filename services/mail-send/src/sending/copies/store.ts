@@ -1,5 +1,7 @@
-import { LIMITS, type RecentSend, type SentCopy, sentCopy } from '@restante/contracts'
-import { type Queryable, sql } from '@restante/service'
+import type { RecentSend } from '@restante/contracts/internal'
+import { type SentCopy, sentCopy } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
 
 const COPY = sql<{ copy: unknown }, [inboxUid: string, messageIds: readonly string[]]>(`
 select copy
