@@ -32,7 +32,7 @@ const upwardRules = [0, 1, 2].map((depth) => ({
   name: `no-import-upwards-${depth}`,
   comment: 'The files of a folder compose the folders inside it, which therefore do not import these files.',
   severity: 'error',
-  from: { path: `^(services/[^/]+/src/${'[^/]+/'.repeat(depth)})[^/]+/` },
+  from: { path: `^((?:libs|services)/[^/]+/src/${'[^/]+/'.repeat(depth)})[^/]+/` },
   to: { path: '^$1[^/]+\\.ts$', pathNot: '^services/[^/]+/src/config\\.ts$' },
 }))
 
@@ -43,11 +43,11 @@ module.exports = {
     {
       name: 'folders-in-order',
       comment:
-        'The folders of a service are ordered: none imports a folder that imports it, directly or through others.',
+        'The folders of a package are ordered: none imports a folder that imports it, directly or through others.',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^services/([^/]+)/src/' },
-      to: { path: '^services/$1/src/', circular: true },
+      from: { path: '^((?:libs|services)/[^/]+)/src/' },
+      to: { path: '^$1/src/', circular: true },
     },
     {
       name: 'service-imports-service',
