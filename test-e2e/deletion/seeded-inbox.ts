@@ -40,7 +40,10 @@ function newMarkers(): Record<string, string> {
   return Object.fromEntries([...names, ...content].map((name) => [name, newUsername(name).toLowerCase()]))
 }
 
-/** Creates an inbox with everything that an inbox can have, and with everything that pod and organization can store of it. */
+/**
+ * Creates an inbox with everything that an inbox can have, and with everything that pod and organization can store of
+ * it.
+ */
 export async function seedInbox(surroundings: Surroundings): Promise<SeededInbox> {
   const { tenant, neighbour, receiver } = surroundings
   const { api, client } = tenant
@@ -87,7 +90,9 @@ class Correspondence {
     this.#word = word
   }
 
-  /** Two threads, one of them with a reply; a label; a mail that the neighbour received too. @returns the first thread. */
+  /**
+   * Two threads, one of them with a reply; a label; a mail that the neighbour received too. @returns the first thread.
+   */
   async receive(): Promise<string> {
     const { peer, neighbour, tenant } = this.#surroundings
     const to = this.#inboxId

@@ -7,8 +7,8 @@ import type { Endpoints } from '../stack/endpoints.ts'
 type Kafka = ReturnType<typeof testKafka>
 
 /**
- * Delivers every record of every topic to every consumer again, as if none had been processed: the worst that a restored
- * backup, a reset group or a replay of dead letters can do. Resolves when all of it is consumed.
+ * Delivers every record of every topic to every consumer again, as if none had been processed: the worst that a
+ * restored backup, a reset group or a replay of dead letters can do. Resolves when all of it is consumed.
  * @returns how many records there were.
  */
 export async function replayEverything(endpoints: Endpoints): Promise<number> {
@@ -81,7 +81,9 @@ async function forgetMarks(endpoints: Endpoints): Promise<void> {
 /** The number of kafkajs for topics as configurable resources. */
 const TOPIC = 2
 
-/** The longest time that each topic of the installation keeps a record, in milliseconds, as configured on its brokers. */
+/**
+ * The longest time that each topic of the installation keeps a record, in milliseconds, as configured on its brokers.
+ */
 export function retentionOfTopics(endpoints: Endpoints): Promise<Map<string, number>> {
   const kafka = testKafka(endpoints.topicPrefix)
   return kafka.administrate(async (admin) => {

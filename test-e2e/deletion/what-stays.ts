@@ -104,7 +104,9 @@ export const OF_A_POD: readonly Remainder[] = [
 ]
 
 const NO_LONGER = ['mail-send.sends', 'mail-send.deliveries', 'webhooks-dispatcher.payloads']
-/** What may be found of a deleted organization: less than of an inbox, because no event about it is delivered any more. */
+/**
+ * What may be found of a deleted organization: less than of an inbox, because no event about it is delivered any more.
+ */
 export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   ...WHAT_STAYS.filter(({ place }) => !NO_LONGER.includes(place)).map((one) =>
     one.place === 'mail-ingest.deleted_inboxes' ? { ...one, markers: ['uid', 'organization'] } : one,

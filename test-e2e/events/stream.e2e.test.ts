@@ -101,7 +101,8 @@ describe('the stream', () => {
       }
       expect(await stream.ask({ type: 'hello' })).toEqual({ message: 'Forbidden' })
       expect(await stream.ask('no json')).toEqual({ message: 'Forbidden' })
-      // The witness has received the event: 250 alone does not guarantee that it was published before the next subscription.
+      // The witness has received the event: 250 alone does not guarantee that it was published before the next
+      // subscription.
       const witness = await connectStream(system.endpoints, system.tenant.key)
       await witness.ask({ type: 'subscribe', inbox_ids: [inboxId] })
       await eventOf(witness, await send(inboxId))

@@ -9,7 +9,9 @@ const AGENTS = 3
 /** Close code of a stream whose client should reconnect (events 6.7). */
 const RESTART = 1012
 
-/** The promises of an installation with two processes of each service, which are restarted one after another under load. */
+/**
+ * The promises of an installation with two processes of each service, which are restarted one after another under load.
+ */
 export function describeReplicaRestarts(installationOf: () => Installation): void {
   it('loses nothing, does nothing twice and fails no request while each service is restarted under load', async () => {
     const installation = installationOf()

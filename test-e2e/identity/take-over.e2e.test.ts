@@ -63,7 +63,9 @@ describe('a third party who signed up first in the name of a human', () => {
     expect(before.stream.events).toHaveLength(frames)
   }
 
-  /** Expects that what the stranger set on the inbox is removed, and that the inbox, its threads and messages remain. */
+  /**
+   * Expects that what the stranger set on the inbox is removed, and that the inbox, its threads and messages remain.
+   */
   async function expectCleanInbox({ threadId }: { threadId: string }, heir: Agent) {
     const { body: inbox } = await heir.api.get(heir.inbox)
     for (const member of ['display_name', 'metadata', 'status']) expect(inbox).not.toHaveProperty(member)

@@ -93,7 +93,8 @@ export function describeRestart(systemOf: () => System): void {
       },
       { what: 'every mail that got its 250', timeout: 20_000 },
     )
-    // A mail without a 250 is sent again, as mail servers do; if it was accepted after all, it must not be stored twice.
+    // A mail without a 250 is sent again, as mail servers do; if it was accepted after all, it must not be stored
+    // twice.
     for (const [index, id] of ids.entries()) if (!accepted.includes(index)) await send(inboxId, id)
     await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails', timeout: 20_000 })
     expect((await messages()).map(({ messageId }) => messageId).sort()).toEqual(ids.toSorted())

@@ -19,8 +19,8 @@ export function missingPython(): readonly string[] {
 }
 
 /**
- * The Python interpreter of an environment with `requirements.txt`, installed from the package index if it does not exist
- * yet. It is created in another folder and then renamed, so that concurrent test files get a complete one.
+ * The Python interpreter of an environment with `requirements.txt`, installed from the package index if it does not
+ * exist yet. It is created in another folder and then renamed, so that concurrent test files get a complete one.
  */
 export async function pythonEnvironment(): Promise<string> {
   const wanted = createHash('sha256')

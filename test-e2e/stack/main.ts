@@ -1,6 +1,6 @@
 /**
- * Runs the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It exits at a signal, or when
- * jest has exited without one, and deletes what it created on the engines.
+ * Runs the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It exits at a signal, or
+ * when jest has exited without one, and deletes what it created on the engines.
  */
 import { writeFile } from 'node:fs/promises'
 import { isAlive, runFolder, writeOutcome } from './run.ts'

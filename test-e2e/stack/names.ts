@@ -17,8 +17,8 @@ export function peerHost(a: number, b: number): string {
 export const STRICT_DOMAIN = 'strict.test'
 
 /**
- * The external DNS: each peer has an MX record, and an SPF record that allows loopback to send for it. All other names do
- * not exist, so mail from them cannot be authenticated.
+ * The external DNS: each peer has an MX record, and an SPF record that allows loopback to send for it. All other names
+ * do not exist, so mail from them cannot be authenticated.
  */
 export function outsideNames(name: string): readonly ZoneRecord[] | undefined {
   if (name === STRICT_DOMAIN) return [{ type: 'TXT', data: 'v=spf1 ip4:192.0.2.1 -all' }]

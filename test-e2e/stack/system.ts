@@ -31,8 +31,8 @@ export interface SystemOptions {
 const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
 
 /**
- * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports of its own.
- * It differs from the local stack where tests need it: mail is sent to the MX hosts that a zone names, senders are
+ * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports of its
+ * own. It differs from the local stack where tests need it: mail is sent to the MX hosts that a zone names, senders are
  * authenticated by that zone, and waits of minutes are reduced to seconds.
  */
 export class System {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Starts work at a steady rate, whether or not earlier work has ended, so that a slow system gets the next arrival on time,
- * as from real senders. Resolves when all work has ended.
+ * Starts work at a steady rate, whether or not earlier work has ended, so that a slow system gets the next arrival on
+ * time, as from real senders. Resolves when all work has ended.
  */
 export async function atRate(perSecond: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
   const began = performance.now()

@@ -9,7 +9,9 @@ export interface RightCall {
   body?(organization: TestOrganization): unknown | Promise<unknown>
   /** Creates something that this request may use up. @returns its names. */
   fresh?(organization: TestOrganization): Promise<Names>
-  /** True: the operation ends its organization, so each request that should succeed needs an organization of its own. */
+  /**
+   * True: the operation ends its organization, so each request that should succeed needs an organization of its own.
+   */
   readonly endsOrganization?: true
 }
 

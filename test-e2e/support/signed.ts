@@ -11,7 +11,9 @@ export interface SignedApi {
   headers(method: string, path: string): Promise<Readonly<Record<string, string>>>
 }
 
-/** Creates a key pair and registers its public key with a bearer key. @param body further members of the registration. */
+/**
+ * Creates a key pair and registers its public key with a bearer key. @param body further members of the registration.
+ */
 export async function registerKey(
   gatewayUrl: string,
   bearer: string,

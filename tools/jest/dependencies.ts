@@ -14,8 +14,8 @@ const STARTED: Readonly<Record<string, readonly string[]>> = {
 const NAMED_MODULE = /'((?:[\w-]+\/|\.\.?\/)*[\w-]+\.ts)'/g
 
 /**
- * What a module depends on, for `npm test -- --changed`: its imports, and the programs that it starts. Jest calls it for
- * every module of the repository.
+ * What a module depends on, for `npm test -- --changed`: its imports, and the programs that it starts. Jest calls it
+ * for every module of the repository.
  */
 export function extract(
   code: string,

@@ -32,8 +32,9 @@ const circus: { default: TestFramework } = require('jest-circus/runner')
 const STATE = 'JEST_STATE_SYMBOL'
 const HANDLERS = Symbol.for('EVENT_HANDLERS')
 
-// The services of a test keep a worker alive when jest is killed and cannot stop it, so the worker exits on `disconnect`.
-// A listener for `disconnect` keeps the process alive as well, so it is removed when jest removes its own listener.
+// The services of a test keep a worker alive when jest is killed and cannot stop it, so the worker exits on
+// `disconnect`. A listener for `disconnect` keeps the process alive as well, so it is removed when jest removes its own
+// listener.
 const exit = () => process.exit()
 process.once('disconnect', exit)
 process.on('removeListener', (event) => {
@@ -88,8 +89,8 @@ function allowForLoad({ name, hook, test }: CircusEvent, state: { testTimeout: n
 
 /**
  * Runs a test file with jest-circus in the worker's own global scope and module registry: no VM context, no transform,
- * and every module is compiled once per worker. Modules keep their state between the files of a worker, so a test relies
- * on nothing that another file may have changed.
+ * and every module is compiled once per worker. Modules keep their state between the files of a worker, so a test
+ * relies on nothing that another file may have changed.
  */
 const runNatively: TestFramework = async (
   globalConfig,

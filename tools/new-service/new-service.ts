@@ -7,7 +7,8 @@ const SERVICES = 'libs/contracts/src/vocabulary/services.ts'
 const INTERNAL = 'libs/contracts/src/internal/table.ts'
 
 /**
- * Writes a new service from the template, and adds its name to the two lists of the contracts that everything else uses.
+ * Writes a new service from the template, and adds its name to the two lists of the contracts that everything else
+ * uses.
  * @param root the folder of the repository.
  * @returns the files that were written or changed, relative to it.
  * @throws Error when the name cannot be one, or the service exists.

@@ -44,8 +44,8 @@ interface TopicReader {
 }
 
 /**
- * The parts that services have in common, each created at its first use. Every part is a component of the service, which
- * starts and stops it and reports its state. `STAGES` of `@restante/service` defines the order.
+ * The parts that services have in common, each created at its first use. Every part is a component of the service,
+ * which starts and stops it and reports its state. `STAGES` of `@restante/service` defines the order.
  */
 export class Kit<N extends ServiceName, P extends ServiceName, D extends Database = Database> {
   readonly name: N
@@ -97,7 +97,9 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     return this.#client(name)
   }
 
-  /** The client for URLs that come from users. Its requests reach only public addresses, and those that `options` allow. */
+  /**
+   * The client for URLs that come from users. Its requests reach only public addresses, and those that `options` allow.
+   */
   fetcher(options: Omit<GuardedFetchOptions, 'version'>): GuardedFetch {
     return this.use(new GuardedFetch({ version: VERSION, ...options }))
   }

@@ -4,8 +4,8 @@ import { atRate } from '../../support/open-loop.ts'
 import type { BenchContext } from '../harness/bench.ts'
 
 /**
- * Measures one hop over Kafka without our code: from the time before a record is sent, with confirmation by all replicas,
- * until a consumer has it. An event takes such a hop between the stored mail and the stream.
+ * Measures one hop over Kafka without our code: from the time before a record is sent, with confirmation by all
+ * replicas, until a consumer has it. An event takes such a hop between the stored mail and the stream.
  * @returns milliseconds of each record.
  */
 export async function kafkaRoundTrips(context: BenchContext, perSecond: number, records: number): Promise<number[]> {

@@ -6,8 +6,8 @@ import { isInstalled } from '../../support/programs.ts'
 import type { BenchContext } from '../harness/bench.ts'
 
 /**
- * Starts a Postfix that queues each mail durably, as it does before every `250`, and then holds it, so that delivery does
- * not compete with the acceptance of the next mail. Returns `undefined`, with a message, where Postfix cannot run.
+ * Starts a Postfix that queues each mail durably, as it does before every `250`, and then holds it, so that delivery
+ * does not compete with the acceptance of the next mail. Returns `undefined`, with a message, where Postfix cannot run.
  */
 export async function startHoldingPostfix(
   context: BenchContext,

@@ -20,7 +20,8 @@ export async function usageOf(pid: number): Promise<Usage> {
     readFile(`/proc/${pid}/stat`, 'utf8'),
   ])
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
-  // The name of the program is in parentheses and may contain anything; utime and stime are the 12th and 13th field after it.
+  // The name of the program is in parentheses and may contain anything; utime and stime are the 12th and 13th field
+  // after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
   return { residentMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM'), cpuMs: ticks * TICK_MS }

@@ -12,7 +12,10 @@ export class SmtpSenders {
     this.#from = from
   }
 
-  /** Sends a mail. @returns the time at which its `250` was read, in milliseconds of this process. @throws Error when it is refused. */
+  /**
+   * Sends a mail. @returns the time at which its `250` was read, in milliseconds of this process. @throws Error when it
+   * is refused.
+   */
   async send(to: string, messageId: string, bytes?: number): Promise<number> {
     const session = this.#idle.pop() ?? (await this.#open())
     const mail = mailText({ from: this.#from, to, messageId, ...(bytes !== undefined && { bytes }) })

@@ -11,8 +11,8 @@ export type Step = (typeof STEPS)[number]
 export type Timeline = Readonly<Record<Step, Times>>
 
 /**
- * Reads the timeline of every mail so far. The times of `stored`, `logged` and `queued` are the starts of the transactions
- * that did it, so the time after a step includes its commit.
+ * Reads the timeline of every mail so far. The times of `stored`, `logged` and `queued` are the starts of the
+ * transactions that did it, so the time after a step includes its commit.
  */
 export async function readTimeline(endpoints: Endpoints): Promise<Timeline> {
   const published = await read<Published>(endpoints, 'mail-ingest', PUBLISHED)

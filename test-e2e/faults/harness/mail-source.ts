@@ -27,8 +27,8 @@ const RETRY_MS = 500
 const LARGE = 100 * 1024
 
 /**
- * A mail server that sends at a fixed rate, whether or not it gets replies, and treats each mail as servers do: it retries
- * after a 4xx or a broken connection until there is a 250.
+ * A mail server that sends at a fixed rate, whether or not it gets replies, and treats each mail as servers do: it
+ * retries after a 4xx or a broken connection until there is a 250.
  */
 export class MailSource {
   /** Mails that were answered with 250, in the order of these replies. */

@@ -79,8 +79,8 @@ export class OwnEngines {
 }
 
 /**
- * Ports that are free now, below those that the system assigns to outgoing connections, and with a last digit of 6 to 9,
- * where no service of a test listens.
+ * Ports that are free now, below those that the system assigns to outgoing connections, and with a last digit of 6 to
+ * 9, where no service of a test listens.
  */
 async function settingsOf(state: string): Promise<Settings> {
   for (let attempt = 0; attempt < 50; attempt++) {

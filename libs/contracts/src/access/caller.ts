@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the organization may send right now; `only:<address>` while an agent's human is not verified. */
+/** What the organization may send at present; `only:<address>` while an agent's human is not verified. */
 export const sendingRight = z.union([
   z.literal('ok'),
   z.literal('suspended'),
@@ -9,7 +9,7 @@ export const sendingRight = z.union([
 ])
 export type SendingRight = z.infer<typeof sendingRight>
 
-/** The inbox a request acts in, as its owner's row said when the request was read. */
+/** The inbox of a request, with the state of its row at the gateway when the request was admitted. */
 export const callerInbox = z.object({
   /** Immutable identity; rows, topics, jobs and blob names use it, never the address. */
   uid: z.uuid(),
@@ -26,7 +26,10 @@ export const callerCredential = z.object({
   type: z.enum(['bearer', 'public_key']),
   /** The tier the credential is bound to; the request's own scope may be narrower. */
   tier: z.enum(['organization', 'pod', 'inbox']),
-  /** Granted names; absent means unrestricted. `app_connect` is listed separately because it never comes by omission. */
+  /**
+   * Granted names; absent means unrestricted. `app_connect` is listed separately because omitting the list does not
+   * grant it.
+   */
   permissions: z.array(z.string()).max(1000).optional(),
   app_connect: z.boolean(),
   /** A sign-up key that must still be confirmed with a code (identity, section 5.1). */
@@ -36,13 +39,15 @@ export const callerCredential = z.object({
 export type CallerCredential = z.infer<typeof callerCredential>
 
 /**
- * Who is asking, for exactly one operation of one service. The gateway resolves it against the tree
+ * The caller of exactly one operation of one service. The gateway resolves it against the tree
  * organization > pod > inbox; a service filters every query by it. It travels as the claims of the caller token:
  * a JWT (HS256, 30 s) signed with the key that only the gateway and the addressed service share.
  */
 export const caller = z.object({
   organization_id: z.uuid(),
-  /** Effective scope of the request: present when the path or the credential narrows it to a pod (or an inbox in it). */
+  /**
+   * Effective scope of the request: present when the path or the credential narrows it to a pod (or an inbox in it).
+   */
   pod_id: z.uuid().optional(),
   /** Present when the path or the credential narrows the request to one inbox. */
   inbox: callerInbox.optional(),

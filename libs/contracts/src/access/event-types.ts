@@ -8,7 +8,7 @@ export const RECEIVED_EVENT_TYPES = [
   'message.received.unauthenticated',
 ] as const
 
-/** Every name that `event_types` of a webhook or subscription may hold (events 1.1). */
+/** Every name that is allowed in `event_types` of a webhook or subscription (events 1.1). */
 export const EVENT_TYPES = [
   ...RECEIVED_EVENT_TYPES,
   'message.sent',
@@ -42,7 +42,9 @@ export function receivedEventType(labels: readonly string[]): (typeof RECEIVED_E
   return verdict === undefined ? 'message.received' : `message.received.${verdict}`
 }
 
-/** Who is subscribing: a stream needs `message_read` for mail, a webhook needs only what follows (events 4). */
+/**
+ * The kind of subscriber. A stream needs `message_read` for mail, a webhook only the permission of a type (events 4).
+ */
 export type Channel = 'webhook' | 'stream'
 
 /** The order in which a refusal names the first missing permission (events 4). */
@@ -73,8 +75,8 @@ export function missingForEventTypes(
 }
 
 /**
- * Whether a live stream that was opened with these rights may show an event: as far as REST would show what the event is
- * about (events 1.2 rule 2, events 4).
+ * Whether a live stream that was opened with these rights may deliver an event: only if REST would show the subject of
+ * the event (events 1.2 rule 2, events 4).
  */
 export function maySeeOnStream(
   rights: CredentialRights,
@@ -101,7 +103,7 @@ function permissionsOf(type: EventType, channel: Channel): Permission[] {
 
 /**
  * Types of a subscriber that names none (events 5). Restricted variants are left out, because clients show them in the
- * class of ordinary mail: a program that answers whatever arrives must have asked for spam by name.
+ * class of ordinary mail: a program that answers everything must have subscribed to spam by name.
  */
 const DEFAULT_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter(
   (type) => type === 'domain.verified' || (type.startsWith('message.') && OWN_PERMISSION[type] === undefined),

@@ -50,7 +50,8 @@ export function isPermission(name: string): name is Permission {
 
 /**
  * Rights that no key can be granted; they appear only in the `fix` of a refusal (identity 4.1): `organization_read` is
- * the organization tier, `agent_verify` that tier of an agent organization that is not verified yet, or a provisional key.
+ * the organization tier, `agent_verify` that tier of an agent organization that is not verified yet, or a provisional
+ * key.
  */
 export const INTERNAL_PERMISSIONS = ['organization_read', 'agent_verify'] as const
 export type InternalPermission = (typeof INTERNAL_PERMISSIONS)[number]
@@ -58,7 +59,7 @@ export type InternalPermission = (typeof INTERNAL_PERMISSIONS)[number]
 /** Old names of renamed permissions; a request that sends one is answered 400 at that member (identity 3.4 rule 6). */
 export const RENAMED_PERMISSIONS = { provider_connect: 'app_connect', provider_share_owner: 'app_share_owner' } as const
 
-/** The permission that makes an item with a restricted label visible at all (mail 4.4). */
+/** The permission without which an item with a restricted label is invisible (mail 4.4). */
 export const LABEL_PERMISSIONS = {
   spam: 'label_spam_read',
   blocked: 'label_blocked_read',
@@ -66,11 +67,11 @@ export const LABEL_PERMISSIONS = {
   trash: 'label_trash_read',
 } as const satisfies Record<RestrictedLabel, Permission>
 
-/** What a credential was granted: as a caller token, an event or a row of the owner carries it. */
+/** The permissions of a credential, as stored in caller tokens, events and rows of the gateway. */
 export interface CredentialRights {
   /** Granted names; absent: unrestricted. */
   readonly permissions?: readonly string[] | ReadonlySet<string> | undefined
-  /** Stored apart from the list, because `app_connect` never comes by omission (identity 3.4 rule 7). */
+  /** Stored apart from the list, because omitting the list does not grant `app_connect` (identity 3.4 rule 7). */
   readonly app_connect: boolean
 }
 

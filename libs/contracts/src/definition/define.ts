@@ -17,7 +17,7 @@ export function group<const G extends { readonly [Id in keyof G]: OperationDefin
 
 export const NOTHING = z.object({})
 
-/** What most operations are: an authenticated JSON request without members, answered 200. Spread first. */
+/** Defaults of most operations: an authenticated JSON request without members, answered with 200. Spread first. */
 export const BASE = {
   authentication: 'key',
   params: NOTHING,
@@ -37,5 +37,5 @@ export const VOID = { status: 204, response: undefined } as const
 /** Answer with bytes. */
 export const BYTES = { response: BINARY } as const
 
-/** A path value that names something by id or alias; what it names is decided at the resource. */
+/** A path value that names something by id or alias; the resource decides which. */
 export const idParam = z.string().min(1)

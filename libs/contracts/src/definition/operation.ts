@@ -15,7 +15,7 @@ export const BINARY = Symbol('binary body')
 /** Success is a switch of protocol: the socket is handed over, there is no body and no ordinary handler. */
 export const UPGRADE = Symbol('protocol upgrade')
 
-/** What of a request and its answer is the same for public operations and calls between services. */
+/** The part of a definition that public operations and calls between services have in common. */
 export interface RequestContract {
   /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
   readonly id: string
@@ -47,7 +47,7 @@ export interface OperationDefinition extends RequestContract {
    * named in `alsoNeeds` and enforced by the owning service.
    */
   readonly permission: Permission | InternalPermission | 'any'
-  /** Demanded instead of `permission` where the request is signed with a registered public key (identity 2.4). */
+  /** Required instead of `permission` if the request is signed with a registered public key (identity 2.4). */
   readonly signedPermission?: Permission
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication

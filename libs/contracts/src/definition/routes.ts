@@ -1,9 +1,8 @@
 import type { Tier } from '../vocabulary/tiers.ts'
 
 /**
- * Fixed segments of the whole route table that stand where a parameter could stand, whether this version has their
- * operations or not (identity 1.2, 4.3): a path with one of them never names a resource. Paths that hold no such segment
- * need no entry.
+ * Fixed segments of the whole route table in the position of a parameter, whether or not this version has their
+ * operations (identity 1.2, 4.3): a path with one of them never names a resource. Other paths need no entry.
  */
 export const RESERVED_PATHS: readonly { readonly path: string; readonly prefixes: readonly Tier[] }[] = [
   { path: '/api-keys/public-keys', prefixes: ['organization'] },

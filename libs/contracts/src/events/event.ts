@@ -19,12 +19,12 @@ export interface EventRouting {
  */
 export const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000'
 
-/** One event as a producer hands it to the outbox, or a consumer gets it from the topic. */
+/** One event, as a producer adds it to the outbox and a consumer reads it from the topic. */
 export interface DomainEvent<Type extends string = string, Payload = unknown> {
   /** UUID; for a public event the `event_id` of its document. The key of every deduplication. */
   readonly id: string
   readonly type: Type
-  /** What it is about: an id a person can grep for. */
+  /** The subject of the event: an id that can be searched for. */
   readonly subject: string
   /** The Kafka key, as the topic declares it. */
   readonly key: string

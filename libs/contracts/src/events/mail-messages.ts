@@ -33,7 +33,7 @@ export interface MessageFacts {
   readonly inbox_deleted?: boolean
 }
 
-/** The public documents byte for byte, and what only services read. */
+/** The exact public documents, and members that only services read. */
 const events = {
   ...messageEvents,
   'label.added': { schema: labelChange('label.added'), summary: 'A message got a label.' },

@@ -60,7 +60,7 @@ export const credentialState = z.object({
 export type CredentialState = z.infer<typeof credentialState>
 
 /**
- * The credential that holds an organization since another sign-up with its human's address took it over (identity 5.1).
+ * The credential of an organization since its take-over by another sign-up with its human's address (identity 5.1).
  */
 export const takeOverState = z.object({
   organization_id: z.guid(),

@@ -9,7 +9,7 @@ interface Placed {
   readonly inbox_uid?: string | undefined
 }
 
-/** Routing of an event by the identities that its facts hold. */
+/** Routing of an event by the identities in its facts. */
 export function routingWithin({
   organization_id: organizationId,
   pod_id: podId,
@@ -18,13 +18,13 @@ export function routingWithin({
   return { organizationId, ...(podId !== undefined && { podId }), ...(inboxUid !== undefined && { inboxUid }) }
 }
 
-/** How a topic makes the envelope of an event from the facts that the event is about. */
+/** How a topic derives the envelope of an event from its facts. */
 interface EnvelopeRules<Key extends string, Facts extends { readonly [K in Key]: string }> {
   /** The fact that becomes the Kafka key; order is kept per key. */
   readonly key: Key
-  /** What the event is about: an id that a person can grep for. */
+  /** The subject of the event: an id that can be searched for. */
   readonly subject: (facts: Facts, type: string) => string
-  /** Where the event belongs, so that consumers need not open its payload. */
+  /** Organization, pod and inbox of the event, so that consumers need not decode its payload. */
   readonly routing: (facts: Facts) => EventRouting
 }
 
@@ -33,7 +33,7 @@ type Events<Facts = unknown> = Readonly<
   Record<string, Omit<EventDefinition, 'schema'> & { readonly schema: z.ZodType<Facts> }>
 >
 
-/** When an event was raised, and its id where the producer has one that repetitions share. */
+/** The time of an event, and its id if the producer has one that repetitions share. */
 export interface EventMoment {
   readonly time: Date
   /** Default: a random UUID. */
@@ -72,7 +72,10 @@ function makeEvent<
   throw new TypeError(`the topic ${topic.name} has no type ${type}`)
 }
 
-/** The payload's type was checked against the event's type by the compiler, so the type's name is all that is left to check. */
+/**
+ * The payload's type was checked against the event's type by the compiler, so the type's name is all that is left to
+ * check.
+ */
 function isMade<E extends Events, Type extends keyof E & string>(
   events: E,
   type: Type,
@@ -81,7 +84,7 @@ function isMade<E extends Events, Type extends keyof E & string>(
   return Object.hasOwn(events, type) && event.type === type
 }
 
-/** What a topic says of itself, without the rules that make its envelopes. */
+/** The declaration of a topic, without the rules for its envelopes. */
 function declaredPart<const Key extends string, const E>({
   name,
   producer,

@@ -11,7 +11,7 @@ const COLUMNS: readonly { readonly head: string; readonly own: Credential; reado
   { head: 'Inbox key', own: 'inbox', foreign: 'foreign inbox' },
 ]
 
-/** How every operation answers every kind of key under each of its prefixes: the table that is also tested. */
+/** The response of every operation to every kind of key under each of its prefixes. The same table is tested. */
 export function accessTable(all: readonly OperationDefinition[]): string {
   return table(
     ['Request', ...COLUMNS.map(({ head }) => head), 'Unverified organization', 'Organization-wide public key'],
@@ -30,7 +30,7 @@ function cell(operation: OperationDefinition, prefix: Tier, own: Credential, for
   return mine === other ? `${mine}` : `${mine} / ${other}`
 }
 
-/** Empty where such a credential is answered as the bearer key of an organization. */
+/** Empty if the response is that for the bearer key of an organization. */
 function differing(operation: OperationDefinition, prefix: Tier, credential: Credential): string {
   const [usual, answered] = (['organization', credential] as const).map((each) =>
     text(accessOf(operation, prefix, each, true)),
@@ -43,9 +43,9 @@ function text({ status, code, missing }: Access): string {
   return code === undefined ? String(status) : `${status} \`${code}\``
 }
 
-/** What the table cannot say in its cells. */
+/** Rules that the cells of the table cannot express. */
 export const ACCESS_NOTES = [
-  'What a right request is answered; behind the slash, where what the path names is not in the scope of the key. Without the permission it is 403 `missing_permission`, whatever the path names, so that such a key learns nothing of what exists. 404 says what is not found: the first segment of the path that the key does not reach. What exists below another parent than the path names is not found either.',
-  'No operation is offered below more than one prefix at once: `/v0/pods/{pod_id}/inboxes/{inbox_id}/messages` is no route. On `/v0` a pod key acts on its pod and an inbox key on its inbox: lists hold what is theirs, and what they create lands there.',
-  'Without a key the answer is 401 `missing_authorization`, except where the operation needs none. A provisional key, of a sign-up whose human was known already, is answered 403 `missing_permission` by everything but `auth.me` and `agent.verify`. A stream is refused with a bare 403, for want of a key too. The last two columns are empty where the answer is that of an organization key; of a public key, whose requests are signed, some operations demand another permission, which their row above names.',
+  'The response to a valid request; after the slash, the response if the resource in the path is not in the scope of the key. Without the permission it is 403 `missing_permission`, whatever the path names, so that such a key does not learn what exists. A 404 names what is not found: the first segment of the path that the key cannot reach. A resource below a parent other than the one in the path is not found either.',
+  'No operation is offered below more than one prefix at once: `/v0/pods/{pod_id}/inboxes/{inbox_id}/messages` is no route. On `/v0` a pod key acts on its pod and an inbox key on its inbox: lists contain what is in this scope, and creates add to it.',
+  'Without a key the answer is 401 `missing_authorization`, except where the operation needs none. A provisional key, from a sign-up whose human was already known, gets 403 `missing_permission` from every operation except `auth.me` and `agent.verify`. A stream is refused with a bare 403, also without a key. The last two columns are empty if the response is that for an organization key. Some operations require another permission of a public key, whose requests are signed; their row above names it.',
 ].join('\n\n')

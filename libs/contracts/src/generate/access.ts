@@ -4,12 +4,14 @@ import { PROVISIONAL_OPERATIONS, pathParameters, pathsOf } from '../operations/t
 import { ERRORS, type ErrorCode } from '../vocabulary/errors.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 
-/** Who asks, seen from what the path of the request names. */
+/** The caller, in relation to the resource in the path of the request. */
 interface Holder {
   readonly tier: Tier
   /** Whether the resource that the path names is in its scope. */
   readonly own: boolean
-  /** `unverified`: of an agent organization that is not verified. `provisional`: a sign-up key that waits for its code. */
+  /**
+   * `unverified`: of an agent organization that is not verified. `provisional`: a sign-up key that waits for its code.
+   */
   readonly state?: 'unverified' | 'provisional'
   /** A registered public key: its requests are signed. */
   readonly signs?: true
@@ -31,16 +33,18 @@ export const CREDENTIALS = {
 
 export type Credential = keyof typeof CREDENTIALS
 
-/** What a right request is answered: its success, or the refusal. */
+/** The response to a valid request: its success, or the error. */
 export interface Access {
   readonly status: number
   /** Absent on success, and on a refused stream handshake, which has the infrastructure's form. */
   readonly code?: ErrorCode
-  /** On 404: what the message says is not found, the first segment that the credential cannot reach (identity 1.6). */
+  /**
+   * On 404: the resource in the message, which is the first segment that the credential cannot reach (identity 1.6).
+   */
   readonly missing?: string
 }
 
-/** What a path parameter names, in the words of a 404. */
+/** The resource of a path parameter, in the words of a 404. */
 const RESOURCES: Readonly<Record<string, string>> = {
   api_key_id: 'API key',
   attachment_id: 'Attachment',
@@ -58,8 +62,8 @@ const EXHAUSTED_WHILE_UNVERIFIED = 'inbox_create'
 
 /**
  * The route table as a function (identity 4.2, 4.3, 5.4): the answer to a request with valid values under a prefix. It
- * states what is promised, by the columns of the table of operations, and not how the gateway decides: the test that
- * tries every combination on a running system compares two independent answers.
+ * states the promise, by the columns of the table of operations, and not how the gateway decides, so that the test
+ * which tries every combination on a running system compares two independent answers.
  * @param permitted whether the credential has the operation's permission: see `demandedPermission`.
  */
 export function accessOf(
@@ -75,7 +79,7 @@ export function accessOf(
   return code === 'not_found' ? { status, code, missing: resourcesOf(operation, prefix)[0] ?? '' } : { status, code }
 }
 
-/** What an operation demands of a credential (identity 4.1); of a public key it may be something else. */
+/** The permission that an operation requires (identity 4.1), which may be another one for a public key. */
 export function demandedPermission(
   operation: OperationDefinition,
   credential: Credential,
@@ -85,8 +89,8 @@ export function demandedPermission(
 }
 
 /**
- * The answer to a credential that reaches everything, below a parent that exists and does not hold what the rest of the
- * path names (identity 4.2). `undefined`: the path names nothing below its prefix.
+ * The response to a credential that reaches everything, below an existing parent that does not contain the resource in
+ * the rest of the path (identity 4.2). `undefined`: the path names nothing below its prefix.
  */
 export function accessBelowWrongParent(operation: OperationDefinition, prefix: Tier): Access | undefined {
   const [missing] = prefix === 'organization' ? [] : resourcesOf(operation, 'organization')
@@ -103,7 +107,7 @@ function refusalOf(
 ): ErrorCode | undefined {
   const holder: Holder | undefined = CREDENTIALS[credential]
   if (holder === undefined) return 'missing_authorization'
-  // A handshake carries a bearer key or nothing that counts.
+  // A handshake is authenticated only by a bearer key.
   if (holder.signs && operation.response === UPGRADE) return 'missing_authorization'
   if (holder.state === 'provisional') return provisional.has(operation.id) ? undefined : 'missing_permission'
   if (holder.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) return 'forbidden'
@@ -119,7 +123,7 @@ function holds({ permission }: OperationDefinition, { state }: Holder, permitted
   return permitted && !(state === 'unverified' && denied.has(permission))
 }
 
-/** What the path names below a prefix, in its order. */
+/** The resources in the path below a prefix, in order. */
 function resourcesOf(operation: OperationDefinition, prefix: Tier): string[] {
   const path = pathsOf(operation).find(({ tier }) => tier === prefix)?.path ?? operation.path
   return pathParameters(path).map((name) => {

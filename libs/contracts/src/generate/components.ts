@@ -3,7 +3,7 @@ import { structureOf } from '../validation/structure.ts'
 import { variantsOf } from '../validation/variants.ts'
 import { wireSchema } from '../validation/wire.ts'
 
-/** JSON Schema, as the documents hold it. */
+/** JSON Schema, in the form of the documents. */
 export type Json = { readonly [member: string]: unknown }
 
 /** Schemas that have a name: written once per document, and referred to everywhere else. */
@@ -15,7 +15,7 @@ export class Components {
    * (`body`), or of a response (`output`).
    */
   convert(schema: z.ZodType, io: 'input' | 'output' | 'body'): Json {
-    // Wrapped, because only inner schemas become definitions: so a named one is a reference wherever it stands.
+    // Wrapped, because only inner schemas become definitions: a named schema is then a reference everywhere.
     const wrapped = z.toJSONSchema(z.object({ it: documented(schema) }), {
       io: io === 'output' ? 'output' : 'input',
       unrepresentable: 'any',
@@ -56,7 +56,7 @@ interface Adjusted {
   readonly jsonSchema: Record<string, unknown>
 }
 
-/** Says what travels where zod cannot, and leaves out what would only repeat a `format` or forbid later members. */
+/** Describes what zod cannot express, and omits what only repeats a `format` or would forbid later members. */
 function adjust({ zodSchema, jsonSchema }: Adjusted): void {
   const wire = wireSchema(zodSchema)
   if (wire !== undefined) {

@@ -5,7 +5,7 @@ import { documents } from './documents.ts'
 
 const DOCS = new URL('../../../../docs/', import.meta.url)
 
-/** Writes the generated documents; with `--check` it only says which are stale, and fails when there are any. */
+/** Writes the generated documents; with `--check` it only reports stale ones, and fails if there are any. */
 async function main(check: boolean): Promise<void> {
   const stale: string[] = []
   for (const [name, content] of Object.entries(documents())) {

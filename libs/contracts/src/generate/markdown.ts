@@ -7,7 +7,7 @@ export function table(head: readonly string[], body: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n')
 }
 
-/** Fragment of a heading, as the common renderers make it. */
+/** Fragment identifier of a heading, as the common renderers create it. */
 export function anchor(heading: string): string {
   return heading
     .toLowerCase()

@@ -3,8 +3,8 @@ import type { InternalOperationDefinition } from '../definition/operation.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 
 /**
- * Checks one internal operation and keeps its literal types. Its schemas hold plain JSON, without transforms, so that
- * what a caller passes is what the handler gets.
+ * Checks one internal operation and keeps its literal types. Its schemas are plain JSON without transforms, so that
+ * the handler gets exactly what the caller passes.
  */
 export function defineInternal<const D extends InternalOperationDefinition>(definition: D): D {
   return definition
@@ -17,7 +17,7 @@ export function internalGroup<
   return operations
 }
 
-/** What every call between services is. Spread first. */
+/** Defaults of every call between services. Spread first. */
 export const INTERNAL = {
   method: 'POST',
   params: NOTHING,

@@ -7,7 +7,7 @@ import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 const hosted = { given: z.string(), ...mailScope, address: z.string() }
 
-/** Answer about one recipient: `given` is the address as asked, `address` the inbox's own, without a plus tag. */
+/** Result for one recipient: `given` is the address in the request, `address` that of the inbox, without a plus tag. */
 export const recipientAnswer = z.discriminatedUnion('status', [
   z.object({ status: z.literal('deliver'), ...hosted }),
   z.object({ status: z.literal('paused'), ...hosted }),
@@ -15,7 +15,7 @@ export const recipientAnswer = z.discriminatedUnion('status', [
 ])
 export type RecipientAnswer = z.infer<typeof recipientAnswer>
 
-/** Refusals of a caller that was admitted a moment before. */
+/** Errors for a caller that was admitted shortly before. */
 export const callerRefusalCode = z.enum([
   'unknown_api_key',
   'api_key_expired',
@@ -35,11 +35,11 @@ export const callerConfirmation = z.discriminatedUnion('status', [
   }),
 ])
 
-/** What other services ask the owner of organizations, pods, inboxes and keys. */
+/** Calls to the owner of organizations, pods, inboxes and keys. */
 export const gatewayInternalOperations = internalGroup({
   /**
-   * SMTP asks about each recipient before it answers RCPT; mail-send asks which recipients are hosted here. From rows,
-   * not caches.
+   * mail-ingest calls it for each recipient before it answers RCPT, mail-send to find recipients that are hosted here.
+   * Reads rows, not caches.
    */
   'gateway.resolveRecipients': defineInternal({
     ...INTERNAL,

@@ -26,7 +26,7 @@ export const replySource = z.object({
 })
 export type ReplySource = z.infer<typeof replySource>
 
-/** What mail-send asks the owner of the mailbox. */
+/** Calls from mail-send to the owner of the mailbox. */
 export const mailIngestInternalOperations = internalGroup({
   'mail-ingest.getReplySource': defineInternal({
     ...INTERNAL,
@@ -56,7 +56,7 @@ export const mailIngestInternalOperations = internalGroup({
     body: sentCopy,
     response: NOTHING,
   }),
-  /** The same rows as SMTP makes, with the verdict `internal`. Repeating a delivery answers the first outcome. */
+  /** Creates the same rows as SMTP, with the verdict `internal`. A repeated delivery returns the first outcome. */
   'mail-ingest.acceptInbound': defineInternal({
     ...INTERNAL,
     id: 'mail-ingest.acceptInbound',
@@ -96,7 +96,7 @@ export const mailIngestInternalOperations = internalGroup({
     path: '/internal/inbound/since',
     service: 'mail-ingest',
     callers: ['gateway'],
-    summary: 'Tell which organizations hold mail that arrived since a moment',
+    summary: 'Find the organizations with mail that arrived since a time',
     body: z.object({ organization_ids: z.array(z.guid()).max(500), since: z.iso.datetime() }),
     response: z.object({ organization_ids: z.array(z.guid()) }),
   }),
@@ -106,9 +106,9 @@ export const mailIngestInternalOperations = internalGroup({
 export const recentSend = z.object({ ...mailScope, message_id: z.string(), thread_id: z.guid() })
 export type RecentSend = z.infer<typeof recentSend>
 
-/** What the mailbox asks the owner of sending. */
+/** Calls from the mailbox to the owner of sending. */
 export const mailSendInternalOperations = internalGroup({
-  /** An answer may overtake the event of the mail it answers: then threading needs the sent copy now. */
+  /** A reply may arrive before the event of the mail that it answers. Threading then needs the sent copy at once. */
   'mail-send.getSentCopy': defineInternal({
     ...INTERNAL,
     id: 'mail-send.getSentCopy',
@@ -120,8 +120,8 @@ export const mailSendInternalOperations = internalGroup({
     response: z.object({ copy: sentCopy.optional() }),
   }),
   /**
-   * A message or thread that its mailbox does not know may have been accepted moments ago (mail 6.3). Many questions in one
-   * call, and an answer without content: what is found is read with `mail-send.getSentCopy`.
+   * A message or thread that its mailbox does not know may just have been accepted (mail 6.3). One call looks up many,
+   * and the response contains no content, which is read with `mail-send.getSentCopy`.
    */
   'mail-send.findRecentSends': defineInternal({
     ...INTERNAL,
@@ -152,7 +152,7 @@ export const mailSendInternalOperations = internalGroup({
     }),
     response: NOTHING,
   }),
-  /** A code is mailed again to the same human only when its mail came back (identity 5.3). */
+  /** A code is mailed again to the same human only if its mail bounced (identity 5.3). */
   'mail-send.hasSystemMailFailed': defineInternal({
     ...INTERNAL,
     id: 'mail-send.hasSystemMailFailed',

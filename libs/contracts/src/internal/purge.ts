@@ -4,8 +4,8 @@ import { defineInternal, INTERNAL } from './define.ts'
 
 /**
  * Services that store data of an inbox until it is deleted. An address is free again when each of them has purged its
- * data (identity 10.2); a service that is added here is asked from then on. The live streams keep only a log that
- * expires after a day.
+ * data (identity 10.2); a service that is added here is asked from then on. websocket-fanout is not listed:
+ * its log expires after a day.
  */
 export const PURGING_SERVICES = [
   'mail-ingest',
@@ -33,7 +33,7 @@ const PURGE = {
   response: z.object({ purged: z.boolean() }),
 } as const
 
-/** The operation by which a service is asked; every purging service has one. */
+/** The operation that asks a service to purge; every purging service has one. */
 function purgeInbox<const S extends PurgingService>(service: S) {
   return defineInternal({
     ...PURGE,

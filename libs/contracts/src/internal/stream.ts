@@ -3,9 +3,9 @@ import { NOTHING } from '../definition/define.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
-/** What the edge asks the owner of the live streams. */
+/** Calls from the edge to the owner of the live streams. */
 export const websocketFanoutInternalOperations = internalGroup({
-  /** An edge that is going away names the sockets it pipes, so that their clients come back elsewhere, not all at once. */
+  /** A gateway that shuts down names its streams, so that their clients reconnect elsewhere, spread over time. */
   'websocket-fanout.drainConnections': defineInternal({
     ...INTERNAL,
     id: 'websocket-fanout.drainConnections',

@@ -7,7 +7,7 @@ import { purgeOperations } from './purge.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
 import { takeOverOperations } from './take-over.ts'
 
-/** Every synchronous call between services; there are few, each where a caller needs the answer now. */
+/** Every synchronous call between services. There are few: only those whose caller needs the result at once. */
 export const internalOperations = {
   ...gatewayInternalOperations,
   ...mailIngestInternalOperations,
@@ -25,10 +25,10 @@ export type InternalOperationIdsOf<S extends ServiceName> = {
   [Id in InternalOperationId]: InternalOperation<Id> extends { readonly service: S } ? Id : never
 }[InternalOperationId]
 
-/** What the caller passes and the handler gets. */
+/** The request, the same for caller and handler. */
 export type InternalRequestOf<Id extends InternalOperationId> = z.output<InternalOperation<Id>['body']>
 
-/** What the handler returns and the caller gets. */
+/** The response, the same for handler and caller. */
 export type InternalResponseOf<Id extends InternalOperationId> = z.output<InternalOperation<Id>['response']>
 
 /** Internal operations of one service. */
@@ -41,7 +41,7 @@ export function internalOperationsOf(service: ServiceName): readonly InternalOpe
 const responses: { readonly [Id in InternalOperationId]: { readonly response: z.ZodType<InternalResponseOf<Id>> } } =
   internalOperations
 
-/** Checks what a peer answered. @throws ZodError when it is not what the operation promises. */
+/** Validates the response of a peer. @throws ZodError when it does not match the operation. */
 export function parseInternalResponse<Id extends InternalOperationId>(
   id: Id,
   document: unknown,

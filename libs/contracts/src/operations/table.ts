@@ -14,7 +14,7 @@ import { messageOperations } from './mail/messages.ts'
 import { sendingOperations } from './mail/sending.ts'
 import { threadOperations } from './mail/threads.ts'
 
-/** Every operation of the public API by its id: routes, checks, handler types and documents come from here. */
+/** Every operation of the public API by its id: the source of routes, checks, handler types and documents. */
 export const operations = {
   ...agentOperations,
   ...identityOperations,
@@ -45,7 +45,7 @@ export interface RequestOf<Id extends OperationId> {
   readonly body: Parsed<Operation<Id>['body']>
 }
 
-/** An answer in bytes: headers by lower-case name, and the bytes in order. */
+/** A response in bytes: headers by lower-case name, and the bytes in order. */
 export interface BinaryResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
@@ -53,7 +53,7 @@ export interface BinaryResponse {
 
 type Answer<R> = R extends z.ZodType ? z.input<R> : R extends typeof BINARY ? BinaryResponse : undefined
 
-/** What a handler returns: the response document, bytes, or nothing (204, 101). */
+/** The result of a handler: the response document, bytes, or nothing (204, 101). */
 export type ResponseOf<Id extends OperationId> = Answer<Operation<Id>['response']>
 
 /** Operations whose success is a switch of protocol; they have no ordinary handler. */
@@ -85,7 +85,9 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '')
 }
 
-/** Codes that an operation can answer, by status and in the order of the table: those of its shape, and its own. */
+/**
+ * Error codes of an operation, by status and in the order of the table: those that follow from its shape, and its own.
+ */
 export function errorCodesOf(operation: OperationDefinition): ErrorCode[] {
   const possible = new Set<ErrorCode>([...shapeErrors(operation), ...(operation.errors ?? [])])
   return errorCodes.filter((code) => possible.has(code))

@@ -27,7 +27,7 @@ export const bearerKey = z
   .meta({ id: 'BearerKey' })
 export type BearerKey = z.infer<typeof bearerKey>
 
-/** A registered public key, the same in every answer: it has no secret (identity 3.2). */
+/** A registered public key, the same in every response, because it has no secret (identity 3.2). */
 export const publicKeyCredential = z
   .object({
     type: z.literal('public_key'),
@@ -63,6 +63,6 @@ export const createdBearerKey = bearerKey
   .meta({ id: 'CreatedBearerKey' })
 export type CreatedBearerKey = z.infer<typeof createdBearerKey>
 
-/** What a create answers: the secret of a bearer key, or the record of a public key. */
+/** The response to a create: a bearer key with its secret, or a public key. */
 export const createdApiKey = z.union([createdBearerKey, publicKeyCredential]).meta({ id: 'CreatedApiKey' })
 export type CreatedApiKey = z.infer<typeof createdApiKey>

@@ -4,7 +4,7 @@ import { inboxId, podId } from '../vocabulary/ids.ts'
 
 export const metadataValue = z.union([z.string(), z.number(), z.boolean()])
 
-/** An inbox as every answer shows it; nothing else is sent (identity 8.1). */
+/** An inbox in every response, with exactly these members (identity 8.1). */
 export const inbox = z
   .object({
     pod_id: podId,

@@ -8,7 +8,7 @@ const addresses = z.array(address)
 
 export const AUTHENTICATION_VERDICTS = ['pass', 'none', 'fail', 'internal'] as const
 
-/** What was found out about the sender of a received mail (mail 5.1), in the words of RFC 8601. */
+/** The result of authenticating the sender of a received mail (mail 5.1), in the terms of RFC 8601. */
 export const messageAuthentication = z
   .object({
     verdict: z.enum(AUTHENTICATION_VERDICTS).meta({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { apiKeyId, inboxId, organizationId, podId } from '../vocabulary/ids.ts'
 import { TIERS } from '../vocabulary/tiers.ts'
 
-/** Answer of Who Am I (identity 6). */
+/** The response of `auth.me` (identity 6). */
 export const scopeIdentity = z
   .object({
     scope_type: z.enum(TIERS),

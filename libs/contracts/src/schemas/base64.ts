@@ -4,8 +4,8 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * Whether a text is standard base64; line breaks and absent padding are taken. Passes without a copy, and natively where
- * that is possible: the text of an attachment has megabytes.
+ * Whether a text is standard base64; line breaks and missing padding are accepted. Passes without a copy, and natively
+ * where that is possible: the text of an attachment has megabytes.
  */
 export function isBase64(text: string): boolean {
   if (FOREIGN.test(text)) return false

@@ -39,7 +39,7 @@ export const filterIds = onWire(stringList(id, LIMITS.event.filterIds).transform
   anyOf: [idsOnWire.items, idsOnWire],
 })
 
-/** The same in a frame of the live stream, where only a list is a list: the answer repeats it as it was given. */
+/** The same in a frame of the live stream, where a single value is no list: the response repeats it as given. */
 export const frameEventTypes = onWire(
   z.array(z.string()).max(LIMITS.event.filterTypes).transform(knownTypes),
   typesOnWire,

@@ -7,7 +7,7 @@ interface HeaderRules {
   readonly nameLength: number
   readonly min: number
   readonly max: number
-  /** What a value may contain in addition to being one line; undefined: any text, which a mail encodes. */
+  /** Further rule for a value, which is always one line. Undefined: any text, which a mail encodes. */
   readonly value?: RegExp
   /** Names and values together, in bytes. */
   readonly bytes: number

@@ -29,13 +29,13 @@ export const labels = onWire(
   },
 )
 
-/** Labels of a filter: the same folding as on write; system labels may be asked for. */
+/** Labels of a filter: folded as on write; system labels are allowed. */
 export const labelFilter = onWire(
   queryList.transform((given) => [...new Set(given.map(normalizeLabel))]),
   { type: 'array', items: { type: 'string' }, description: 'Only items that carry all of these labels.' },
 )
 
-/** Body of a label change: something to add or to remove; what is in both ends up removed. */
+/** Body of a label change: at least one label to add or remove. A label in both lists is removed. */
 export const labelChange = z
   .object({ add_labels: labels.optional(), remove_labels: labels.optional() })
   .refine((body) => (body.add_labels?.length ?? 0) + (body.remove_labels?.length ?? 0) > 0, {

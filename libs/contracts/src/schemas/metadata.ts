@@ -31,7 +31,10 @@ export const metadata = onWire(
   },
 )
 
-/** Changes to the metadata of an inbox: `null` removes a key; the empty object changes nothing and is refused (identity 8.5). */
+/**
+ * Changes to the metadata of an inbox: `null` removes a key; the empty object changes nothing and is rejected (identity
+ * 8.5).
+ */
 export const metadataChange = onWire(
   jsonMap(CHANGED_KEYS).transform((given, context): Record<string, MetadataValue | null> => {
     const accepted: Record<string, MetadataValue | null> = {}

@@ -3,15 +3,15 @@ import { onWire } from '../validation/wire.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { instantInput } from './text.ts'
 
-/** Query of a request after `decodeQuery`: a list where a name was repeated or written `k[]`. */
+/** Query of a request after `decodeQuery`: a list if a name was repeated or written as `k[]`. */
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 
 /** Names whose empty value is an error; elsewhere `name=` counts as absent (identity 1.3). */
 const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
 
 /**
- * Reads a query string into what the query schemas take: `k[]=` and `k[0]=` are other spellings of `k=`, and empty values
- * vanish where they have no meaning.
+ * Decodes a query string for the query schemas. `k[]=` and `k[0]=` are other spellings of `k=`, and empty values
+ * without a meaning are removed.
  */
 export function decodeQuery(search: string | URLSearchParams): RawQuery {
   if (search === '') return {}
@@ -27,7 +27,7 @@ export function decodeQuery(search: string | URLSearchParams): RawQuery {
   return Object.fromEntries(found)
 }
 
-/** Decoded queries hold nothing else, so that only an absent one is refused. */
+/** Decoded queries contain no other types, so only an absent value is rejected. */
 const raw = z.union([z.string(), z.array(z.string())], { error: 'Required' })
 
 const single = raw.transform((value, context): string => {
@@ -45,7 +45,7 @@ export const queryList = onWire(
     .transform((value) =>
       (typeof value === 'string' ? splitList(value) : value).filter((element) => element.trim() !== ''),
     )
-    // No text in a database has it, and none can be asked for it.
+    // No text in a database contains NUL, and no query may send it.
     .refine((elements) => elements.every((element) => !element.includes('\0')), { error: 'Must not contain NUL' }),
   {
     type: 'array',
@@ -123,10 +123,10 @@ const searchLimit = onWire(
 /** Page members of a search: a `limit` above the cap is refused (identity 1.4). */
 export const searchPageQuery = { limit: searchLimit.optional(), page_token: pageToken.optional() }
 
-/** Items on a page: what the request asked for, or the default. Only an asked-for value is echoed. */
+/** Items on a page: the requested number, or the default. Only a requested number is echoed. */
 export function pageSize(limit: number | undefined): number {
   return limit ?? LIMITS.page.default
 }
 
-/** The answer to a content-filtered list, or a search, that asks for more than the cap (mail 1). */
+/** The error of a content-filtered list, or a search, with a limit above the maximum (mail 1). */
 export const FILTERED_LIMIT_MESSAGE = `limit cannot exceed ${LIMITS.page.max} for filtered queries`

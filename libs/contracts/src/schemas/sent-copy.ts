@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { blobReference, mailScope } from './mail-scope.ts'
 
-/** Wider than any message: the limits of a send apply before a copy is made. */
+/** Larger than any message, because the limits of a send apply before a copy is created. */
 const addresses = z.array(z.string()).max(LIMITS.mime.addresses)
 /** Those of the source of a reply, and its own id. */
 const REFERENCES = LIMITS.mime.headerFields
 
 /**
  * What the mailbox needs to store a message that mail-send accepted. The bodies are in the raw blob. `bcc` is only
- * here, because the raw message never contains it (mail 6.6). The extracted texts are the caller's own words without
+ * here, because the raw message never contains it (mail 6.6). The extracted texts are the caller's text without
  * the quote; they are omitted when they are larger than 64 KB together, and the mailbox then extracts them from the
  * bodies (mail 8.3, 14).
  */

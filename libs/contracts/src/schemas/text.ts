@@ -6,14 +6,14 @@ import { LIMITS } from '../vocabulary/limits.ts'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** Text that a header or a log line may hold: line ends of any kind, NUL and the other controls would inject (mail 2). */
+/** Text for a header or a log line, without line endings of any kind, NUL and other control characters (mail 2). */
 export function isSingleLine(text: string): boolean {
   return !CONTROL.test(text) && text.isWellFormed()
 }
 
 /**
- * One line: trimmed, no control characters, between `min` and `max` characters. A text that is too long is refused by its
- * length alone.
+ * One line: trimmed, no control characters, between `min` and `max` characters. A text that is too long is refused by
+ * its length alone.
  */
 export function line({ min = 0, max }: { readonly min?: number; readonly max: number }) {
   return z
@@ -24,7 +24,9 @@ export function line({ min = 0, max }: { readonly min?: number; readonly max: nu
     .refine(isSingleLine, { error: 'Must not contain line breaks or other control characters' })
 }
 
-/** Text of any length and form; NUL and lone surrogates are refused, for no mail and no database can hold them. */
+/**
+ * Text of any length and form; NUL and lone surrogates are rejected, because no mail and no database can store them.
+ */
 export function prose() {
   return z.string().refine((text) => !text.includes('\u0000') && text.isWellFormed(), {
     error: 'Must not contain NUL or broken characters',
@@ -46,8 +48,8 @@ const RFC_3339 = 'Must be an RFC 3339 date and time with a zone, for example 202
 const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
 /**
- * Instant as it is taken: RFC 3339 with any zone and fraction, in either letter case; a date alone, or no zone, is refused
- * (identity 1.2).
+ * Instant as it is taken: RFC 3339 with any zone and fraction, in either letter case; a date alone, or no zone, is
+ * refused (identity 1.2).
  */
 export const instantInput = onWire(
   z
@@ -75,8 +77,8 @@ export function refused(message: string) {
 }
 
 /**
- * A list of at most `most` strings, which may also be given as its one element (mail 1 rule 8). Every list of strings in
- * a body is one of these.
+ * A list of at most `most` strings, which may also be given as its one element (mail 1 rule 8). Every list of strings
+ * in a body is one of these.
  */
 export function stringList<S extends z.ZodType<string, string>>(element: S, most: number) {
   return onWire(

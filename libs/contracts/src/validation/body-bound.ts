@@ -11,7 +11,7 @@ export interface BodyBound {
 
 /** Unknown members are ignored, so a body may bring some; the same room covers empty objects and lists. */
 const SURPLUS = 5_000
-/** Far deeper than any schema; what is ignored may nest as well. */
+/** Far deeper than any schema, because ignored members may be nested too. */
 const DEPTH = 64
 
 const known = new WeakMap<z.core.$ZodType, BodyBound>()

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The message of an issue that a schema found: what would be right. undefined: the schema has its own. */
+/** The message of an issue, which says what is allowed. Undefined: the schema has a message of its own. */
 export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const maximums = new WeakMap<z.core.$ZodType, number>()
 
 /**
- * A JSON object of at most `most` members of any name, each as it came: `z.record` would drop `__proto__` silently.
+ * A JSON object of at most `most` members of any name, each unchanged: `z.record` would drop `__proto__` silently.
  * `validateBody` refuses one with more members before anything looks at them.
  */
 export function jsonMap(most: number) {
@@ -16,7 +16,7 @@ export function jsonMap(most: number) {
   return schema
 }
 
-/** The maximum of a schema that `jsonMap` made; undefined for any other. */
+/** The maximum of a schema created by `jsonMap`; undefined for any other. */
 export function mostMembersOf(schema: z.core.$ZodType): number | undefined {
   return maximums.get(schema)
 }

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { mostMembersOf } from './json-object.ts'
 import { variantsOf } from './variants.ts'
 
-/** What a JSON document may hold, by its schema: where members, lists and maps are, and how many of each. */
+/**
+ * The structure of a JSON document by its schema: where members, lists and maps are, and how many elements they may
+ * have.
+ */
 export type Structure =
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Member> }
   | { readonly kind: 'list'; readonly most: number; readonly element: Structure }
@@ -71,13 +74,16 @@ function isMaximum(def: z.core.$ZodCheckDef): def is z.core.$ZodCheckMaxLengthDe
   return def.check === 'max_length'
 }
 
-/** The side of a pipe that describes what is sent: a preprocessing stands ahead of it, any other transform after it. */
+/**
+ * The part of a pipe that describes the sent value: the output of a preprocessing step, the input of any other
+ * transform.
+ */
 function sentSideOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (!(schema instanceof z.ZodPipe)) return undefined
   return schema.def.in instanceof z.ZodTransform ? schema.def.out : schema.def.in
 }
 
-/** What an optional or nullable schema is about. */
+/** The inner schema of an optional or nullable one. */
 function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
   return wraps ? schema.def.innerType : undefined

@@ -15,8 +15,8 @@ export type Validated<T> =
   | { readonly ok: false; readonly errors: readonly FieldError[] }
 
 /**
- * Checks what came over the wire against a schema of this package. The errors are ready for the envelope: paths in wire
- * names, relative to the checked value, and a message that says what would be right (identity 1.5).
+ * Validates received input against a schema of this package. The errors are ready for the envelope: paths in wire
+ * names, relative to the checked value, and a message that says what is allowed (identity 1.5).
  */
 export function validate<S extends z.ZodType>(schema: S, input: unknown): Validated<z.output<S>> {
   const result = schema.safeParse(input, { error: issueMessage })
@@ -25,9 +25,9 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Valida
 }
 
 /**
- * Checks a JSON document. Lists and maps with too many parts are refused before a schema looks at them, so that the cost
- * of a check is bounded by the schema and not by what was sent. `null` for an optional member is the same as leaving it
- * out, except where the schema gives it a meaning (identity 1.2).
+ * Checks a JSON document. Lists and maps with too many elements are rejected before a schema reads them, so that the
+ * cost is bounded by the schema and not by the input. `null` for an optional member is the same as omitting it, unless
+ * the schema gives it a meaning (identity 1.2).
  */
 export function validateBody<S extends z.ZodType>(schema: S, input: unknown): Validated<z.output<S>> {
   const { value, tooMany } = readDocument(structureOf(schema), input)

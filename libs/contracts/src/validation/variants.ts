@@ -12,8 +12,8 @@ export interface Variants {
 const registry = new WeakMap<z.core.$ZodType, Variants>()
 
 /**
- * One of two objects, by whether `member` is present, be its value what it may; only the selected schema is applied, so
- * that errors are about the object that was meant. The result has the member exactly where it was sent.
+ * Chooses one of two object schemas by whether `member` is present, whatever its value. Only the chosen schema is
+ * applied, so that errors are about the intended variant. The result has the member only if it was sent.
  */
 export function byPresence<P extends z.ZodObject, A extends z.ZodObject>(member: string, present: P, absent: A) {
   const schema = z.unknown().transform((given, context): z.output<P> | z.output<A> => {
@@ -29,7 +29,7 @@ export function byPresence<P extends z.ZodObject, A extends z.ZodObject>(member:
   return schema
 }
 
-/** The variants of a schema that `byPresence` made. */
+/** The variants of a schema created by `byPresence`. */
 export function variantsOf(schema: z.core.$ZodType): Variants | undefined {
   return registry.get(schema)
 }

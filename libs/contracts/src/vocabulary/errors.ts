@@ -8,7 +8,7 @@ export interface ErrorDefinition {
   /** Value of `x-should-retry`, which stops clients from repeating a permanent failure; undefined: header not sent. */
   readonly retry: boolean | undefined
   readonly message: string
-  /** Next action, where one applies to every occurrence of the code. */
+  /** Next action, if the same one applies to every occurrence of the code. */
   readonly fix?: string
 }
 
@@ -140,7 +140,7 @@ export const AUTHORIZATION_MESSAGES = {
 /** Message of a 404 for a method and path that no operation has. */
 export const ROUTE_NOT_FOUND = 'Route not found'
 
-/** One entry of `errors` on a 400: where, in wire names, and what is wrong there. */
+/** One entry of `errors` on a 400: the path in wire names, and the problem. */
 export const fieldError = z.object({ path: z.array(z.union([z.string(), z.int()])), message: z.string() })
 export type FieldError = z.infer<typeof fieldError>
 
@@ -161,7 +161,10 @@ export const errorEnvelope = z
   .meta({ id: 'Error' })
 export type ErrorEnvelope = z.infer<typeof errorEnvelope>
 
-/** Body of the answers that no operation makes: 413 of a mail request, 414, 426, 431, a refused stream handshake. */
+/**
+ * Body of responses that do not come from an operation: 413 of a mail request, 414, 426, 431, a refused stream
+ * handshake.
+ */
 export const infrastructureError = z.object({ message: z.string() }).meta({ id: 'InfrastructureError' })
 
 /** The `docs` link of a code. */

@@ -4,7 +4,7 @@ declare const kind: unique symbol
 /** A string that was checked to be of one kind; usable wherever a string is. */
 export type Branded<Kind extends string> = string & { readonly [kind]: Kind }
 
-/** Immutable identity of an inbox: what rows, Kafka keys, jobs, tokens and blob names hold. */
+/** Immutable identity of an inbox, used in rows, Kafka keys, jobs, tokens and blob names. */
 export type InboxUid = Branded<'inbox_uid'>
 /** The address of an inbox, lower case: `inbox_id` on the wire, put in at the edge only. */
 export type InboxAddress = Branded<'inbox_address'>
@@ -64,7 +64,7 @@ export const OTP_CODE = /^[0-9]{6}$/
 export const REQUEST_ID = /^[!-~]{1,128}$/
 
 /**
- * Local parts that no inbox gets (identity 8.2). On shared domains: the mailboxes of RFC 2142 and of the installation
+ * Reserved local parts (identity 8.2). On shared domains: the mailboxes of RFC 2142 and of the installation
  * itself, those at which certificate authorities prove control of a domain (CA/B baseline requirements 3.2.2.4.4), and
  * hosts that mail programs look for. Installations may add and free names there.
  */

@@ -25,7 +25,7 @@ export const UNREAD_LABEL = 'unread'
 /** Always on a draft and never on a message: ignored wherever a caller names it. */
 export const DRAFT_LABEL = 'draft'
 
-/** Labels that mean something to the service. Every other one is custom. */
+/** Labels with a meaning for the service. All others are custom. */
 export const SYSTEM_LABELS: readonly string[] = [...PROTECTED_LABELS, ...RESTRICTED_LABELS, UNREAD_LABEL, DRAFT_LABEL]
 
 /** A label as it is stored and compared (mail 4.3). */

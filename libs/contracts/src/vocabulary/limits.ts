@@ -13,7 +13,7 @@ export const LIMITS = {
   /** Lists (identity 1.4, mail 1). */
   page: {
     default: 50,
-    /** Cap of unfiltered lists, which clamp; searches and content-filtered lists answer 400 above it. */
+    /** Maximum of unfiltered lists, which reduce a larger limit; searches and content-filtered lists answer 400. */
     max: 100,
     /** Cap of unfiltered message and thread lists. */
     maxMail: 500,
@@ -76,7 +76,7 @@ export const LIMITS = {
     nonceKept: 11 * MINUTE,
     /** Characters of Signature-Input, and of Signature: several times what a signature needs. */
     header: 2048,
-    /** Signatures beside each other; one is the caller's, others may be those of proxies. */
+    /** Signatures of one request: the caller's, and possibly those of proxies. */
     labels: 4,
     /** Components that one signature covers. */
     components: 16,
@@ -153,7 +153,7 @@ export const LIMITS = {
     organizationMails: 20_000,
     parseMemoryMb: 256,
     parseTime: 5 * SECOND,
-    /** Slow mail holds up its inbox for this long; then it is stored unparsed. */
+    /** Longest time for which slow mail holds up its inbox; then it is stored unparsed. */
     slowLane: 1 * MINUTE,
     attempts: 3,
     /** Ids that mails named and no message carries: those of one thread that are remembered, the newest (mail 13.1). */
@@ -195,7 +195,9 @@ export const LIMITS = {
     payload: 900 * KB,
     /** Bodies above it, together, are left out of a received event. */
     bodies: 64 * KB,
-    /** A thread's attachments, recipients and senders are each cut to the newest of these when the payload is too large. */
+    /**
+     * A thread's attachments, recipients and senders are each cut to the newest of these when the payload is too large.
+     */
     threadList: 100,
     /** Ids in one filter of a webhook or subscription. */
     filterIds: 10,
@@ -245,7 +247,7 @@ export const LIMITS = {
     deadLetter: 14 * DAY,
     consumedMark: 21 * DAY,
     outbox: 1 * HOUR,
-    /** Who a message was delivered to, for reports that come late. */
+    /** Recipients of a message, for late reports. */
     delivery: 90 * DAY,
     /** Ids that mails named and no message carries (mail 13.1). */
     rememberedId: 30 * DAY,

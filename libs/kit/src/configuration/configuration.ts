@@ -94,8 +94,8 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
 export type ConfigOf<C> = C extends { read(source: Source): infer Config } ? Config : never
 
 /**
- * Creates the configuration of a service with the common variables: listener, logging, database, Kafka, and the addresses
- * and keys of the services that it calls.
+ * Creates the configuration of a service with the common variables: listener, logging, database, Kafka, and the
+ * addresses and keys of the services that it calls.
  */
 export function configurationOf<N extends ServiceName, P extends ServiceName>(
   name: N,

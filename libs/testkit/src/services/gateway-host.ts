@@ -1,7 +1,7 @@
 /**
  * Runs gateways for the suites of one jest worker: `gateway-host.ts <folder of the gateway>`. Loading the gateway costs
- * more than starting one, so the suites of a worker share a process in which each has a gateway of its own. Commands and
- * responses are messages; the process exits with the worker.
+ * more than starting one, so the suites of a worker share a process in which each has a gateway of its own. Commands
+ * and responses are messages; the process exits with the worker.
  */
 import path from 'node:path'
 import type { Service } from '@restante/service/process'

@@ -75,7 +75,9 @@ export class GatewayProcess {
     return createOrganization(this.#environment)
   }
 
-  /** Sends a request with a key. @returns the parsed body; `undefined` without one. @throws Error on an error response. */
+  /**
+   * Sends a request with a key. @returns the parsed body; `undefined` without one. @throws Error on an error response.
+   */
   async request(key: string, method: string, target: string, body?: object): Promise<Record<string, unknown>> {
     const response = await fetch(this.url + target, {
       method,

@@ -1,8 +1,8 @@
 const VARIABLE = 'RESTANTE_TEST_LENGTH'
 
 /**
- * One of two sizes of a test: `npm test` uses the short one, `npm run test:long` the long one. Both run every case of the
- * test; the long one runs more repetitions of each.
+ * One of two sizes of a test: `npm test` uses the short one, `npm run test:long` the long one. Both run every case of
+ * the test; the long one runs more repetitions of each.
  */
 export function byLength<T>(lengths: { readonly short: T; readonly long: T }): T {
   const length = process.env[VARIABLE] ?? 'short'

@@ -41,7 +41,7 @@ export const permissionGrant = onWire(
 export const apiKeyName = line({ min: 1, max: LIMITS.name.max })
 const params = z.object({ api_key_id: idParam })
 
-/** `null` would ask for an unrestricted key, which a public key never is (identity 3.2, 3.5). */
+/** `null` would mean an unrestricted key, which a public key never is (identity 3.2, 3.5). */
 const ownPermissions = onWire(
   permissionGrant.nullable().transform((given, context): PermissionGrant => {
     if (given !== null) return given
@@ -58,7 +58,9 @@ const newBearerKey = z.object({
   expires_at: instantInput.refine((at) => at.getTime() > Date.now(), { error: 'Must be in the future' }).optional(),
 })
 
-/** The expiry is looked at when it counts: not where a known client_id is answered with what exists (identity 1.1). */
+/**
+ * The expiry is checked later, because it does not matter if a known client_id returns an existing key (identity 1.1).
+ */
 const newPublicKey = z.object({
   public_key: givenPublicJwk,
   client_id: clientId.optional(),
@@ -91,7 +93,7 @@ export const apiKeyOperations = group({
     permission: 'api_key_create',
     summary: 'Create a bearer key, whose secret is shown only in this answer, or register a public key',
     errors: ['permission_escalation', 'unrestricted_key_required', 'limit_exceeded', 'conflict'],
-    // Presence alone selects the variant (identity 3.3): a bad public_key must never make a bearer key.
+    // Presence alone selects the variant (identity 3.3): a wrong public_key must never create a bearer key.
     body: byPresence('public_key', newPublicKey, newBearerKey),
     response: createdApiKey,
   }),

@@ -17,7 +17,7 @@ export const mailListQuery = {
   include_trash: queryBoolean.optional(),
 }
 
-/** A list with a content filter refuses a `limit` above the cap, where one without clamps it (mail 1). */
+/** A list with a content filter rejects a `limit` above the maximum; a list without one reduces it (mail 1). */
 export function capWhenFiltered<Query extends { limit?: number | undefined }>(
   query: Query,
   filters: readonly (keyof Query)[],
