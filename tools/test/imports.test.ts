@@ -121,6 +121,16 @@ describe('import rules', () => {
       },
     ],
     [
+      'folders of a lib that import each other',
+      'folders-in-order',
+      {
+        'libs/mime/src/parse/header.ts': promise,
+        'libs/mime/src/parse/body.ts': `import { promise } from '../html/text.ts'\nvoid promise\n`,
+        'libs/mime/src/html/text.ts': promise,
+        'libs/mime/src/html/entities.ts': `import { promise } from '../parse/header.ts'\nvoid promise\n`,
+      },
+    ],
+    [
       'a folder that imports a file of the folder it lies in',
       'no-import-upwards-1',
       {
