@@ -173,12 +173,12 @@ export class HourlyCounters implements Component {
   async #ask(counters: readonly Known[], owed: readonly number[], questions: readonly Question[]): Promise<number[]> {
     const redis = this.#redis
     if (!redis?.available) throw new Error('redis unavailable')
-    const places = new Map(counters.map(({ counter }, index) => [idOf(counter), index + 1]))
+    const positions = new Map(counters.map(({ counter }, index) => [idOf(counter), index + 1]))
     const keys = counters.map(({ counter }) => `${this.#prefix}:${idOf(counter)}`)
     const limits = counters.map(({ counter }) => counter.limit)
     const asked = questions.flatMap(({ takes }) => [
       takes.length,
-      ...takes.flatMap(({ counter, amount }) => [places.get(idOf(counter)) ?? 0, amount]),
+      ...takes.flatMap(({ counter, amount }) => [positions.get(idOf(counter)) ?? 0, amount]),
     ])
     const reply = await redis.run((client) => client.countMail(keys.length, ...keys, ...limits, ...owed, ...asked))
     const expected = questions.length + 3 * counters.length

@@ -8,9 +8,9 @@ export const WINDOW_MS = 3_600_000
  * ago. A key holds `<hour> <count> <count of the hour before>` and expires by itself. The clock is Redis' own.
  *
  * KEYS: counters. ARGV: the limit of each, an amount to be added to each in any case (negative: taken back), then for
- * each question how many counters it names, and of each its place and the amount. A question adds all its amounts, or
- * none when one of the counters would exceed its limit. The reply holds for each question 0, or the place of the first
- * counter without room; then for each counter its hour and both counts.
+ * each question how many counters it names, and of each its position and the amount. A question adds all its amounts,
+ * or none when one of the counters would exceed its limit. The reply holds for each question 0, or the position of the
+ * first counter without room; then for each counter its hour and both counts.
  */
 export const COUNT_MAIL = `
 local time = redis.call('TIME')

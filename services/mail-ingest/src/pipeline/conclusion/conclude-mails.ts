@@ -39,9 +39,9 @@ export function concludeMails(
 ): Promise<ReadonlyMap<LeasedMail, ProcessingFacts>> {
   const { db, outbox } = tools
   return db.transaction(async (tx) => {
-    const settled = await withWaiting(tx, examined)
-    const stored = await storeMessages(tx, settled.filter(isStorable), tools)
-    const conclusions = settled.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
+    const decided = await withWaiting(tx, examined)
+    const stored = await storeMessages(tx, decided.filter(isStorable), tools)
+    const conclusions = decided.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
     const finished = examined.map(({ mail }) => mail)
     const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
     const events = conclusions.flatMap((conclusion) => conclusion.events)
