@@ -84,7 +84,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
       dnsServers,
       connectMs: given.DELIVERY_CONNECT_TIMEOUT,
     },
-    retry: { firstMs: given.RETRY_FIRST, mostMs: given.RETRY_MOST, giveUpAfterMs: given.RETRY_FOR },
+    retry: { firstMs: given.RETRY_FIRST, longestMs: given.RETRY_MOST, giveUpAfterMs: given.RETRY_FOR },
   }
 }
 

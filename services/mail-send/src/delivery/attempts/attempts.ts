@@ -1,4 +1,5 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
+import { backoff } from '@restante/service/concurrency'
 import type { DeliveryKind, DeliveryTarget, DeliveryTimers } from '../outbound/timers.ts'
 import type { Route } from '../routes/route.ts'
 import { Attempt, type AttemptOptions, BUSY_RETRY_MS, soon } from './attempt.ts'
@@ -17,8 +18,7 @@ const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
 /** Delay of retries after failures of the own infrastructure. */
-const SOON_MS = 1_000
-const MOST_MS = 10_000
+const RETRY = { firstMs: 1_000, longestMs: 10_000 }
 
 /**
  * Makes the delivery attempts. Each outcome is committed before the next recipient's server is contacted; the timer is
@@ -44,7 +44,7 @@ export class Attempts {
         concurrency: this.#options.concurrency,
         attemptMs: ATTEMPT_MS,
         // Reached only after failures of the own infrastructure, so it is retried without limit.
-        retry: (attempt) => soon(Math.min(SOON_MS * 2 ** (attempt - 1), MOST_MS)),
+        retry: (attempt) => soon(backoff(attempt, RETRY)),
       }
       this.#options.timers.work(kind, work, (context) => this.#make(kind, context))
     }

@@ -1,8 +1,7 @@
-/** When temporary failures are retried (mail 15.1). Milliseconds. */
-export interface RetryPolicy {
-  /** Wait before the first retry; each further wait is twice as long. */
-  readonly firstMs: number
-  readonly mostMs: number
+import { type BackoffPolicy, backoff } from '@restante/service/concurrency'
+
+/** When temporary failures are retried (mail 15.1). */
+export interface RetryPolicy extends BackoffPolicy {
   /** Counted from acceptance; the message bounces when the next attempt would be after it. */
   readonly giveUpAfterMs: number
 }
@@ -21,7 +20,7 @@ export function retryAt(
   now: Date,
   random: number,
 ): Date | undefined {
-  const wait = Math.min(policy.firstMs * 2 ** (attempts - 1), policy.mostMs)
+  const wait = backoff(attempts, policy)
   const at = now.getTime() + Math.round(wait * (1 + JITTER * random))
   return at > acceptedAt.getTime() + policy.giveUpAfterMs ? undefined : new Date(at)
 }

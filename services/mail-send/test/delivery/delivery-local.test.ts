@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import type { InternalResponseOf } from '@restante/contracts/internal'
+import { ReturnPath } from '@restante/mime'
+import { countRows, queryRows, waitFor } from '@restante/testkit'
+import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from '../support/world.ts'
+
+type Recipient = InternalResponseOf<'gateway.resolveRecipients'>['recipients'][number]
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+/** Inboxes hosted here, by local part; every other name of the domain is unknown. */
+function hosts(...names: string[]): Map<string, Recipient> {
+  const known = new Map(
+    names.map((name): [string, Recipient] => {
+      const address = `${name}@${DOMAIN}`
+      const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
+      return [address, { status: name.startsWith('paused') ? 'paused' : 'deliver', given: address, address, ...scope }]
+    }),
+  )
+  world.peers.answers = {
+    'mail-ingest.placeSent': async () => ({}),
+    'mail-ingest.acceptInbound': async () => ({ outcome: 'accepted' }),
+    'gateway.resolveRecipients': async ({ addresses }) => ({
+      recipients: addresses.map((given) => known.get(given) ?? { status: 'unknown', given }),
+    }),
+  }
+  return known
+}
+
+async function send(body: Record<string, unknown>): Promise<string> {
+  const answer = await world.call('messages.send', inboxCaller(), { path: '/messages/send', body })
+  expect(answer.status).toBe(200)
+  return String(answer.body['message_id'])
+}
+
+const name = (kind: string) => `${kind}-${randomUUID().slice(0, 8)}`
+
+describe('delivery to inboxes hosted here', () => {
+  it('hands over the stored bytes, with a return path of its own, and without SMTP', async () => {
+    const local = name('ann')
+    const [inbox] = hosts(local).values()
+    const id = await send({ to: `${local}@${DOMAIN.toUpperCase()}`, text: 'inside' })
+    await factOf(world, id, 'delivery.delivered')
+    expect(factsAbout(world, id).map(({ type }) => type)).toEqual([
+      'message.accepted',
+      'delivery.handed_over',
+      'delivery.delivered',
+    ])
+    const [handedOver] = world.peers
+      .requests('mail-ingest.acceptInbound')
+      .filter(({ recipient }) => recipient.startsWith(local))
+    const accepted = await factOf(world, id, 'message.accepted')
+    const { inbox_uid, pod_id, organization_id } = inbox?.status === 'deliver' ? inbox : {}
+    expect(handedOver).toMatchObject({ inbox_uid, pod_id, organization_id, blob: accepted.payload['blob'] })
+    const paths = new ReturnPath(world.config.returnPath)
+    expect(paths.deliveryOf(handedOver?.mail_from ?? '')).toBe(handedOver?.delivery_id)
+    expect(world.outside.mails).toEqual([])
+  })
+
+  it('bounces for an unknown name, delivers to the others, and does not reveal a paused one', async () => {
+    const [ann, paused, nobody] = [name('ann'), name('paused'), name('nobody')]
+    hosts(ann, paused)
+    const address = (local: string) => `${local}@${DOMAIN}`
+    const id = await send({ to: [ann, paused, nobody].map(address) })
+    const bounced = await factOf(world, id, 'delivery.bounced')
+    expect(bounced.payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [address(nobody)] })
+    const delivered = await factOf(world, id, 'delivery.delivered')
+    expect([...Object(delivered.payload['recipients'])].sort()).toEqual([ann, paused].map(address).sort())
+    const handedOver = world.peers.requests('mail-ingest.acceptInbound').map(({ recipient }) => recipient)
+    expect(handedOver).not.toContain(address(paused))
+  })
+
+  it("accepts the mailbox's answer when the inbox was deleted in the meantime", async () => {
+    const local = name('gone')
+    hosts(local)
+    world.peers.answers = {
+      ...world.peers.answers,
+      'mail-ingest.acceptInbound': async () => ({ outcome: 'unknown' }),
+    }
+    const id = await send({ to: `${local}@${DOMAIN}` })
+    expect((await factOf(world, id, 'delivery.bounced')).payload).toMatchObject({ sub_type: 'NoEmail' })
+  })
+
+  it.each(['gateway.resolveRecipients', 'mail-ingest.acceptInbound'] as const)(
+    'waits for %s without limit, and hands over under the same delivery id',
+    async (operation) => {
+      const local = name('ann')
+      hosts(local)
+      let failures = 2
+      const { [operation]: answer } = world.peers.answers
+      world.peers.answers = {
+        ...world.peers.answers,
+        [operation]: async (request: never) => (failures-- > 0 ? 500 : answer?.(request)),
+      }
+      const id = await send({ to: `${local}@${DOMAIN}` })
+      await factOf(world, id, 'delivery.delivered')
+      expect(failures).toBe(-1)
+      const ids = world.peers
+        .requests('mail-ingest.acceptInbound')
+        .filter(({ recipient }) => recipient.startsWith(local))
+        .map(({ delivery_id }) => delivery_id)
+      expect(new Set(ids).size).toBe(1)
+    },
+  )
+
+  it('rejects a message that an internal failure keeps from being sent, when the retry window is over', async () => {
+    const local = name('ann')
+    hosts(local)
+    // A rejection of the request itself, which no retry fixes.
+    world.peers.answers = { ...world.peers.answers, 'mail-ingest.acceptInbound': async () => 400 }
+    const id = await send({ to: `${local}@${DOMAIN}` })
+    await queryRows(
+      world.db,
+      'update sends set accepted_at = $2 where message_id = $1',
+      id,
+      new Date(Date.now() - world.config.delivery.retry.giveUpAfterMs),
+    )
+    const { payload } = await factOf(world, id, 'delivery.rejected')
+    expect(payload['reason']).toContain('internal failure')
+    expect(factsAbout(world, id).map(({ type }) => type)).toEqual(['message.accepted', 'delivery.rejected'])
+    expect(await countRows(world.db, 'suppressions where address = $1', `${local}@${DOMAIN}`)).toBe(0)
+  })
+
+  it('delays no other recipient for one whose mailbox does not answer', async () => {
+    const [ann, bo] = [name('ann'), name('bo')]
+    hosts(ann, bo)
+    let out = true
+    world.peers.answers = {
+      ...world.peers.answers,
+      'mail-ingest.acceptInbound': async ({ recipient }) =>
+        out && recipient.startsWith(bo) ? 400 : { outcome: 'accepted' },
+    }
+    const id = await send({ to: [ann, bo].map((local) => `${local}@${DOMAIN}`) })
+    expect((await factOf(world, id, 'delivery.delivered')).payload['recipients']).toEqual([`${ann}@${DOMAIN}`])
+    out = false
+    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+      what: 'the other delivery',
+    })
+  })
+
+  it('retries a delivery that an attempt without its lease had taken', async () => {
+    const local = name('ann')
+    hosts(local)
+    const { 'gateway.resolveRecipients': resolve } = world.peers.answers
+    let ahead = true
+    world.peers.answers = {
+      ...world.peers.answers,
+      'gateway.resolveRecipients': async (request) => {
+        const overtake = `update deliveries set state = 'deferred', attempts = 1 where starts_with(recipient, $1)`
+        if (ahead) await queryRows(world.db, overtake, local)
+        ahead = false
+        return resolve?.(request) ?? 503
+      },
+    }
+    const id = await send({ to: `${local}@${DOMAIN}` })
+    await factOf(world, id, 'delivery.delivered')
+  }, 20_000)
+
+  it('delivers one message to local and external recipients', async () => {
+    const local = name('ann')
+    hosts(local)
+    const outside = `bo-${randomUUID().slice(0, 6)}@outside.example`
+    const id = await send({ to: [`${local}@${DOMAIN}`, outside] })
+    await world.outside.next(outside)
+    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+      what: 'both deliveries',
+    })
+    expect(factsAbout(world, id).filter(({ type }) => type === 'delivery.handed_over')).toHaveLength(1)
+  })
+})
