@@ -16,13 +16,19 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
   ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/slow-peers.e2e.test.ts', 'waits for the timeouts that end slow connections'],
-  ['services/mail-ingest/test/slow-mail.test.ts', 'reads mails that use up the whole time of each attempt'],
+  ['services/mail-ingest/test/faults/slow-mail.test.ts', 'reads mails that use up the whole time of each attempt'],
   ['services/mail-ingest/test/hostile/process.test.ts', 'sends floods and the largest mails to a process of its own'],
   ['services/mail-ingest/test/hostile/slow-peers.test.ts', 'waits for the timeouts that end slow SMTP sessions'],
-  ['services/mail-ingest/test/waiting-mail.test.ts', 'lets DNS time out, and has 10,000 mails wait'],
-  ['services/mail-ingest/test/parser-killers.test.ts', 'kills parser threads and processes, three times for each mail'],
+  ['services/mail-ingest/test/pipeline/waiting-mail.test.ts', 'lets DNS time out, and has 10,000 mails wait'],
+  [
+    'services/mail-ingest/test/faults/parser-killers.test.ts',
+    'kills parser threads and processes, three times for each mail',
+  ],
   ['services/mail-ingest/test/purge.test.ts', 'fills inboxes and deletes them while parts of the deletion fail'],
-  ['services/mail-ingest/test/sender-judge.test.ts', 'judges 1,500 generated mails, with the processor time of each'],
+  [
+    'services/mail-ingest/test/sender/sender-judge.test.ts',
+    'judges 1,500 generated mails, with the processor time of each',
+  ],
   ['services/mail-send/test/crashes.test.ts', 'kills processes while they send, and waits until their leases end'],
   [
     'services/gateway/test/organizations/organizations-delete.test.ts',

@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
-import { type Edge, openEdge } from './edge.ts'
-import { Peer } from './peer.ts'
+import { type Edge, openEdge } from './support/edge.ts'
+import { Peer } from './support/peer.ts'
 
 const MAX_RECIPIENTS = 3
 /** Commands of one connection without a mail: those that no transaction needs, and its recipients. */

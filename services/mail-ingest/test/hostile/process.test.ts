@@ -4,9 +4,9 @@ import { sql } from '@restante/service/database'
 import { byLength, DnsZone, underLoad, waitFor } from '@restante/testkit'
 import { pathOf } from '../mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from '../stage.ts'
-import { HOSTILE_MAILS } from './mails.ts'
-import { Peer } from './peer.ts'
-import { IngestProcess } from './process.ts'
+import { HOSTILE_MAILS } from './support/mails.ts'
+import { Peer } from './support/peer.ts'
+import { IngestProcess } from './support/process.ts'
 
 const LONGEST_ANSWER_MS = 1_000
 const MOST_MEMORY_MB = 512

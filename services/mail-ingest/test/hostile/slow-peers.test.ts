@@ -1,7 +1,7 @@
 import { connect as connectTls } from 'node:tls'
 import { waitFor } from '@restante/testkit'
-import { type Edge, openEdge } from './edge.ts'
-import { Peer } from './peer.ts'
+import { type Edge, openEdge } from './support/edge.ts'
+import { Peer } from './support/peer.ts'
 
 const TOO_SLOW = /421 4\.4\.2 Too slow, try again later\r\n$/
 const MAX_CONNECTIONS = 20

@@ -1,5 +1,5 @@
-import { type Edge, openEdge } from './edge.ts'
-import { Peer } from './peer.ts'
+import { type Edge, openEdge } from './support/edge.ts'
+import { Peer } from './support/peer.ts'
 
 let edge: Edge
 

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { openBlobStore } from '@restante/blobs'
+import { Outbox } from '@restante/messaging'
+import { createLogger, sql } from '@restante/service'
+import { callerOf, countRows, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { markInboxDeleted } from '../../src/mailbox/lock.ts'
+import { queue } from '../../src/pipeline/queue/queue.ts'
+import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
+import { rawMails } from '../../src/raw/store.ts'
+import { InboxPurge } from '../../src/tenancy/purge.ts'
+import { InboxReconciliation } from '../../src/tenancy/reconciliation.ts'
+import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from '../stage.ts'
+
+const log = createLogger({ service: 'test', level: 'silent' })
+
+let stage: Stage
+let inbox: TestInbox
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+const BLOCKED = sql<{ count: number }>(`
+select count(*)::int as count from pg_stat_activity
+ where datname = current_database() and wait_event_type = 'Lock'`)
+const blocked = async () => (await stage.db.query(BLOCKED))[0]?.count ?? 0
+
+describe('the queue', () => {
+  const ADD = sql<never>(`
+insert into inbound (id, lane, kind, recipient, blob, size, envelope, received_at, due_at)
+select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"internal","mail_from":""}', now(), now()
+  from generate_series(1, 5)`)
+  const CLEAR = sql<never>('delete from inbound')
+
+  it('leases each mail to one worker, however many poll concurrently', async () => {
+    // The pipeline of the stage is one of those that ask.
+    for (let round = 0; round < 40; round++) {
+      await stage.db.query(ADD)
+      const asks = Array.from({ length: 6 }, () => queue.take(stage.db, randomUUID(), 2))
+      const taken = (await Promise.all(asks)).flat(2)
+      expect(taken.map(({ attempts }) => attempts)).toEqual(taken.map(() => 1))
+      expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length)
+      await stage.db.query(CLEAR)
+    }
+  })
+})
+
+describe('the bytes of a mail', () => {
+  it('have no name before a row records it, so that a crash leaves no orphaned bytes', async () => {
+    const { db } = stage
+    const named = async () => {
+      const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+      const blobs = files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming')
+      return blobs.map(({ name }) => `inbound/${name}`)
+    }
+    const before = await named()
+    const fresh = async () => (await named()).filter((name) => !before.includes(name))
+    const smtp = await SmtpSession.open(stage.smtpPort)
+    await smtp.envelope('ada@customer.test', inbox.address)
+    const accepted = await db.transaction(async (tx) => {
+      await tx.query(sql('lock table inbound in exclusive mode'))
+      const answer = smtp.data('From: ada@x.test\r\nSubject: early\r\n\r\nbody\r\n')
+      // Not for a query that is blocked: whoever looks for work is, too.
+      await waitFor(async () => (await fresh()).length > 0, { what: 'the bytes to have a name' })
+      const blob = await fresh()
+      expect(blob).toHaveLength(1)
+      expect(await queryRows(db, 'select refs from raw_mails where blob = any($1)', blob)).toEqual([{ refs: 0 }])
+      return { answer }
+    })
+    expect((await accepted.answer).code).toBe(250)
+    await smtp.quit()
+  })
+
+  it('get no name before its reservation is committed, and unused names are given back', async () => {
+    const { db } = stage
+    const reservations = () => countRows(db, 'raw_mails where refs = 0 and size = 0')
+    const before = await reservations()
+    const names = new ReservedNames(db)
+    const taken = await db.transaction(async (tx) => {
+      await tx.query(sql('lock table raw_mails in exclusive mode'))
+      const asked = names.take()
+      await waitFor(async () => (await blocked()) > 0, { what: 'the reservation to wait' })
+      expect(await Promise.race([asked, 'nothing yet'])).toBe('nothing yet')
+      return { asked }
+    })
+    const others = await Promise.all(Array.from({ length: 120 }, () => names.take()))
+    const all = [await taken.asked, ...others].map(({ id }) => id)
+    expect(new Set(all).size).toBe(121)
+    expect(await countRows(db, 'raw_mails where blob = any($1)', all.map(blobOf))).toBe(121)
+    await names.stop()
+    expect((await reservations()) - before).toBe(121)
+    await rawMails.forgetReserved(db, all.map(blobOf))
+  })
+
+  it('stay for another inbox that needs them when two deletions run concurrently', async () => {
+    const { db } = stage
+    const other = await stage.inbox()
+    const subject = `shared ${randomUUID()}`
+    await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: [inbox.address, other.address], subject })
+    const messages = await waitFor(
+      async () => {
+        const text = 'select blob, message_id from messages where subject = $1'
+        const rows = await queryRows<{ blob: string; message_id: string }>(db, text, subject)
+        return rows.length === 2 && rows
+      },
+      { what: 'both copies' },
+    )
+    const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
+    const outbox = new Outbox({ db, service: 'mail-ingest' })
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    const purge = new InboxPurge({ db, blobs, outbox, log })
+    const { address: inbox_address, caller: _, ...scope } = inbox
+    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    const work = await db.transaction(async (tx) => {
+      await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
+      const purged = purge.purge()
+      await waitFor(async () => (await blocked()) === 1, { what: 'the purge to wait' })
+      const deleted = stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
+      await waitFor(async () => (await blocked()) === 2, { what: 'the deletion to wait' })
+      return { purged, deleted }
+    })
+    await work.purged
+    expect((await work.deleted).status).toBe(404)
+    expect(await queryRows(db, 'select refs from raw_mails where blob = $1', blob)).toEqual([{ refs: 1 }])
+  })
+})
+
+describe('a deleted inbox that is still being purged', () => {
+  it('is invisible to every key', async () => {
+    const { db } = stage
+    const id = await receiveMail(stage, inbox)
+    const { address: inbox_address, caller: _, ...scope } = inbox
+    const { organization_id } = inbox
+    const wide = callerOf({ organization_id })
+    const threads = () => stage.call(wide, 'threads.list', 'GET', '/threads')
+    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
+    expect(mine).toHaveLength(1)
+    const thread_id = mine[0]?.thread_id
+    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await db.transaction(async (tx) => {
+      // The purge passes over rows that are locked.
+      await tx.query(
+        sql<never, [string]>('select from deleted_inboxes where inbox_uid = $1 for update'),
+        scope.inbox_uid,
+      )
+      expect((await threads()).body.threads).not.toContainEqual(expect.objectContaining({ thread_id }))
+      expect((await stage.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
+      expect((await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))).status).toBe(404)
+    })
+  })
+})
+
+describe('a deletion whose event was lost', () => {
+  it('is repaired by reconciliation with the owner; live inboxes keep their mail', async () => {
+    const { db, gateway } = stage
+    const lost = { ...inbox, inbox_uid: randomUUID() }
+    await receiveMail(stage, inbox)
+    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, lost, { from: 'gone@mail.test' }))
+    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, { ...lost, inbox_uid: randomUUID() }))
+    const announced: string[] = []
+    const reconciliation = new InboxReconciliation({ db, gateway, log, notify: () => announced.push('purge') })
+    expect(await reconciliation.reconcile()).toBe(2)
+    expect(announced).toEqual(['purge'])
+    const buried = async (inboxUid: string) =>
+      (await countRows(db, 'deleted_inboxes where inbox_uid = $1', inboxUid)) > 0
+    expect(await buried(lost.inbox_uid)).toBe(true)
+    expect(await buried(inbox.inbox_uid)).toBe(false)
+    expect(await reconciliation.reconcile()).toBe(0)
+  })
+})

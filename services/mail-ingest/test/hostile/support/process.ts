@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { serviceCommand } from '@restante/service/process'
+import { freePort, waitFor } from '@restante/testkit'
+import { environmentOf, type Stage } from '../../stage.ts'
+import type { ProbeResult } from './probe.ts'
+
+/** mail-ingest as a process of its own, so that its memory and its answers are its own. */
+export class IngestProcess {
+  readonly url: string
+  readonly smtpPort: number
+  readonly #child: ChildProcess
+  readonly #output: string[]
+
+  private constructor(url: string, smtpPort: number, child: ChildProcess, output: string[]) {
+    this.url = url
+    this.smtpPort = smtpPort
+    this.#child = child
+    this.#output = output
+  }
+
+  /** Starts it on the engines of a stage, with all roles, and resolves when it is ready. */
+  static async start(stage: Stage, variables: Record<string, string>): Promise<IngestProcess> {
+    const [port, smtpPort] = await Promise.all([freePort(), freePort()])
+    const env = environmentOf({
+      PATH: process.env['PATH'] ?? '',
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'error',
+      PORT: String(port),
+      SMTP_PORT: String(smtpPort),
+      DATABASE_URL: stage.databaseUrl,
+      TOPIC_PREFIX: stage.topics.prefix,
+      BLOB_STORE: `directory:${stage.blobs}`,
+      GATEWAY_URL: stage.gatewayUrl,
+      ...variables,
+    })
+    const main = path.resolve(import.meta.dirname, '../../../src/main.ts')
+    const [program, ...words] = serviceCommand(main)
+    const child = spawn(program, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const output: string[] = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(String(chunk)))
+    const service = new IngestProcess(`http://127.0.0.1:${port}`, smtpPort, child, output)
+    await waitFor(async () => service.#isReady(), { what: 'mail-ingest to be ready', timeout: 30_000 })
+    return service
+  }
+
+  /** Asks it things all the time; call what it resolves to, to learn how long the worst answer took. */
+  async probe(): Promise<() => Promise<ProbeResult>> {
+    const worker = new Worker(new URL('./probe.ts', import.meta.url), {
+      workerData: { smtpPort: this.smtpPort, url: this.url },
+      execArgv: [],
+    })
+    await once(worker, 'message')
+    return async () => {
+      worker.postMessage('over')
+      const [result]: ProbeResult[] = await once(worker, 'message')
+      if (result === undefined) throw new Error('the probe had nothing to say')
+      return result
+    }
+  }
+
+  /** The most memory that it ever had, in MB. */
+  async peakMemory(): Promise<number> {
+    const status = await readFile(`/proc/${this.#child.pid}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isRunning) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGINT')
+    await ended
+  }
+
+  async #isReady(): Promise<boolean> {
+    if (!this.isRunning) throw new Error(`mail-ingest ended:\n${this.#output.join('')}`)
+    return (await fetch(`${this.url}/readyz`)).ok
+  }
+}

@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto'
+import { openBlobStore } from '@restante/blobs'
+import { type EventOf, topics } from '@restante/contracts/events'
+import { Outbox } from '@restante/messaging'
+import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
+import { createParserPool, type ParserPool } from '@restante/mime'
+import { sql } from '@restante/service/database'
+import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
+import { RecipientLookup } from '../../src/inbound/recipients.ts'
+import { deliveriesConsumer } from '../../src/sent/consumers.ts'
+import type { DeliveryEvent } from '../../src/sent/delivery-events.ts'
+import { SentPlacement } from '../../src/sent/placement.ts'
+import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from '../stage.ts'
+
+type MailSendEvent = EventOf<(typeof topics)['mail.deliveries']>
+
+let stage: Stage
+let inbox: TestInbox
+let events: TopicCollection
+let parser: ParserPool
+let consumer: ReturnType<typeof deliveriesConsumer>
+
+beforeAll(async () => {
+  stage = await openStage()
+  events = await stage.collect('mail.messages')
+  parser = createParserPool({ threads: 1 })
+  const { db } = stage
+  const outbox = new Outbox({ db, service: 'mail-ingest' })
+  const blobs = await openBlobStore(`directory:${stage.blobs}`)
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients: new RecipientLookup(stage) })
+  consumer = deliveriesConsumer({ kafka: stage.topics.kafka, db, outbox, placement })
+}, 60_000)
+afterAll(async () => {
+  await parser.close()
+  await stage.stop()
+}, 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+/** Hands events to the consumer as their topic would. */
+async function deliver(...delivered: MailSendEvent[]): Promise<void> {
+  for (const event of delivered) await deliverOnce(consumer, event)
+}
+
+const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
+const RECIPIENTS = ['bo@customer.test']
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
+type Story = Awaited<ReturnType<typeof story>>
+
+async function story(minutes: { delayed?: number; delivered?: number } = {}) {
+  const copy = await sentCopy(stage, inbox)
+  const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
+  const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
+  const envelope = (type: string) => ({
+    id: randomUUID(),
+    subject: message_id,
+    key: inbox_uid,
+    time: new Date(),
+    routing: { organizationId: organization_id },
+    type,
+  })
+  const fact = (type: DeliveryEvent['type'], minute: number, more: object = {}): MailSendEvent => {
+    const payload = { ...scope, timestamp: T(minute), recipients: RECIPIENTS, ...more }
+    const schema = topics['mail.deliveries'].events[type].schema
+    return { ...envelope(type), payload: schema.parse(payload) } as MailSendEvent
+  }
+  return {
+    copy,
+    accepted: { ...envelope('message.accepted'), payload: copy } as MailSendEvent,
+    handedOver: fact('delivery.handed_over', 1),
+    delayed: fact('delivery.delayed', minutes.delayed ?? 2),
+    delivered: fact('delivery.delivered', minutes.delivered ?? 3),
+    delayedAgain: fact('delivery.delayed', 4),
+    bounced: fact('delivery.bounced', 4, { type: 'Permanent', sub_type: 'NoEmail' }),
+    complained: fact('delivery.complained', 5, { type: 'abuse', sub_type: 'spam' }),
+    rejected: fact('delivery.rejected', 1, { reason: 'Bad content' }),
+  }
+}
+
+/** A message to three: one delayed and then delivered, one delayed after that, one who complains. */
+function eventsOf({ accepted, handedOver, delayed, delivered, delayedAgain, complained }: Story): MailSendEvent[] {
+  return [accepted, handedOver, delayed, delivered, delayedAgain, complained]
+}
+
+const PUBLISHED = sql<{ type: string }, [messageId: string]>(
+  `select type from outbox where subject = $1 and type like 'message.%' order by type`,
+)
+
+interface StoredCopy {
+  readonly labels: readonly string[]
+  readonly handed_over_at: Date | null
+  readonly settled_at: Date | null
+  readonly delayed_at: Date | null
+}
+
+/** All that the facts of a message leave behind. */
+async function stateOf(messageId: string) {
+  const { db } = stage
+  const rows = await queryRows<StoredCopy>(db, 'select * from messages where message_id = $1', messageId)
+  return {
+    messages: rows.length,
+    labels: rows.flatMap((row) => row.labels).toSorted(),
+    times: rows.map((row) => [row.handed_over_at, row.settled_at, row.delayed_at]),
+    threads: await countRows(db, 'threads where last_message_id = $1', messageId),
+    pending: await countRows(db, 'pending_delivery_events where message_id = $1', messageId),
+    published: (await db.query(PUBLISHED, messageId)).map(({ type }) => type),
+  }
+}
+
+const get = (id: string) => stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+const labels = async (id: string): Promise<string[]> => (await get(id)).body.labels
+
+/** Public events about a message. They are complete once `marker`, an event that was raised afterwards, is there. */
+async function fired(messageId: string): Promise<CollectedRecord[]> {
+  const marker = await receiveMail(stage, inbox)
+  await events.next(({ headers }) => headers['ce_subject'] === marker, { what: 'the marker' })
+  const isOurs = ({ headers, type }: CollectedRecord) =>
+    headers['ce_subject'] === messageId && type.startsWith('message.')
+  return events.records.filter(isOurs)
+}
+const firedTypes = async (id: string) => (await fired(id)).map(({ type }) => type)
+
+describe('a sent copy', () => {
+  it('is placed by the call and by the event, once', async () => {
+    const { copy, accepted } = await story()
+    await stage.peer('mail-ingest.placeSent', copy)
+    await stage.peer('mail-ingest.placeSent', copy)
+    await deliver(accepted, accepted)
+    const { body } = await get(copy.message_id)
+    expect(body).toMatchObject({
+      thread_id: copy.thread_id,
+      labels: ['sent', 'campaign'],
+      timestamp: copy.timestamp,
+      from: copy.from,
+      to: copy.to,
+      subject: 'Offer',
+      text: 'Our offer.\n\n> your question\n',
+      extracted_text: 'Our offer.',
+      size: copy.blob.size,
+    })
+    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+    expect(list.body.count).toBe(1)
+    const thread = await stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${copy.thread_id}`)
+    expect(thread.body).toMatchObject({ message_count: 1, sent_timestamp: copy.timestamp })
+    expect(thread.body).not.toHaveProperty('received_timestamp')
+  })
+
+  it('keeps its bytes when mail-send drops its own', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    await blobs.delete(copy.blob.name)
+    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    expect(await file.text()).toContain('Our offer.')
+  })
+
+  it('does not come back once it was deleted', async () => {
+    const { copy, accepted, handedOver } = await story()
+    await stage.peer('mail-ingest.placeSent', copy)
+    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
+    await deliver(accepted, handedOver)
+    expect((await get(copy.message_id)).status).toBe(404)
+    expect(await firedTypes(copy.message_id)).toEqual(['message.deleted'])
+  })
+
+  it('has answers join its thread', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    const answer = await receiveMail(stage, inbox, { inReplyTo: copy.message_id })
+    expect((await get(answer)).body.thread_id).toBe(copy.thread_id)
+  })
+
+  it('makes mail to oneself a duplicate', async () => {
+    const { copy, accepted } = await story()
+    await deliver(accepted)
+    const facts = await stage.collect('mail.inbound')
+    const outcome = await stage.peer('mail-ingest.acceptInbound', {
+      delivery_id: randomUUID(),
+      organization_id: inbox.organization_id,
+      pod_id: inbox.pod_id,
+      inbox_uid: inbox.inbox_uid,
+      recipient: inbox.address,
+      mail_from: inbox.address,
+      blob: copy.blob,
+    })
+    expect(outcome).toEqual({ outcome: 'accepted' })
+    const isOurs = ({ key, type }: CollectedRecord) => key === inbox.inbox_uid && type === 'mail.discarded'
+    const fact = await facts.next(isOurs, { what: 'the discard' })
+    expect(JSON.parse(fact.value).reason).toBe('duplicate')
+  })
+})
+
+describe('delivery events', () => {
+  it('become labels and events, each once, however often they arrive', async () => {
+    const { copy, accepted, handedOver, delayed, delivered, complained } = await story()
+    await deliver(accepted, handedOver, handedOver, delayed, delayed)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delayed'])
+    await deliver(delivered, delivered, complained, complained)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered', 'complained'])
+    const documents = (await fired(copy.message_id)).map(({ value }) => JSON.parse(value))
+    const about = { inbox_id: inbox.address, thread_id: copy.thread_id, message_id: copy.message_id }
+    expect(documents).toEqual([
+      {
+        type: 'event',
+        event_type: 'message.sent',
+        event_id: handedOver.id,
+        send: { ...about, timestamp: T(1), recipients: RECIPIENTS },
+      },
+      {
+        type: 'event',
+        event_type: 'message.delivered',
+        event_id: delivered.id,
+        delivery: { ...about, timestamp: T(3), recipients: RECIPIENTS },
+      },
+      {
+        type: 'event',
+        event_type: 'message.complained',
+        event_id: complained.id,
+        complaint: { ...about, timestamp: T(5), type: 'abuse', sub_type: 'spam', recipients: RECIPIENTS },
+      },
+    ])
+  })
+
+  it.each(SEEDS)('have the same effect in any order and however often (seed %i)', async (seed) => {
+    const inOrder = await story()
+    await deliver(...eventsOf(inOrder))
+    const expected = await stateOf(inOrder.copy.message_id)
+    expect(expected).toMatchObject({ labels: ['campaign', 'complained', 'delayed', 'delivered', 'sent'], pending: 0 })
+    const shuffled = await story()
+    await deliverShuffled(consumer, seed, ...eventsOf(shuffled))
+    expect(await stateOf(shuffled.copy.message_id)).toEqual(expected)
+  })
+
+  it('have the same effect twice and in swapped order', async () => {
+    const { copy, accepted, handedOver, delayed, delivered } = await story()
+    await deliverTwiceAndSwapped(consumer, accepted, handedOver, delayed, delivered)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages?labels=sent')
+    expect(list.body.count).toBe(1)
+  })
+
+  it('publish message.sent before message.delivered, in any order of arrival', async () => {
+    const { copy, accepted, handedOver, delivered } = await story()
+    await deliver(accepted, delivered, handedOver)
+    expect(await firedTypes(copy.message_id)).toEqual(['message.sent', 'message.delivered'])
+  })
+
+  it('wait for a copy that is not stored yet', async () => {
+    const { copy, accepted, handedOver, delivered, delayed } = await story()
+    await deliver(delivered, handedOver, delayed, delivered)
+    expect((await get(copy.message_id)).status).toBe(404)
+    await deliver(accepted)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+  })
+
+  it('publish bounces and rejections', async () => {
+    const { copy, accepted, bounced, delayed } = await story()
+    await deliver(accepted, delayed, bounced)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'bounced'])
+    const [bounce] = await fired(copy.message_id)
+    expect(JSON.parse(bounce?.value ?? '').bounce).toMatchObject({
+      type: 'Permanent',
+      sub_type: 'NoEmail',
+      recipients: [{ address: 'bo@customer.test', status: 'bounced' }],
+    })
+    const other = await story()
+    await deliver(other.accepted, other.rejected)
+    expect(await labels(other.copy.message_id)).toEqual(['sent', 'campaign', 'rejected'])
+    const [reject] = await fired(other.copy.message_id)
+    expect(JSON.parse(reject?.value ?? '').reject).toMatchObject({ reason: 'Bad content' })
+  })
+
+  it('are still published to pod and organization when the whole inbox was deleted', async () => {
+    const { copy, accepted, delivered } = await story()
+    const early = await story()
+    await deliver(accepted, early.delivered)
+    await stage.deleteInbox(inbox)
+    await waitFor(async () => (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {
+      what: 'the purge',
+      timeout: 20_000,
+    })
+    await deliver(delivered)
+    const event = await events.next(
+      ({ type, headers }) => type === 'message.delivered' && headers['ce_subject'] === copy.message_id,
+      { what: 'the event' },
+    )
+    expect(event.headers).toMatchObject({ ce_organizationid: inbox.organization_id, ce_podid: inbox.pod_id })
+    expect(event.headers).not.toHaveProperty('ce_inboxuid')
+    expect(JSON.parse(event.value).delivery.inbox_id).toBe(inbox.address)
+    // A fact that waited for its copy, which is not placed any more.
+    await deliver(early.accepted)
+    const late = await events.next(
+      ({ type, headers }) => type === 'message.delivered' && headers['ce_subject'] === early.copy.message_id,
+      { what: 'the event of a fact that was ahead of its copy' },
+    )
+    expect(late.headers).not.toHaveProperty('ce_inboxuid')
+  })
+})

@@ -1,0 +1,82 @@
+import { sql } from '@restante/service/database'
+import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
+import { openStage, type Stage } from '../stage.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+
+const SESSIONS = 12
+/** PostgreSQL refuses rows for this recipient only. */
+const REFUSE = (address: string) => `
+create function refuse() returns trigger language plpgsql as $$
+begin
+  if new.recipient = '${address}' then raise exception 'refused by the test'; end if;
+  return new;
+end $$;
+create trigger refuse before insert on inbound for each row execute function refuse()`
+
+describe('mails that arrive in many sessions at the same time', () => {
+  it('are answered separately: one whose row cannot be written fails alone', async () => {
+    const inboxes = await Promise.all(Array.from({ length: SESSIONS }, () => stage.inbox()))
+    const [refused, ...taken] = inboxes.map(({ address }) => address)
+    for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await queryRows(stage.db, text)
+    const codes = await Promise.all(
+      inboxes.map(async ({ address }) => {
+        const smtp = await SmtpSession.open(stage.smtpPort)
+        const answers: number[] = []
+        for (let mail = 0; mail < 3; mail++) {
+          await smtp.envelope('ada@customer.test', address)
+          answers.push((await smtp.data(`From: ada@x.test\r\nSubject: ${mail}\r\n\r\nfor ${address}\r\n`)).code)
+        }
+        await smtp.quit()
+        return answers
+      }),
+    )
+    expect(codes).toEqual(inboxes.map(({ address }) => (address === refused ? [451, 451, 451] : [250, 250, 250])))
+    const stored = () => queryRows<{ address: string }>(stage.db, 'select inbox_address as address from messages')
+    await waitFor(async () => (await stored()).length === taken.length * 3, { what: 'every accepted mail' })
+    const holders = (await stored()).map(({ address }) => address).sort()
+    expect(holders).toEqual(taken.flatMap((address) => [address, address, address]).sort())
+  })
+})
+
+describe('mails that are refused or break off during DATA', () => {
+  const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
+  const reserved = async () => (await stage.db.query(RESERVED))[0]?.count ?? 0
+  const brokenOff = async () => {
+    const metrics = await (await fetch(stage.metricsUrl)).text()
+    return Number(/^restante_smtp_mails_total\{outcome="broken_off"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+  }
+
+  it('do not use up reserved names, however many there are', async () => {
+    const { address } = await stage.inbox()
+    const begin = async () => {
+      const smtp = await SmtpSession.open(stage.smtpPort)
+      await smtp.envelope('ada@customer.test', address)
+      await smtp.command('DATA')
+      return smtp
+    }
+    const refuse = async () => {
+      const [broken, sessions] = [await brokenOff(), await Promise.all(Array.from({ length: 20 }, begin))]
+      for (const smtp of sessions.splice(0, 10)) smtp.drop()
+      await waitFor(async () => (await brokenOff()) === broken + 10, { what: 'the end of broken mails' })
+      for (const smtp of sessions) smtp.write('bare\nline feed\r\n.\r\n')
+      const answers = await Promise.all(sessions.map((smtp) => smtp.reply()))
+      expect(answers.map(({ code }) => code)).toEqual(Array(10).fill(554))
+    }
+    // As many names as so many sessions need at once.
+    await refuse()
+    const before = await reserved()
+    for (let round = 0; round < 3; round++) await refuse()
+    expect(await reserved()).toBe(before)
+    const smtp = await begin()
+    smtp.write('From: ada@x.test\r\nSubject: good\r\n\r\nbody\r\n.\r\n')
+    expect((await smtp.reply()).code).toBe(250)
+    expect(await reserved()).toBe(before - 1)
+    await smtp.quit()
+  })
+})

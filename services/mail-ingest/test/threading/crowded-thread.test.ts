@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { queryRows } from '@restante/testkit'
+import type { ThreadTotals } from '../../src/mailbox/rows.ts'
+import { store } from '../../src/mailbox/store.ts'
+import { extendTotals } from '../../src/mailbox/thread-totals.ts'
+import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { openStage, type Stage, type TestInbox } from '../stage.ts'
+
+let stage: Stage
+let inbox: TestInbox
+
+beforeAll(async () => {
+  stage = await openStage()
+}, 60_000)
+afterAll(() => stage.stop(), 30_000)
+beforeEach(async () => {
+  inbox = await stage.inbox()
+})
+
+describe('a thread with many concurrent changes', () => {
+  it('ends with totals that match its messages, and each received event counted one more', async () => {
+    const { db } = stage
+    const date = (day: number) => new Date(Date.UTC(2026, 0, day))
+    const root = await receiveMail(stage, inbox, { subject: 'root', date: date(10) })
+    const threads = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const [{ thread_id }] = threads.body.threads
+    const events = await stage.collect('mail.messages')
+    const answers = Array.from({ length: 8 }, (_, index) =>
+      receiveMail(stage, inbox, {
+        from: `Writer ${index % 3} <w${index % 3}@x.test>`,
+        cc: `c${index}@y.test`,
+        subject: `answer ${randomUUID()}`,
+        inReplyTo: root,
+        // Some are older than the root.
+        date: date(index % 2 === 0 ? 5 + index : 11 + index),
+      }),
+    )
+    const copies = [12, 3].map(async (day) => {
+      const copy = await sentCopy(stage, inbox, { thread_id, timestamp: date(day).toISOString() })
+      await stage.peer('mail-ingest.placeSent', copy)
+    })
+    const label = stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(root), { add_labels: ['busy'] })
+    const [ids] = await Promise.all([Promise.all(answers), Promise.all(copies), label])
+    const deletions = ids.slice(0, 3).map((id) => stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id)))
+    expect((await Promise.all(deletions)).map(({ status }) => status)).toEqual([204, 204, 204])
+
+    const thread = await store.thread(db, thread_id)
+    let totals: ThreadTotals | undefined
+    for (const member of await store.newestMembers(db, thread_id)) totals = extendTotals(totals, member)
+    expect(thread).toMatchObject({ ...totals, message_count: 8 })
+    const counts: number[] = []
+    for (const id of ids) {
+      const event = await events.next(({ type, value }) => type === 'message.received' && value.includes(id), {
+        what: id,
+      })
+      const { message, thread: after } = JSON.parse(event.value)
+      expect(after.thread_id).toBe(message.thread_id)
+      expect(event.value).not.toMatch(/[:,[]null/)
+      counts.push(after.message_count)
+    }
+    expect(new Set(counts).size).toBe(ids.length)
+  })
+})
+
+describe('a thread of mails with very many recipients and files', () => {
+  it('keeps the newest within its bounds, however its mails are dated and deleted, and counts all of them', async () => {
+    const { list, listBytes } = LIMITS.thread
+    const people = (mail: number) =>
+      Array.from({ length: 900 }, (_, index) => `${'N'.repeat(50)} <p${index}@m${mail}.test>`)
+    const date = (day: number) => new Date(Date.UTC(2026, 0, day))
+    const mail = (number: number, day: number, inReplyTo: string) =>
+      receiveMail(stage, inbox, {
+        from: `w${number}@x.test`,
+        to: [inbox.address, ...people(number)].join(', '),
+        envelope: { from: 'w@x.test', to: inbox.address },
+        inReplyTo,
+        date: date(day),
+      })
+    const root = await receiveMail(stage, inbox, { subject: 'root', date: date(2) })
+    const ids: string[] = []
+    for (const number of [1, 2, 3]) ids.push(await mail(number, 10 + number, root))
+    const threads = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const [{ thread_id }] = threads.body.threads
+    const read = async () => {
+      const thread = await store.thread(stage.db, thread_id)
+      if (!thread) throw new Error('the thread is gone')
+      const { recipients } = thread
+      expect(recipients.length).toBeLessThanOrEqual(list)
+      expect(Buffer.byteLength(recipients.join(''))).toBeLessThanOrEqual(listBytes)
+      return thread
+    }
+    const grown = await read()
+    expect(grown).toMatchObject({ message_count: 4, subject: 'root' })
+    expect(grown.recipients).toEqual(expect.arrayContaining(people(3)))
+    expect(grown.senders).toEqual(['Ada Ray <ada@customer.test>', 'w1@x.test', 'w2@x.test', 'w3@x.test'])
+
+    await mail(4, 1, root)
+    const dated = await read()
+    expect(dated).toMatchObject({ message_count: 5, last_message_id: ids[2], timestamp: grown.timestamp })
+    expect(dated.subject).not.toBe('root')
+    expect(dated.senders[0]).toBe('w4@x.test')
+    expect(dated.recipients).toEqual(expect.arrayContaining(people(3)))
+
+    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(ids[2] ?? ''))
+    const shrunk = await read()
+    expect(shrunk).toMatchObject({ message_count: 4, last_message_id: ids[1], timestamp: date(12) })
+    expect(shrunk.recipients).toEqual(expect.arrayContaining(people(2)))
+    const text = 'select sum(size)::int as size from messages where thread_id = $1'
+    expect(await queryRows(stage.db, text, thread_id)).toEqual([{ size: shrunk.size }])
+  })
+})

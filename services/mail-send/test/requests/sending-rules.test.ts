@@ -1,0 +1,143 @@
+import type { ReplySource } from '@restante/mime'
+import { fingerprint } from '../../src/sending/acceptance/idempotency.ts'
+import { answerRecipients, readAddresses, uniqueAddresses } from '../../src/sending/checks/recipients.ts'
+import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../../src/sending/checks/refusals.ts'
+
+const OWN = 'desk@restante.test'
+const SOURCE: ReplySource = {
+  messageId: '<1@x.example>',
+  from: 'Ann <ann@x.example>',
+  author: 'Ann <ann@x.example>',
+  replyTo: [],
+  to: [OWN, 'Bo <bo@x.example>'],
+  cc: ['Cy <cy@x.example>', 'DESK@restante.test'],
+  references: [],
+  subject: 'Lunch',
+  timestamp: new Date('2026-03-03T09:10:00Z'),
+  sentByInbox: false,
+}
+
+const bare = (list: readonly { address: string }[]) => list.map(({ address }) => address)
+
+describe('answerRecipients', () => {
+  const none = readAddresses({})
+
+  it('answers the sender, or the Reply-To', () => {
+    const reply = { kind: 'reply', body: {} } as const
+    expect(bare(answerRecipients(reply, none, SOURCE, OWN).to)).toEqual(['ann@x.example'])
+    const named = { ...SOURCE, replyTo: ['list@x.example'] }
+    expect(bare(answerRecipients(reply, none, named, OWN).to)).toEqual(['list@x.example'])
+  })
+
+  it('derives `to` even when only cc or bcc are given, and uses given ones unchanged', () => {
+    const cc = readAddresses({ cc: ['zed@x.example'] })
+    const derived = answerRecipients({ kind: 'reply', body: {} }, cc, SOURCE, OWN)
+    expect([bare(derived.to), bare(derived.cc)]).toEqual([['ann@x.example'], ['zed@x.example']])
+    const to = readAddresses({ to: ['zed@x.example'] })
+    const given = answerRecipients({ kind: 'reply', body: {} }, to, SOURCE, OWN)
+    expect([bare(given.to), bare(given.cc)]).toEqual([['zed@x.example'], []])
+  })
+
+  it('excludes the inbox itself on reply-all, in either spelling', () => {
+    const spellings: Parameters<typeof answerRecipients>[0][] = [
+      { kind: 'reply_all', body: {} },
+      { kind: 'reply', body: { reply_all: true } },
+    ]
+    for (const answer of spellings) {
+      const { to, cc, bcc } = answerRecipients(answer, none, SOURCE, OWN)
+      expect(bare(to)).toEqual(['bo@x.example', 'ann@x.example'])
+      expect([bare(cc), bcc]).toEqual([['cy@x.example'], []])
+    }
+  })
+
+  it.each([
+    ['Ann "The Desk" Ray <ann@x.example>'],
+    ['ann@x.example (Ann Ray)'],
+    ['Ray, Ann <ann@x.example>'],
+    [`${'Ann '.repeat(400)}<ann@x.example>`],
+    ['Ann\u0085Ray <ann@x.example>'],
+  ])('answers a sender whose name cannot be parsed: %j', (from) => {
+    const { to } = answerRecipients({ kind: 'reply', body: {} }, none, { ...SOURCE, author: from }, OWN)
+    expect(bare(to)).toEqual(['ann@x.example'])
+    const all = answerRecipients({ kind: 'reply_all', body: {} }, none, { ...SOURCE, author: from }, OWN)
+    expect(bare(all.to)).toEqual(['bo@x.example', 'ann@x.example'])
+  })
+
+  it('skips addresses that cannot be mailed', () => {
+    const source = { ...SOURCE, author: 'ann@localhost' }
+    expect(answerRecipients({ kind: 'reply', body: {} }, none, source, OWN).to).toEqual([])
+  })
+})
+
+describe('readAddresses', () => {
+  it('names every wrong address by field and index', () => {
+    expect(() => readAddresses({ to: ['a@x.example', 'nobody'], cc: ['also wrong'] })).toThrow(
+      expect.objectContaining({
+        options: expect.objectContaining({
+          errors: [expect.objectContaining({ path: ['to', 1] }), expect.objectContaining({ path: ['cc', 0] })],
+        }),
+      }),
+    )
+  })
+
+  it('counts one mailbox once, whatever its case', () => {
+    const given = readAddresses({ to: ['Ann <ann@X.example>'], bcc: ['ANN@x.example', 'bo@x.example'] })
+    expect([...uniqueAddresses(given).keys()]).toEqual(['ann@x.example', 'bo@x.example'])
+  })
+})
+
+describe('refusedRecipients', () => {
+  const bounced = new Map([['bo@x.example', 'bounced']])
+
+  it.each([
+    ['ok', []],
+    ['none', ['ann@x.example', 'bo@x.example']],
+    ['only:Ann@x.example', ['bo@x.example']],
+  ] as const)('with the right %j refuses %j', (sending, addresses) => {
+    const refused = refusedRecipients(['ann@x.example', 'bo@x.example'], sending, new Map())
+    expect(refused).toEqual(addresses.map((address) => ({ address, reason: 'not in allow list' })))
+  })
+
+  it('refuses suppressed addresses, and names each with its reason', () => {
+    const refused = refusedRecipients(['ann@x.example', 'bo@x.example'], 'ok', bounced)
+    expect(recipientsBlocked(refused).message).toBe('Message rejected: Recipient(s) blocked: bo@x.example (bounced)')
+    const both = refusedRecipients(['ann@x.example', 'bo@x.example'], 'only:bo@x.example', bounced)
+    expect(recipientsBlocked(both).message).toBe(
+      'Message rejected: Recipient(s) blocked: ann@x.example (not in allow list), bo@x.example (bounced)',
+    )
+  })
+})
+
+describe('dailyLimitExceeded', () => {
+  it('says when the day ends', () => {
+    expect(dailyLimitExceeded(new Date('2026-03-02T23:59:00.500Z')).options.retryAfter).toBe(60)
+    expect(dailyLimitExceeded(new Date('2026-03-02T00:00:00Z')).options.retryAfter).toBe(86_400)
+  })
+})
+
+describe('fingerprint', () => {
+  const uid = '0f0c1f0e-2f43-4b66-9b6b-0242ac120002'
+
+  it('does not depend on the order of members, nor on absent ones', () => {
+    const one = fingerprint('send', uid, undefined, { to: ['a'], text: 'x', headers: { a: '1', b: '2' } })
+    const two = fingerprint('send', uid, undefined, {
+      headers: { b: '2', a: '1' },
+      text: 'x',
+      to: ['a'],
+      html: undefined,
+    })
+    expect(one).toBe(two)
+  })
+
+  it('differs by operation, inbox, source and content', () => {
+    const all = [
+      fingerprint('send', uid, undefined, {}),
+      fingerprint('reply', uid, undefined, {}),
+      fingerprint('reply', uid, '<1@x>', {}),
+      fingerprint('send', uid.replace('0', '1'), undefined, {}),
+      fingerprint('send', uid, undefined, { to: ['a', 'b'] }),
+      fingerprint('send', uid, undefined, { to: ['b', 'a'] }),
+    ]
+    expect(new Set(all).size).toBe(all.length)
+  })
+})

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
+import { sql } from '@restante/service/database'
+import { callerHeaders, slowRequest, waitFor } from '@restante/testkit'
+import { CALLER_KEY, inboxCaller, startWorld, type World } from '../support/world.ts'
+
+type Confirmation = InternalResponseOf<'gateway.confirmCaller'>
+type Confirm = (request: InternalRequestOf<'gateway.confirmCaller'>) => Promise<Confirmation | number>
+
+const countSends = sql<{ count: number }, [organizationId: string]>(
+  'select count(*)::int as count from sends where organization_id = $1',
+)
+
+const confirmed: Confirm = async ({ caller }) => ({ status: 'confirmed', caller })
+const CHANGES: [title: string, confirm: Confirm, answer: object][] = [
+  [
+    '401 when the key was deleted, or the organization taken over',
+    async () => ({ status: 'refused', code: 'unknown_api_key', message: 'API key not recognized' }),
+    { status: 401, body: { code: 'unknown_api_key' } },
+  ],
+  [
+    '403 when the inbox was paused',
+    async ({ caller }) => ({
+      status: 'confirmed',
+      caller: { ...caller, ...(caller.inbox && { inbox: { ...caller.inbox, paused: true } }) },
+    }),
+    { status: 403, body: { code: 'inbox_paused' } },
+  ],
+  [
+    '403 when the organization was suspended',
+    async ({ caller }) => ({ status: 'confirmed', caller: { ...caller, sending: 'suspended' } }),
+    { status: 403, body: { code: 'message_rejected' } },
+  ],
+  ['503 when the gateway does not answer', async () => 503, { status: 503, body: { code: 'service_unavailable' } }],
+]
+
+describe('a slow send', () => {
+  let world: World
+  let files: Server
+  let fetched: ServerResponse | undefined
+
+  beforeAll(async () => {
+    world = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
+    files = createServer((_request, response) => {
+      fetched = response
+    })
+    await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
+  }, 60_000)
+  afterAll(async () => {
+    files.close()
+    await world.stop()
+  }, 30_000)
+  beforeEach(() => {
+    world.peers.calls.length = 0
+    fetched = undefined
+  })
+
+  const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
+  const answerWith = (confirm: Confirm) => {
+    world.peers.answers = { 'mail-ingest.placeSent': async () => ({}), 'gateway.confirmCaller': confirm }
+  }
+  const sendsOf = async ({ organization_id }: { organization_id: string }) =>
+    (await world.db.query(countSends, organization_id))[0]?.count
+  const begin = (caller: ReturnType<typeof inboxCaller>) =>
+    slowRequest(
+      'POST',
+      `http://127.0.0.1:${world.config.http.port}/messages/send`,
+      callerHeaders('mail-send', CALLER_KEY, 'messages.send', caller),
+      { to: someone(), text: 'late' },
+    )
+
+  describe('with a slow body', () => {
+    it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
+      answerWith(confirm)
+      const caller = inboxCaller()
+      const finish = await begin(caller)
+      expect(await finish()).toMatchObject(answer)
+      expect(await sendsOf(caller)).toBe(0)
+    })
+
+    it('is accepted when nothing has changed', async () => {
+      answerWith(confirmed)
+      const caller = inboxCaller()
+      const finish = await begin(caller)
+      expect(await finish()).toMatchObject({ status: 200 })
+      expect(world.peers.requests('gateway.confirmCaller')).toEqual([{ operation: 'messages.send', caller }])
+    })
+  })
+
+  describe('with a slow attachment', () => {
+    it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
+      answerWith(confirm)
+      const caller = inboxCaller()
+      const { port } = files.address() as AddressInfo
+      const attachments = [{ url: `http://127.0.0.1:${port}/file` }]
+      const body = { to: someone(), text: 'late', attachments }
+      const began = performance.now()
+      const answered = world.call('messages.send', caller, { path: '/messages/send', body })
+      const file = await waitFor(() => fetched, { what: 'the request for the file' })
+      await waitFor(() => performance.now() - began > 1_200, { what: 'the caller to be out of date' })
+      file.end('content')
+      expect(await answered).toMatchObject(answer)
+      expect(await sendsOf(caller)).toBe(0)
+    })
+  })
+
+  it('does not ask the gateway when it is fast', async () => {
+    answerWith(confirmed)
+    const answer = await world.call('messages.send', inboxCaller(), {
+      path: '/messages/send',
+      body: { to: someone(), text: 'at once' },
+    })
+    expect(answer.status).toBe(200)
+    expect(world.peers.requests('gateway.confirmCaller')).toEqual([])
+  })
+})

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { type BlobStore, openBlobStore } from '@restante/blobs'
+import type { EventOf, topics } from '@restante/contracts'
+import { deliverShuffled } from '@restante/messaging/testing'
+import { createLogger, sql } from '@restante/service'
+import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
+import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
+import { suppress } from '../../src/delivery/outcome/suppressions.ts'
+import { tenancyConsumer } from '../../src/tenancy/consumers.ts'
+import { Purge } from '../../src/tenancy/purge.ts'
+import { factOf, inboxCaller, startWorld, type World } from '../support/world.ts'
+
+type TenancyEvent = EventOf<(typeof topics)['tenancy']>
+type SendingCaller = ReturnType<typeof inboxCaller>
+
+const makeDue = sql<never>(`
+with inboxes as (update deleted_inboxes set due_at = now())
+update deleted_organizations set due_at = now()`)
+
+/** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
+const manyDeleted = sql<never, [large: string, small: string, count: number]>(`
+insert into deleted_inboxes (inbox_uid, organization_id, deleted_at, due_at)
+select gen_random_uuid(), $1::uuid, now(), now() - interval '1 hour' from generate_series(1, $3::int)
+union all
+select gen_random_uuid(), $2::uuid, now(), now()`)
+
+let world: World
+let blobs: BlobStore
+
+beforeAll(async () => {
+  world = await startWorld()
+  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  blobs = await openBlobStore(world.config.blobStore)
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+/** Delivers deletions as Kafka may, at its worst, and waits for the purge. */
+async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
+  const { db, topics } = world
+  await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} }), seed, ...events)
+  await purge()
+}
+
+async function purge(): Promise<void> {
+  await world.db.query(makeDue)
+  await new Purge({ db: world.db, blobs, log: createLogger({ service: 'test', level: 'silent' }) }).purge()
+}
+
+const deletionOf = ({ organization_id: organizationId, inbox }: SendingCaller) =>
+  inboxDeletedEvent({ organizationId, podId: inbox.pod_id, inboxUid: inbox.uid, address: inbox.address })
+
+const trySend = (caller: SendingCaller, to: string, key = randomUUID()) =>
+  world.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'x' }, key })
+
+async function send(caller: SendingCaller, to: string): Promise<{ messageId: string; id: string }> {
+  const messageId = String((await trySend(caller, to)).body['message_id'])
+  const text = 'select id from sends where message_id = $1'
+  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
+  return { messageId, id }
+}
+
+async function tombstoneOf({ inbox }: SendingCaller) {
+  const text = 'select purged_at, ended_at from deleted_inboxes where inbox_uid = $1'
+  return (await queryRows<{ purged_at: Date | null; ended_at: Date | null }>(world.db, text, inbox.uid))[0]
+}
+
+const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
+
+describe('when an inbox is deleted', () => {
+  it('still delivers accepted messages, and deletes what only the inbox could request', async () => {
+    const caller = inboxCaller()
+    const sibling = { ...caller, inbox: inboxCaller().inbox }
+    const to = someone()
+    world.outside.answerRecipient(to, '450 4.2.0 later')
+    const { id, messageId } = await send(caller, to)
+    const { id: others } = await send(sibling, someone())
+    await deliver(1, deletionOf(caller))
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', sibling.inbox.uid)).toBe(1)
+    const asked = { inbox_uid: caller.inbox.uid, message_ids: [messageId] }
+    expect((await world.internal('mail-send.getSentCopy', 'mail-ingest', asked)).body).toEqual({})
+    await factOf(world, messageId, 'delivery.delivered')
+    await purge()
+    expect(await blobs.exists(outboundBlob(id))).toBe(false)
+    expect(await blobs.exists(outboundBlob(others))).toBe(true)
+  })
+
+  it('keeps the bytes of undelivered messages, and recipients for late reports', async () => {
+    const caller = inboxCaller()
+    world.zone.fail('waiting.example')
+    const { id } = await send(caller, `ann-${randomUUID()}@waiting.example`)
+    await deliver(1, deletionOf(caller))
+    expect(await blobs.exists(outboundBlob(id))).toBe(true)
+    expect(await countRows(world.db, 'deliveries where send_id = $1', id)).toBe(1)
+    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    expect(await tombstoneOf(caller)).toEqual({ purged_at: expect.any(Date), ended_at: null })
+  })
+
+  it('accepts nothing more for it, and stores nothing of refused messages', async () => {
+    const caller = inboxCaller()
+    await deliver(1, deletionOf(caller))
+    expect(await trySend(caller, someone())).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
+    const { uid: inboxUid } = caller.inbox
+    expect(await countRows(world.db, 'sends where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'pending_blobs')).toBe(0)
+  })
+
+  it('purges a message that was being accepted at the same time', async () => {
+    const caller = inboxCaller()
+    const { uid: inboxUid } = caller.inbox
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => trySend(caller, someone())),
+      deliver(1, deletionOf(caller)),
+      deliver(2, deletionOf(caller)),
+    ])
+    await purge()
+    expect(await countRows(world.db, 'sends where inbox_uid = $1 and copy is not null', inboxUid)).toBe(0)
+    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
+  })
+
+  it('reports to the gateway when it is purged, and learns of the deletion from it if necessary', async () => {
+    const caller = inboxCaller()
+    const { id } = await send(caller, someone())
+    const ask = async () => {
+      const { uid: inbox_uid, pod_id, address } = caller.inbox
+      const inbox = { organization_id: caller.organization_id, pod_id, inbox_uid, address }
+      const body = { ...inbox, deleted_at: new Date().toISOString() }
+      return (await world.internal('mail-send.purgeInbox', 'gateway', body)).body['purged']
+    }
+    expect(await ask()).toBe(false)
+    await waitFor(ask, { what: 'the purge' })
+    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+  })
+})
+
+describe('the purge metrics', () => {
+  const waiting = async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${world.config.metrics?.port}/metrics`)).text()
+    const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
+    return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
+  }
+
+  it('count the inboxes that are still to be purged, but not those that wait for deliveries', async () => {
+    const [stuck, delivering] = [randomUUID(), randomUUID()]
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    await queryRows(
+      world.db,
+      `insert into deleted_inboxes (inbox_uid, purged_at, organization_id, deleted_at, due_at)
+       select uid, purged_at, $3, $4, now() + interval '1 hour'
+         from (values ($1::uuid, null), ($2::uuid, $4::timestamptz)) as given (uid, purged_at)`,
+      ...[stuck, delivering, randomUUID(), hourAgo],
+    )
+    const unpurged = () => countRows(world.db, 'deleted_inboxes where purged_at is null')
+    await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
+    await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
+    expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
+    await purge()
+    await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
+  }, 30_000)
+})
+
+describe('when another organization deletes many inboxes', () => {
+  it('purges one that was deleted later without waiting for them', async () => {
+    const { db } = world
+    const [large, small] = [randomUUID(), randomUUID()]
+    await db.query(manyDeleted, large, small, 200)
+    await waitFor(
+      async () => (await countRows(db, 'deleted_inboxes where organization_id = $1 and ended_at is null', large)) === 0,
+      {
+        what: 'all purges',
+        timeout: 20_000,
+      },
+    )
+    const before = 'ended_at < (select ended_at from deleted_inboxes where organization_id = $2)'
+    const earlier = await countRows(db, `deleted_inboxes where organization_id = $1 and ${before}`, large, small)
+    expect(earlier).toBeLessThan(10)
+  }, 30_000)
+})
+
+describe('when the purge of an inbox fails', () => {
+  it('goes on with the other inboxes', async () => {
+    const [stuck, other] = [inboxCaller(), inboxCaller()]
+    for (const caller of [stuck, other]) {
+      const { id, messageId } = await send(caller, someone())
+      await factOf(world, messageId, 'delivery.delivered')
+      if (caller === stuck) await putInTheWay(id)
+    }
+    const { db, topics } = world
+    const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} })
+    await deliverShuffled(consumer, 1, deletionOf(stuck))
+    await deliverShuffled(consumer, 1, deletionOf(other))
+    const ended = async () => (await tombstoneOf(other))?.ended_at
+    const purging = new Purge({ db, blobs, log: createLogger({ service: 'test', level: 'silent' }) })
+    await waitFor(
+      () =>
+        purging
+          .purge()
+          .catch(() => {})
+          .then(ended),
+      { what: 'the purge of the other' },
+    )
+    expect(await tombstoneOf(stuck)).toMatchObject({ purged_at: null })
+    await rm(inTheWay, { recursive: true })
+    await purge()
+    expect(await tombstoneOf(stuck)).toMatchObject({ ended_at: expect.any(Date) })
+  }, 30_000)
+
+  let inTheWay = ''
+  /** Keeps the store from deleting the bytes of a message. */
+  async function putInTheWay(id: string): Promise<void> {
+    const files = await readdir(world.blobs, { recursive: true, withFileTypes: true })
+    const found = files.find((file) => file.isFile() && file.name === path.basename(outboundBlob(id)))
+    if (!found) throw new Error('the message has no bytes')
+    inTheWay = path.join(found.parentPath, found.name)
+    await rm(inTheWay)
+    await mkdir(path.join(inTheWay, 'in the way'), { recursive: true })
+  }
+})
+
+describe('when an organization is deleted', () => {
+  it.each([1, 2, 3])('deletes its keys, counts and suppressed addresses, and no others (seed %i)', async (seed) => {
+    const [caller, other] = [inboxCaller(), inboxCaller()]
+    for (const { organization_id } of [caller, other])
+      await suppress(world.db, organization_id, 'a@b.example', 'bounced')
+    const { messageId } = await send(caller, someone())
+    await factOf(world, messageId, 'delivery.delivered')
+    const { organization_id: organizationId } = caller
+    await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
+    expect(await countRows(world.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'sends where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', other.organization_id)).toBe(1)
+  })
+
+  it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    world.outside.answerRecipient(to, '450 4.2.0 later', '550 5.1.1 nobody')
+    const { id, messageId } = await send(caller, to)
+    const { organization_id: organizationId } = caller
+    await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
+    await factOf(world, messageId, 'delivery.bounced')
+    await purge()
+    expect(await countRows(world.db, 'sends where id = $1', id)).toBe(0)
+    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+  })
+})

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
+import { countRows, freePort, waitFor } from '@restante/testkit'
+import { fetchedName } from '../../src/sending/content/fetched-name.ts'
+import { type Answer, inboxCaller, startWorld, type World } from '../support/world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
+  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+}, 60_000)
+afterAll(() => world.stop(), 30_000)
+
+function someone(): string {
+  return `ann-${randomUUID().slice(0, 8)}@outside.example`
+}
+
+type SendingCaller = ReturnType<typeof inboxCaller>
+
+function send(caller: SendingCaller, body: unknown, key?: string): Promise<Answer> {
+  return world.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
+}
+
+describe('messages.send with attachments: 200', () => {
+  it('sends attachments given as content and by URL', async () => {
+    const files = createServer((_request, response) => {
+      response.setHeader('content-type', 'image/png; charset=binary')
+      response.end('from the web')
+    })
+    const port = await freePort()
+    await new Promise<void>((resolve) => files.listen(port, '127.0.0.1', resolve))
+    const to = someone()
+    const answer = await send(inboxCaller(), {
+      to,
+      html: '<img src="cid:logo">',
+      attachments: [
+        { filename: 'note.txt', content: Buffer.from('inline bytes').toString('base64') },
+        { url: `http://127.0.0.1:${port}/logo`, content_id: '<logo>' },
+      ],
+    })
+    files.close()
+    expect(answer.status).toBe(200)
+    const { parsed } = await world.outside.next(to)
+    expect(
+      parsed.attachments.map(({ filename, contentType, contentDisposition, cid, content }) => ({
+        filename,
+        contentType,
+        contentDisposition,
+        cid,
+        content: content.toString(),
+      })),
+    ).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ filename: 'note.txt', contentType: 'text/plain', content: 'inline bytes' }),
+        expect.objectContaining({
+          filename: 'logo',
+          contentType: 'image/png',
+          contentDisposition: 'inline',
+          cid: 'logo',
+          content: 'from the web',
+        }),
+      ]),
+    )
+  })
+})
+
+describe('the name of a fetched file', () => {
+  it.each([
+    ['https://x.test/files/report.pdf?download=1', undefined, 'report.pdf'],
+    ['https://x.test/files/Jahr%202026%20%C3%BC.pdf#page', undefined, 'Jahr 2026 ü.pdf'],
+    ['https://x.test/files/%E0%A4%A', undefined, '%E0%A4%A'],
+    ['https://x.test/a/', undefined, undefined],
+    ['https://x.test', undefined, undefined],
+    ['https://x.test/get', 'attachment; filename="in voice.pdf"', 'in voice.pdf'],
+    ['https://x.test/get', "attachment; filename=a.pdf; filename*=UTF-8''%E2%82%AC.pdf", '€.pdf'],
+    ['https://x.test/get', 'inline', 'get'],
+    ['https://x.test/get', 'not; a = header', 'get'],
+    ['https://x.test/get', 'attachment; filename="../../etc/passwd"', 'passwd'],
+    ['https://x.test/get', 'attachment; filename="C:\\\\dir\\\\run.exe"', 'run.exe'],
+    ['https://x.test/get', 'attachment; filename=".."', 'get'],
+    ['https://x.test/%2e%2e%2fetc%2fpasswd', undefined, 'passwd'],
+    ['https://x.test/a%E2%80%AEgpj%0D%0A.exe', undefined, 'agpj.exe'],
+    [`https://x.test/${'n'.repeat(300)}.pdf`, undefined, `${'n'.repeat(251)}.pdf`],
+  ])('of %s with %j is %j', (url, disposition, name) => {
+    expect(fetchedName(url, disposition)).toBe(name)
+  })
+})
+
+it('sends other large mail while attachments come slowly', async () => {
+  const asked: ServerResponse[] = []
+  const slow = createServer((_request, response) => void asked.push(response))
+  const port = await freePort()
+  await new Promise<void>((resolve) => slow.listen(port, '127.0.0.1', resolve))
+  const large = Buffer.alloc(4_000_000, 'file').toString('base64')
+  const file = { filename: 'file.bin', content: large }
+  // Three of them are more than may be processed at once.
+  const waiting = Array.from({ length: 3 }, () =>
+    send(inboxCaller(), { to: someone(), attachments: [file, { url: `http://127.0.0.1:${port}/` }] }),
+  )
+  await waitFor(() => asked.length === 3, { what: 'all three to ask for their files' })
+  const other = await send(inboxCaller(), { to: someone(), attachments: [file] })
+  for (const response of asked) response.end('slow')
+  expect(other.status).toBe(200)
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+  slow.close()
+})
+
+describe('messages.send with attachments: 403', () => {
+  it.each([
+    ['a server that says no', 404],
+    ['a server that says gone', 410],
+  ])('refuses an attachment URL of %s', async (_what, status) => {
+    const answer = await withServer(status, (url) => send(inboxCaller(), { to: someone(), attachments: [{ url }] }))
+    expect(answer).toMatchObject({ status: 403, body: { code: 'message_rejected' } })
+  })
+
+  it('refuses an attachment URL on a private network', async () => {
+    const url = 'http://169.254.169.254/latest/meta-data'
+    const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
+    expect(answer).toMatchObject({ status: 403, body: { code: 'message_rejected' } })
+  })
+})
+
+describe('messages.send with attachments: 503', () => {
+  it.each([408, 429, 500, 502])('asks to retry later when an attachment URL answers %i', async (status) => {
+    const caller = inboxCaller()
+    const answer = await withServer(status, (url) =>
+      send(caller, { to: someone(), attachments: [{ url }] }, randomUUID()),
+    )
+    expect(answer).toMatchObject({
+      status: 503,
+      body: {
+        code: 'service_unavailable',
+        message: 'Service temporarily unavailable',
+        fix: expect.stringContaining(`Attachment 0 could not be fetched: its server answered ${status}. `),
+      },
+    })
+    expect(answer.headers.get('retry-after')).toBe('1')
+    for (const table of ['sends', 'idempotency_keys'])
+      expect(await countRows(world.db, `${table} where organization_id = $1`, caller.organization_id)).toBe(0)
+  })
+
+  it('asks to retry later when an attachment takes too long', async () => {
+    const port = await freePort()
+    const server = createServer(() => {})
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    const attachments = [{ url: `http://127.0.0.1:${port}/` }]
+    const answer = await send(inboxCaller(), { to: someone(), attachments })
+    server.closeAllConnections()
+    server.close()
+    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
+  })
+
+  it('asks to retry later when an attachment URL is unreachable', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/`
+    const answer = await send(inboxCaller(), { to: someone(), attachments: [{ url }] })
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { code: 'service_unavailable', fix: expect.stringContaining('with a network error: ECONNREFUSED. Repeat') },
+    })
+  })
+})
+
+async function withServer<T>(status: number, work: (url: string) => Promise<T>): Promise<T> {
+  const port = await freePort()
+  const server = createServer((_request, response) => {
+    response.statusCode = status
+    response.end('no')
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  try {
+    return await work(`http://127.0.0.1:${port}/file`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}

@@ -1,0 +1,48 @@
+import { InFlight } from '../../src/delivery/in-flight.ts'
+
+const now = 1_000_000
+
+/** Ten requests in flight to one receiver. */
+function full(): InFlight {
+  const inFlight = new InFlight(10)
+  for (let request = 0; request < 10; request++) inFlight.enter('slow')
+  return inFlight
+}
+
+function waits(inFlight: InFlight, count: number): number[] {
+  return Array.from({ length: count }, () => inFlight.retryAt('slow', now).getTime() - now)
+}
+
+describe('InFlight', () => {
+  it('admits its maximum per key and no more, and again when one leaves', () => {
+    const inFlight = full()
+    expect(inFlight.enter('slow')).toBe(false)
+    expect(inFlight.enter('other')).toBe(true)
+    inFlight.leave('slow', 20)
+    expect(inFlight.enter('slow')).toBe(true)
+    expect(inFlight.enter('slow')).toBe(false)
+  })
+
+  it('assigns retry times at the rate at which the receiver answers', () => {
+    const inFlight = full()
+    inFlight.leave('slow', 500)
+    inFlight.enter('slow')
+    expect(waits(inFlight, 4)).toEqual([100, 150, 200, 250])
+  })
+
+  it('assigns no wait longer than half a minute, and spreads the retries', () => {
+    const inFlight = full()
+    inFlight.leave('slow', 15_000)
+    inFlight.enter('slow')
+    const late = waits(inFlight, 1_000).slice(100)
+    expect(Math.max(...late)).toBeLessThanOrEqual(30_000)
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(15_000)
+    expect(new Set(late.map((wait) => Math.floor(wait / 1_000))).size).toBeGreaterThan(10)
+  })
+
+  it('forgets a receiver with nothing in flight', () => {
+    const inFlight = full()
+    for (let request = 0; request < 10; request++) inFlight.leave('slow', 15_000)
+    expect(waits(inFlight, 2)).toEqual([100, 100])
+  })
+})

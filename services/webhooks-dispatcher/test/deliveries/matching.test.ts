@@ -1,0 +1,70 @@
+import { matches, type RoutedEvent, type Subscriber } from '../../src/delivery/matching.ts'
+
+const ORGANIZATION = 'o1'
+const POD = 'p1'
+const INBOX = 'i1'
+const now = new Date()
+
+const everything: Subscriber = {
+  organization_id: ORGANIZATION,
+  pod_id: null,
+  inbox_uid: null,
+  event_types: ['message.received', 'message.received.spam', 'message.received.blocked', 'domain.verified'],
+  pod_ids: [],
+  inbox_uids: [],
+  visible_labels: ['spam', 'blocked', 'unauthenticated', 'trash'],
+  active_since: new Date(now.getTime() - 60_000),
+}
+const received: RoutedEvent = {
+  type: 'message.received',
+  time: now,
+  routing: { organizationId: ORGANIZATION, podId: POD, inboxUid: INBOX },
+}
+const domain: RoutedEvent = {
+  type: 'domain.verified',
+  time: now,
+  routing: { organizationId: ORGANIZATION, podId: POD },
+}
+
+describe('matches', () => {
+  it.each([
+    ['no filter', {}, received, true],
+    ['its inbox', { inbox_uids: [INBOX] }, received, true],
+    ['its pod', { pod_ids: [POD] }, received, true],
+    ['another inbox', { inbox_uids: ['i2'] }, received, false],
+    ['another inbox, or its pod', { inbox_uids: ['i2'], pod_ids: [POD] }, received, true],
+    ['another organization', { organization_id: 'o2' }, received, false],
+    ['another type', { event_types: ['message.sent'] }, received, false],
+    ['no types: the default set', { event_types: [] }, received, true],
+    [
+      'no types and mail of a restricted type',
+      { event_types: [] },
+      { ...received, type: 'message.received.spam' },
+      false,
+    ],
+    ['no types and a calendar event', { event_types: [] }, { ...received, type: 'calendar.event.created' }, false],
+    ['the pod of a domain', { pod_ids: [POD] }, domain, true],
+    ['an inbox filter and a domain event', { inbox_uids: [INBOX] }, domain, false],
+  ])('with %s', (_what, change, event, expected) => {
+    expect(matches({ ...everything, ...change }, event)).toBe(expected)
+  })
+
+  it('never widens a webhook of a pod or inbox that has lost its filter', () => {
+    expect(matches({ ...everything, pod_id: POD }, received)).toBe(false)
+    expect(matches({ ...everything, inbox_uid: INBOX }, received)).toBe(false)
+  })
+
+  it('needs every restricted label of the message', () => {
+    const event = {
+      ...received,
+      type: 'message.received.blocked',
+      routing: { ...received.routing, restricted: ['spam', 'blocked'] },
+    }
+    expect(matches({ ...everything, visible_labels: ['blocked'] }, event)).toBe(false)
+    expect(matches({ ...everything, visible_labels: ['spam', 'blocked'] }, event)).toBe(true)
+  })
+
+  it('excludes events from before the webhook was active', () => {
+    expect(matches({ ...everything, active_since: new Date(now.getTime() + 60_000) }, received)).toBe(false)
+  })
+})
