@@ -5,21 +5,21 @@ import { text } from 'node:stream/consumers'
 import { type Consumer, deadLetterGroups, readDeadLetters } from '../src/index.ts'
 import { encodeHeaders } from '../src/kafka/envelope.ts'
 import { recordOf } from '../src/testing.ts'
-import { ADD_EFFECT, BROKERS, type letters as lettersTopic, posted, Stage, until } from './stage.ts'
+import { ADD_EFFECT, BROKERS, type letters as lettersTopic, MessagingFixture, posted, until } from './fixture.ts'
 
 const GROUP = 'mail-ingest.letters'
 
 describe('dead letters', () => {
-  let stage: Stage
+  let fixture: MessagingFixture
   let consumer: Consumer<typeof lettersTopic>
   let mended = false
   let failures = 0
   beforeEach(async () => {
-    stage = await Stage.open()
+    fixture = await MessagingFixture.open()
     mended = false
     failures = 0
-    await stage.relay()
-    consumer = await stage.consumer({
+    await fixture.relay()
+    consumer = await fixture.consumer({
       attempts: 3,
       handlers: {
         'letter.posted': {
@@ -34,12 +34,12 @@ describe('dead letters', () => {
       },
     })
   })
-  afterEach(() => stage.close())
+  afterEach(() => fixture.close())
 
   /** Runs the command as a user would. */
   async function run(...args: string[]): Promise<{ code: number | null; output: string; refusal: string }> {
     const script = path.join(import.meta.dirname, '../src/commands/dead-letters.ts')
-    const env = { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: stage.prefix }
+    const env = { ...process.env, KAFKA_BROKERS: BROKERS.join(','), TOPIC_PREFIX: fixture.prefix }
     const child = spawn(process.execPath, [script, ...args], { env })
     const [output, refusal, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
     return { code, output, refusal }
@@ -64,13 +64,13 @@ describe('dead letters', () => {
   }, 30_000)
 
   it('hold an event that a handler fails on, with the reason, while later events of its key go on', async () => {
-    await stage.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))
-    await until(async () => (await stage.effects()).length === 2)
-    const [letter, ...others] = await readDeadLetters(stage.kafka, GROUP)
+    await fixture.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))
+    await until(async () => (await fixture.effects()).length === 2)
+    const [letter, ...others] = await readDeadLetters(fixture.kafka, GROUP)
     expect(others).toEqual([])
     expect(failures).toBe(3)
     // All three have one key, and so one partition, which is committed past the poison.
-    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].includes(3))
+    await until(async () => [...(await fixture.committed(GROUP, 'letters')).values()].includes(3))
     expect(letter).toMatchObject({
       reason: 'failed',
       error: 'RangeError: cannot read: the words',
@@ -83,15 +83,15 @@ describe('dead letters', () => {
   it('hold records that no handler can read, after one attempt', async () => {
     const headers = { ...encodeHeaders('/restante/test', posted('box', 1)) }
     const { ce_id: _, ...anonymous } = headers
-    await stage.produce('letters', [
+    await fixture.produce('letters', [
       { key: 'box', value: 'not json', headers },
       { key: 'box', value: '{"number":"one","text":"x"}', headers },
       { key: 'box', value: '{}', headers: anonymous },
       { key: 'box', value: '{}', headers: {} },
     ])
-    await stage.post(posted('box', 1))
-    await until(async () => (await stage.effects()).length === 1)
-    const letters = await readDeadLetters(stage.kafka, GROUP)
+    await fixture.post(posted('box', 1))
+    await until(async () => (await fixture.effects()).length === 1)
+    const letters = await readDeadLetters(fixture.kafka, GROUP)
     expect(letters.map(({ reason }) => reason)).toEqual(['invalid', 'invalid', 'invalid', 'invalid'])
     expect(letters.map(({ error }) => error)).toEqual([
       'InvalidRecordError: the value is not JSON',
@@ -104,19 +104,19 @@ describe('dead letters', () => {
   it('hold a record of a topic that the consumer does not take, instead of dropping it', async () => {
     const place = { topic: 'parcels', partition: 0, offset: 0, timestamp: Date.now() }
     await consumer.deliver({ ...place, ...recordOf(posted('box', 1)) })
-    const [letter] = await readDeadLetters(stage.kafka, GROUP)
+    const [letter] = await readDeadLetters(fixture.kafka, GROUP)
     expect(letter).toMatchObject({
       reason: 'invalid',
       error: 'InvalidRecordError: parcels is not a topic of this consumer',
     })
-    expect(await stage.effects()).toEqual([])
+    expect(await fixture.effects()).toEqual([])
   })
 
   it('are listed, shown and replayed by a command; a replayed letter has its effect once', async () => {
     expect(await command('list')).toBe('There are no dead letters.\n')
     const event = posted('box', 13)
-    await stage.post(event)
-    await until(async () => (await deadLetterGroups(stage.kafka)).length === 1)
+    await fixture.post(event)
+    await until(async () => (await deadLetterGroups(fixture.kafka)).length === 1)
     expect(await command('list')).toMatch(/mail-ingest\.letters +1/)
     expect(await command('list', '--group', GROUP)).toContain(event.id)
     const shown = await command('show', '--group', GROUP, '--offset', '0')
@@ -127,11 +127,11 @@ describe('dead letters', () => {
     mended = true
     expect(await command('replay', '--group', GROUP, '--all', '--dry-run')).toContain('nothing was changed')
     await command('replay', '--group', GROUP, '--offset', '0')
-    await until(async () => (await stage.effects()).length === 1)
+    await until(async () => (await fixture.effects()).length === 1)
     await command('replay', '--group', GROUP, '--all')
-    await stage.post(posted('box', 14))
-    await until(async () => (await stage.effects()).length === 2)
-    expect((await stage.effects()).map(({ number }) => number)).toEqual([13, 14])
-    expect(await deadLetterGroups(stage.kafka)).toEqual([])
+    await fixture.post(posted('box', 14))
+    await until(async () => (await fixture.effects()).length === 2)
+    expect((await fixture.effects()).map(({ number }) => number)).toEqual([13, 14])
+    expect(await deadLetterGroups(fixture.kafka)).toEqual([])
   })
 })

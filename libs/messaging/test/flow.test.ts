@@ -1,12 +1,12 @@
-import { ADD_EFFECT, posted, Stage, until } from './stage.ts'
+import { ADD_EFFECT, MessagingFixture, posted, until } from './fixture.ts'
 
 describe('from a commit to a handler', () => {
   it('takes milliseconds', async () => {
-    const stage = await Stage.open()
+    const fixture = await MessagingFixture.open()
     try {
       const arrivals = new Map<string, number>()
-      await stage.relay()
-      await stage.consumer({
+      await fixture.relay()
+      await fixture.consumer({
         handlers: {
           'letter.posted': {
             effect: async (tx, event) => {
@@ -19,7 +19,7 @@ describe('from a commit to a handler', () => {
       const delays: number[] = []
       for (let i = 0; i < 50; i++) {
         const event = posted(`box-${i % 7}`, i)
-        await stage.post(event)
+        await fixture.post(event)
         const committedAt = performance.now()
         delays.push((await until(() => arrivals.get(event.id) ?? false)) - committedAt)
       }
@@ -27,7 +27,7 @@ describe('from a commit to a handler', () => {
       // About 5 ms on an idle machine; the bound leaves room for a busy one, but not for waiting for a poll.
       expect(delays[25]).toBeLessThan(40)
     } finally {
-      await stage.close()
+      await fixture.close()
     }
   })
 })

@@ -2,7 +2,7 @@ import { Semaphore } from '@restante/service/concurrency'
 import { createLogger } from '@restante/service/telemetry'
 import type { EachBatchPayload, Offsets } from 'kafkajs'
 import { Assignment } from '../../src/consumer/assignment.ts'
-import { until } from '../stage.ts'
+import { until } from '../fixture.ts'
 
 /** A payload as kafkajs delivers it, whose commits are recorded. */
 function payloadOf(offsets: readonly number[], commits: Offsets[]): EachBatchPayload {

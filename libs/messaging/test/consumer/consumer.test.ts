@@ -4,7 +4,7 @@ import { Consumer, decodeEvent } from '../../src/index.ts'
 import { encodeHeaders } from '../../src/kafka/envelope.ts'
 import { sweepMarks } from '../../src/processing/marks.ts'
 import { deliverTwiceAndSwapped } from '../../src/testing.ts'
-import { ADD_EFFECT, type LetterConsumerOptions, letters, posted, Stage, until } from '../stage.ts'
+import { ADD_EFFECT, type LetterConsumerOptions, letters, MessagingFixture, posted, until } from '../fixture.ts'
 
 /** The simplest handler: one row for each effect, so that a second one would show. */
 const writeDown: LetterConsumerOptions['handlers'] = {
@@ -19,36 +19,36 @@ const GROUP = 'mail-ingest.letters'
 const MARKS = sql<{ event_id: string }>('select event_id from consumed')
 
 describe('a consumer', () => {
-  let stage: Stage
+  let fixture: MessagingFixture
   beforeEach(async () => {
-    stage = await Stage.open()
-    await stage.relay()
+    fixture = await MessagingFixture.open()
+    await fixture.relay()
   })
-  afterEach(() => stage.close())
+  afterEach(() => fixture.close())
 
   it('applies an event once, however often the record arrives', async () => {
-    await stage.consumer({ handlers: writeDown })
+    await fixture.consumer({ handlers: writeDown })
     const event = posted('box', 1)
     const record = {
       key: event.key,
       value: JSON.stringify(event.payload),
       headers: { ...encodeHeaders('/restante/test', event) },
     }
-    await stage.produce('letters', [record, record, record])
-    await stage.post(posted('box', 2))
-    await until(async () => (await stage.effects()).some(({ number }) => number === 2))
-    expect((await stage.effects()).map(({ number }) => number)).toEqual([1, 2])
+    await fixture.produce('letters', [record, record, record])
+    await fixture.post(posted('box', 2))
+    await until(async () => (await fixture.effects()).some(({ number }) => number === 2))
+    expect((await fixture.effects()).map(({ number }) => number)).toEqual([1, 2])
   })
 
   it('applies events that arrive twice and in the wrong order once each', async () => {
-    const consumer = stage.letterConsumer({ handlers: writeDown })
+    const consumer = fixture.letterConsumer({ handlers: writeDown })
     await deliverTwiceAndSwapped(consumer, posted('box', 1), posted('box', 2))
-    expect((await stage.effects()).map(({ number }) => number)).toEqual([2, 1])
+    expect((await fixture.effects()).map(({ number }) => number)).toEqual([2, 1])
   })
 
   it('leaves neither effect nor mark when the handler fails after writing', async () => {
     let failures = 0
-    await stage.consumer({
+    await fixture.consumer({
       handlers: {
         'letter.posted': {
           effect: async (tx, event) => {
@@ -58,15 +58,15 @@ describe('a consumer', () => {
         },
       },
     })
-    await stage.post(posted('box', 1))
-    await until(async () => (await stage.effects()).length > 0)
-    expect(await stage.effects()).toHaveLength(1)
+    await fixture.post(posted('box', 1))
+    await until(async () => (await fixture.effects()).length > 0)
+    expect(await fixture.effects()).toHaveLength(1)
     expect(failures).toBe(3)
-    expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
+    expect(await fixture.count(`${GROUP}.dlq`)).toBe(0)
   })
 
   it('prepares outside the transaction and writes what was prepared inside it', async () => {
-    await stage.consumer({
+    await fixture.consumer({
       handlers: {
         'letter.posted': {
           prepare: async (event) => {
@@ -78,16 +78,16 @@ describe('a consumer', () => {
         },
       },
     })
-    await stage.post(posted('box', 1), posted('box', 2))
-    await until(async () => (await stage.db.query(MARKS)).length === 2)
-    expect(await stage.effects()).toEqual([{ key: 'box', number: 2, text: 'prepared' }])
+    await fixture.post(posted('box', 1), posted('box', 2))
+    await until(async () => (await fixture.db.query(MARKS)).length === 2)
+    expect(await fixture.effects()).toEqual([{ key: 'box', number: 2, text: 'prepared' }])
   })
 
   it('skips types without a handler, and commits past them', async () => {
-    await stage.consumer({ handlers: { 'letter.read': { effect: async () => {} } } })
-    await stage.post(posted('box', 1))
-    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].some((offset) => offset === 1))
-    expect(await stage.db.query(MARKS)).toEqual([])
+    await fixture.consumer({ handlers: { 'letter.read': { effect: async () => {} } } })
+    await fixture.post(posted('box', 1))
+    await until(async () => [...(await fixture.committed(GROUP, 'letters')).values()].some((offset) => offset === 1))
+    expect(await fixture.db.query(MARKS)).toEqual([])
   })
 
   it('processes the keys of a partition concurrently and each key in order', async () => {
@@ -95,7 +95,7 @@ describe('a consumer', () => {
     const slow = new Promise<void>((resolve) => {
       open = resolve
     })
-    await stage.consumer({
+    await fixture.consumer({
       handlers: {
         'letter.posted': {
           effect: async (tx, event) => {
@@ -105,11 +105,15 @@ describe('a consumer', () => {
         },
       },
     })
-    await stage.post(posted('slow', 1), posted('slow', 2), ...Array.from({ length: 40 }, (_, i) => posted(`k${i}`, i)))
-    await until(async () => (await stage.effects()).length === 40)
+    await fixture.post(
+      posted('slow', 1),
+      posted('slow', 2),
+      ...Array.from({ length: 40 }, (_, i) => posted(`k${i}`, i)),
+    )
+    await until(async () => (await fixture.effects()).length === 40)
     open()
-    await until(async () => (await stage.effects()).length === 42)
-    const ofSlow = (await stage.effects()).filter(({ key }) => key === 'slow')
+    await until(async () => (await fixture.effects()).length === 42)
+    const ofSlow = (await fixture.effects()).filter(({ key }) => key === 'slow')
     expect(ofSlow.map(({ number }) => number)).toEqual([1, 2])
   })
 
@@ -118,7 +122,7 @@ describe('a consumer', () => {
     const held = new Promise<void>((resolve) => {
       open = resolve
     })
-    await stage.consumer({
+    await fixture.consumer({
       handlers: {
         'letter.posted': {
           effect: async (tx, event) => {
@@ -130,17 +134,17 @@ describe('a consumer', () => {
     })
     const sum = (offsets: Map<number, number>) =>
       [...offsets.values()].reduce((total, offset) => total + Math.max(offset, 0), 0)
-    await stage.post(posted('held', 1), ...Array.from({ length: 30 }, (_, i) => posted(`k${i}`, i)))
-    await until(async () => (await stage.effects()).length === 30)
+    await fixture.post(posted('held', 1), ...Array.from({ length: 30 }, (_, i) => posted(`k${i}`, i)))
+    await until(async () => (await fixture.effects()).length === 30)
     const offsets = await until(async () => {
-      const found = await stage.committed(GROUP, 'letters')
+      const found = await fixture.committed(GROUP, 'letters')
       return sum(found) > 0 && found
     })
     // The partition of the blocked letter stays before it, though later letters of that partition are done.
     expect(Math.min(...offsets.values())).toBeLessThanOrEqual(0)
     expect(sum(offsets)).toBeLessThan(30)
     open()
-    await until(async () => sum(await stage.committed(GROUP, 'letters')) === 31)
+    await until(async () => sum(await fixture.committed(GROUP, 'letters')) === 31)
   })
 
   it('pauses a partition whose queues are full, and resumes when there is room', async () => {
@@ -149,7 +153,7 @@ describe('a consumer', () => {
       open = resolve
     })
     let begun = 0
-    const before = await stage.consumer({
+    const before = await fixture.consumer({
       inFlight: 10,
       concurrency: 2,
       handlers: {
@@ -164,13 +168,13 @@ describe('a consumer', () => {
     })
     const rounds = 30
     for (let i = 0; i < rounds; i++)
-      await stage.post(...Array.from({ length: 10 }, (_, j) => posted('one-box', i * 10 + j)))
+      await fixture.post(...Array.from({ length: 10 }, (_, j) => posted('one-box', i * 10 + j)))
     await until(async () => (await metric('restante_consumer_paused_partitions')) === 1)
     await before.working()
     expect(begun).toBe(1)
     open()
-    await until(async () => (await stage.effects()).length === rounds * 10)
-    expect((await stage.effects()).map(({ number }) => number)).toEqual(
+    await until(async () => (await fixture.effects()).length === rounds * 10)
+    expect((await fixture.effects()).map(({ number }) => number)).toEqual(
       Array.from({ length: rounds * 10 }, (_, i) => i),
     )
     expect(await metric('restante_consumer_paused_partitions')).toBe(0)
@@ -178,7 +182,7 @@ describe('a consumer', () => {
 
   it('retries an infrastructure failure without limit and without a dead letter', async () => {
     let attempts = 0
-    await stage.consumer({
+    await fixture.consumer({
       attempts: 2,
       handlers: {
         'letter.posted': {
@@ -189,32 +193,32 @@ describe('a consumer', () => {
         },
       },
     })
-    await stage.post(posted('box', 1))
-    await until(async () => (await stage.effects()).length === 1)
+    await fixture.post(posted('box', 1))
+    await until(async () => (await fixture.effects()).length === 1)
     expect(attempts).toBe(13)
-    expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
+    expect(await fixture.count(`${GROUP}.dlq`)).toBe(0)
   })
 
   it('applies every event once although PostgreSQL drops its connections repeatedly', async () => {
-    const db = stage.database()
-    await stage.consumer({ handlers: writeDown, db })
+    const db = fixture.database()
+    await fixture.consumer({ handlers: writeDown, db })
     const drop = sql(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and query like '%insert into effects%'`)
     for (let i = 0; i < 200; i += 20) {
-      await stage.post(...Array.from({ length: 20 }, (_, j) => posted(`box-${j}`, i + j)))
-      await stage.db.query(drop)
+      await fixture.post(...Array.from({ length: 20 }, (_, j) => posted(`box-${j}`, i + j)))
+      await fixture.db.query(drop)
     }
-    await until(async () => (await stage.effects()).length >= 200)
-    const numbers = (await stage.effects()).map(({ number }) => number).toSorted((a, b) => a - b)
+    await until(async () => (await fixture.effects()).length >= 200)
+    const numbers = (await fixture.effects()).map(({ number }) => number).toSorted((a, b) => a - b)
     expect(numbers).toEqual(Array.from({ length: 200 }, (_, i) => i))
-    expect(await stage.count(`${GROUP}.dlq`)).toBe(0)
+    expect(await fixture.count(`${GROUP}.dlq`)).toBe(0)
   })
 
   it('handles many events in one transaction, each once, and isolates the one that makes a batch fail', async () => {
     const sizes: number[] = []
     const batch = new Consumer({
-      kafka: stage.kafka,
-      db: stage.db,
+      kafka: fixture.kafka,
+      db: fixture.db,
       service: 'webhooks-dispatcher',
       topic: letters,
       attempts: 2,
@@ -230,11 +234,11 @@ describe('a consumer', () => {
         },
       },
     })
-    await stage.post(...Array.from({ length: 60 }, (_, i) => posted('one-box', i)))
-    await stage.started(batch)
-    await until(async () => (await stage.effects()).length === 59)
-    await until(async () => (await stage.count('webhooks-dispatcher.letters.dlq')) === 1)
-    expect((await stage.effects()).map(({ number }) => number)).toEqual(
+    await fixture.post(...Array.from({ length: 60 }, (_, i) => posted('one-box', i)))
+    await fixture.started(batch)
+    await until(async () => (await fixture.effects()).length === 59)
+    await until(async () => (await fixture.count('webhooks-dispatcher.letters.dlq')) === 1)
+    expect((await fixture.effects()).map(({ number }) => number)).toEqual(
       Array.from({ length: 60 }, (_, i) => i).filter((i) => i !== 13),
     )
     expect(Math.max(...sizes)).toBeGreaterThan(10)
@@ -243,17 +247,17 @@ describe('a consumer', () => {
 
 describe('marks', () => {
   it('are removed after 21 days and not before', async () => {
-    const stage = await Stage.open([])
+    const fixture = await MessagingFixture.open([])
     try {
       const insert = sql<never, [id: string, age: string]>(
         `insert into consumed (consumer, event_id, consumed_at) values ('c', $1, now() - $2::interval)`,
       )
-      await stage.db.query(insert, 'old', '22 days')
-      await stage.db.query(insert, 'young', '20 days')
-      expect(await sweepMarks(stage.db, new AbortController().signal)).toBe(1)
-      expect(await stage.db.query(MARKS)).toEqual([{ event_id: 'young' }])
+      await fixture.db.query(insert, 'old', '22 days')
+      await fixture.db.query(insert, 'young', '20 days')
+      expect(await sweepMarks(fixture.db, new AbortController().signal)).toBe(1)
+      expect(await fixture.db.query(MARKS)).toEqual([{ event_id: 'young' }])
     } finally {
-      await stage.close()
+      await fixture.close()
     }
   })
 })

@@ -1,7 +1,7 @@
 /** A consumer process that dies right after an effect has committed and before its offset has. */
 import { createLogger } from '@restante/service/telemetry'
 import { Consumer, Kafka } from '../../src/index.ts'
-import { ADD_EFFECT, BROKERS, letters, openDatabase } from '../stage.ts'
+import { ADD_EFFECT, BROKERS, letters, openDatabase } from '../fixture.ts'
 
 const [databaseUrl = '', topicPrefix = ''] = process.argv.slice(2)
 const consumer = new Consumer({

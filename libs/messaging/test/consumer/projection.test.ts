@@ -4,7 +4,7 @@ import { type Database, sql } from '@restante/service/database'
 import { z } from 'zod'
 import { Outbox, Projection, type ProjectionStore, type SnapshotPage } from '../../src/index.ts'
 import { deliverTwiceAndSwapped } from '../../src/testing.ts'
-import { Stage, until } from '../stage.ts'
+import { MessagingFixture, until } from '../fixture.ts'
 
 const box = z.object({ name: z.string(), version: z.int(), colour: z.string() })
 type Box = z.infer<typeof box>
@@ -48,25 +48,25 @@ const store: ProjectionStore<Box> = {
 }
 
 describe('a projection', () => {
-  let stage: Stage
+  let fixture: MessagingFixture
   let owner: Box[]
   beforeEach(async () => {
-    stage = await Stage.open([boxes])
+    fixture = await MessagingFixture.open([boxes])
     owner = []
-    const client = await stage.db.direct()
+    const client = await fixture.db.direct()
     await client.query(TABLE)
     await client.end()
   })
-  afterEach(() => stage.close())
+  afterEach(() => fixture.close())
 
   const pageOfOwner = async (after: string | undefined): Promise<SnapshotPage<Box>> => {
     const sorted = owner.toSorted((a, b) => a.name.localeCompare(b.name)).filter(({ name }) => name > (after ?? ''))
     return { entities: sorted.slice(0, 2), ...(sorted.length > 2 && { next: sorted[1]?.name }) }
   }
 
-  const projection = (db: Database = stage.db) =>
+  const projection = (db: Database = fixture.db) =>
     new Projection({
-      kafka: stage.kafka,
+      kafka: fixture.kafka,
       db,
       service: 'mail-ingest',
       topic: boxes,
@@ -97,15 +97,15 @@ describe('a projection', () => {
 
   it('starts from the snapshot of its owner and follows the events', async () => {
     owner = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, version: 1, colour: 'red' }))
-    await stage.started(projection())
-    await until(async () => (await stage.db.query(LIVE)).length === 5)
-    const outbox = new Outbox({ db: stage.db, service: 'gateway' })
-    await stage.relay(stage.db, outbox)
-    await stage.db.transaction((tx) =>
+    await fixture.started(projection())
+    await until(async () => (await fixture.db.query(LIVE)).length === 5)
+    const outbox = new Outbox({ db: fixture.db, service: 'gateway' })
+    await fixture.relay(fixture.db, outbox)
+    await fixture.db.transaction((tx) =>
       outbox.addAll(tx, boxes, [changed('a', 2, 'blue'), deleted('b', 2), changed('f', 1, 'green')]),
     )
-    await until(async () => (await stage.db.query(LIVE)).some(({ name }) => name === 'f'))
-    expect((await stage.db.query(LIVE)).map(({ name, colour }) => `${name} ${colour}`)).toEqual([
+    await until(async () => (await fixture.db.query(LIVE)).some(({ name }) => name === 'f'))
+    expect((await fixture.db.query(LIVE)).map(({ name, colour }) => `${name} ${colour}`)).toEqual([
       'a blue',
       'c red',
       'd red',
@@ -118,7 +118,7 @@ describe('a projection', () => {
     const { consumer } = projection()
     await deliverTwiceAndSwapped(consumer, changed('a', 1, 'red'), changed('a', 2, 'blue'))
     await deliverTwiceAndSwapped(consumer, changed('b', 1, 'red'), deleted('b', 2))
-    expect(await stage.db.query(LIVE)).toEqual([{ name: 'a', version: 2, colour: 'blue' }])
+    expect(await fixture.db.query(LIVE)).toEqual([{ name: 'a', version: 2, colour: 'blue' }])
   })
 
   it('repairs missed changes and sweeps entities that its owner no longer has', async () => {
@@ -129,7 +129,7 @@ describe('a projection', () => {
       { name: 'missed', version: 1, colour: 'green' },
     ]
     await it.reconcile()
-    expect((await stage.db.query(LIVE)).map(({ name, colour }) => `${name} ${colour}`)).toEqual([
+    expect((await fixture.db.query(LIVE)).map(({ name, colour }) => `${name} ${colour}`)).toEqual([
       'missed green',
       'stale blue',
     ])
@@ -137,15 +137,15 @@ describe('a projection', () => {
 
   it('asks its owner once a day, across restarts', async () => {
     owner = [{ name: 'a', version: 1, colour: 'red' }]
-    const first = await stage.started(projection())
-    await until(async () => (await stage.db.query(LIVE)).length === 1)
+    const first = await fixture.started(projection())
+    await until(async () => (await fixture.db.query(LIVE)).length === 1)
     await first.stop()
     owner = [{ name: 'b', version: 1, colour: 'red' }]
-    const second = await stage.started(projection())
+    const second = await fixture.started(projection())
     await second.stop()
-    expect((await stage.db.query(LIVE)).map(({ name }) => name)).toEqual(['a'])
-    await stage.db.query(FORGET)
-    await stage.started(projection())
-    await until(async () => (await stage.db.query(LIVE))[0]?.name === 'b')
+    expect((await fixture.db.query(LIVE)).map(({ name }) => name)).toEqual(['a'])
+    await fixture.db.query(FORGET)
+    await fixture.started(projection())
+    await until(async () => (await fixture.db.query(LIVE))[0]?.name === 'b')
   })
 })

@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { Consumer, ensureTopics } from '../../src/index.ts'
-import { ADD_EFFECT, type LetterConsumerOptions, letters as letterTopic, posted, Stage, until } from '../stage.ts'
+import {
+  ADD_EFFECT,
+  type LetterConsumerOptions,
+  letters as letterTopic,
+  MessagingFixture,
+  posted,
+  until,
+} from '../fixture.ts'
 
 const GROUP = 'mail-ingest.letters'
 
@@ -19,40 +26,42 @@ function slowly(ms: number, by: string): LetterConsumerOptions['handlers'] {
 }
 
 describe('a group of consumers', () => {
-  let stage: Stage
+  let fixture: MessagingFixture
   beforeEach(async () => {
-    stage = await Stage.open()
-    await stage.relay()
+    fixture = await MessagingFixture.open()
+    await fixture.relay()
   })
-  afterEach(() => stage.close())
+  afterEach(() => fixture.close())
 
   const letters = (count: number) => Array.from({ length: count }, (_, i) => posted(`box-${i % 20}`, i))
 
   async function expectEachOnce(count: number): Promise<void> {
-    await until(async () => (await stage.effects()).length >= count)
-    const numbers = (await stage.effects()).map(({ number }) => number).sort((a, b) => a - b)
+    await until(async () => (await fixture.effects()).length >= count)
+    const numbers = (await fixture.effects()).map(({ number }) => number).sort((a, b) => a - b)
     expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i))
   }
 
   it('shares the partitions when a second one joins, loses nothing and applies nothing twice', async () => {
-    await stage.consumer({ handlers: slowly(10, 'first') })
-    await stage.post(...letters(400))
-    await until(async () => (await stage.effects()).length > 20)
-    await stage.consumer({ handlers: slowly(10, 'second'), db: stage.database() })
+    await fixture.consumer({ handlers: slowly(10, 'first') })
+    await fixture.post(...letters(400))
+    await until(async () => (await fixture.effects()).length > 20)
+    await fixture.consumer({ handlers: slowly(10, 'second'), db: fixture.database() })
     await expectEachOnce(400)
-    expect(new Set((await stage.effects()).map(({ text }) => text))).toEqual(new Set(['first', 'second']))
-    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 400)
+    expect(new Set((await fixture.effects()).map(({ text }) => text))).toEqual(new Set(['first', 'second']))
+    await until(
+      async () => [...(await fixture.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 400,
+    )
   })
 
   it('keeps the order of every key across a rebalance, because work in progress ends under its old owner', async () => {
-    await stage.consumer({ handlers: slowly(15, 'first') })
-    await stage.post(...letters(200))
-    await until(async () => (await stage.effects()).length > 20)
-    const second = await stage.consumer({ handlers: slowly(15, 'second'), db: stage.database() })
-    await until(async () => (await stage.effects()).length > 100)
+    await fixture.consumer({ handlers: slowly(15, 'first') })
+    await fixture.post(...letters(200))
+    await until(async () => (await fixture.effects()).length > 20)
+    const second = await fixture.consumer({ handlers: slowly(15, 'second'), db: fixture.database() })
+    await until(async () => (await fixture.effects()).length > 100)
     await second.stop()
     await expectEachOnce(200)
-    const byKey = Map.groupBy(await stage.effects(), ({ key }) => key)
+    const byKey = Map.groupBy(await fixture.effects(), ({ key }) => key)
     for (const effects of byKey.values()) {
       const numbers = effects.map(({ number }) => number)
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
@@ -65,7 +74,7 @@ describe('a group of consumers', () => {
       open = resolve
     })
     let holds = 0
-    await stage.consumer({
+    await fixture.consumer({
       drainMs: 200,
       handlers: {
         'letter.posted': {
@@ -79,39 +88,39 @@ describe('a group of consumers', () => {
         },
       },
     })
-    await stage.post(...letters(20))
+    await fixture.post(...letters(20))
     await until(() => holds > 0)
-    await stage.consumer({ handlers: slowly(1, 'second'), db: stage.database() })
+    await fixture.consumer({ handlers: slowly(1, 'second'), db: fixture.database() })
     // The second one owns some partitions now and processes their letters; the first one is still busy with the same
     // letters.
     const done = await until(async () => {
-      const effects = await stage.effects()
+      const effects = await fixture.effects()
       return effects.length > 0 && effects.length
     })
     expect(done).toBeLessThan(20)
     open()
     await expectEachOnce(20)
-    await until(async () => [...(await stage.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 20)
+    await until(async () => [...(await fixture.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 20)
   })
 
   it('hands the work of a process killed between effect and commit to another, which recognises it by its mark', async () => {
-    await stage.post(posted('box', 0))
+    await fixture.post(posted('box', 0))
     const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
-    const child = spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' })
+    const child = spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' })
     const [, signal] = await once(child, 'exit')
     expect(signal).toBe('SIGKILL')
-    expect([...(await stage.committed(GROUP, 'letters')).values()].every((offset) => offset <= 0)).toBe(true)
-    await stage.consumer({ handlers: slowly(1, 'survivor') })
-    await stage.post(posted('box', 1))
+    expect([...(await fixture.committed(GROUP, 'letters')).values()].every((offset) => offset <= 0)).toBe(true)
+    await fixture.consumer({ handlers: slowly(1, 'survivor') })
+    await fixture.post(posted('box', 1))
     await expectEachOnce(2)
-    expect((await stage.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
+    expect((await fixture.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
   })
 
   it('stops at once while its group still waits for a member that died', async () => {
-    await stage.post(posted('box', 0))
+    await fixture.post(posted('box', 0))
     const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
-    await once(spawn(process.execPath, [script, stage.databaseUrl, stage.prefix], { stdio: 'inherit' }), 'exit')
-    const { kafka, db } = stage
+    await once(spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' }), 'exit')
+    const { kafka, db } = fixture
     const joining = new Consumer({ kafka, db, service: 'mail-ingest', topic: letterTopic, handlers: {} })
     await joining.start()
     await expect(joining.working()).rejects.toThrow('has not joined')
@@ -125,10 +134,10 @@ describe('a group of consumers', () => {
 
   it('waits for a topic that does not exist yet', async () => {
     const notYet = { ...letterTopic, name: 'not-yet' }
-    const { kafka, db } = stage
+    const { kafka, db } = fixture
     const waiting = new Consumer({ kafka, db, service: 'mail-send', topic: notYet, handlers: {} })
     await waiting.start()
-    stage.onClose(() => waiting.stop())
+    fixture.onClose(() => waiting.stop())
     await expect(waiting.working()).rejects.toThrow('has not joined')
     await ensureTopics(kafka, [notYet])
     await until(() =>

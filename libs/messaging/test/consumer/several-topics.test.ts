@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
 import { z } from 'zod'
 import { Consumer, readDeadLetters } from '../../src/index.ts'
-import { letters, posted, Stage, until } from '../stage.ts'
+import { letters, MessagingFixture, posted, until } from '../fixture.ts'
 
 const parcels = {
   ...letters,
@@ -15,18 +15,18 @@ function parcel(box: string, number: number): DomainEvent<'parcel.posted', { num
   return { ...posted(box, number), type: 'parcel.posted', payload: { number } }
 }
 
-let stage: Stage
+let fixture: MessagingFixture
 beforeEach(async () => {
-  stage = await Stage.open([letters, parcels])
-  await stage.relay()
+  fixture = await MessagingFixture.open([letters, parcels])
+  await fixture.relay()
 })
-afterEach(() => stage.close())
+afterEach(() => fixture.close())
 
 /** A consumer of both topics that fails at a parcel with the number 13. */
 function consumerOfBoth(handled: string[]): Consumer<TopicDefinition> {
   return new Consumer<TopicDefinition>({
-    kafka: stage.kafka,
-    db: stage.db,
+    kafka: fixture.kafka,
+    db: fixture.db,
     service: 'webhooks-dispatcher',
     topics: [letters, parcels],
     name: 'mail',
@@ -45,9 +45,9 @@ describe('a consumer of several topics', () => {
   it('handles every event of each topic once, in the order of its key', async () => {
     const handled: string[] = []
     const numbers = Array.from({ length: 10 }, (_, i) => i)
-    await stage.post(...numbers.map((number) => posted('one', number)))
-    await stage.db.transaction((tx) =>
-      stage.outbox.addAll(
+    await fixture.post(...numbers.map((number) => posted('one', number)))
+    await fixture.db.transaction((tx) =>
+      fixture.outbox.addAll(
         tx,
         parcels,
         numbers.map((number) => parcel('one', number)),
@@ -55,7 +55,7 @@ describe('a consumer of several topics', () => {
     )
     const consumer = consumerOfBoth(handled)
     expect(consumer.group).toBe('webhooks-dispatcher.mail')
-    await stage.started(consumer)
+    await fixture.started(consumer)
     await until(async () => handled.length >= 20)
     for (const type of ['letter.posted', 'parcel.posted']) {
       expect(handled.filter((line) => line.startsWith(type))).toEqual(
@@ -67,14 +67,14 @@ describe('a consumer of several topics', () => {
   it('goes on after a restart where it stopped in each topic', async () => {
     const handled: string[] = []
     const first = consumerOfBoth(handled)
-    await stage.started(first)
-    await stage.post(posted('one', 1))
-    await stage.db.transaction((tx) => stage.outbox.add(tx, parcels, parcel('one', 1)))
+    await fixture.started(first)
+    await fixture.post(posted('one', 1))
+    await fixture.db.transaction((tx) => fixture.outbox.add(tx, parcels, parcel('one', 1)))
     await until(async () => handled.length === 2)
     await first.stop()
-    await stage.post(posted('two', 2))
-    await stage.db.transaction((tx) => stage.outbox.add(tx, parcels, parcel('two', 2)))
-    await stage.started(consumerOfBoth(handled))
+    await fixture.post(posted('two', 2))
+    await fixture.db.transaction((tx) => fixture.outbox.add(tx, parcels, parcel('two', 2)))
+    await fixture.started(consumerOfBoth(handled))
     await until(async () => handled.length === 4)
     expect(handled.slice(2).toSorted()).toEqual(['letter.posted two two/2', 'parcel.posted two two/2'])
   })
@@ -82,12 +82,12 @@ describe('a consumer of several topics', () => {
   it('dead-letters an event with the topic that it came from', async () => {
     const handled: string[] = []
     const unlucky = { ...parcel('one', 13), id: randomUUID() }
-    await stage.db.transaction((tx) => stage.outbox.add(tx, parcels, unlucky))
-    await stage.post(posted('one', 1))
-    await stage.started(consumerOfBoth(handled))
-    await until(async () => (await stage.count('webhooks-dispatcher.mail.dlq')) === 1)
+    await fixture.db.transaction((tx) => fixture.outbox.add(tx, parcels, unlucky))
+    await fixture.post(posted('one', 1))
+    await fixture.started(consumerOfBoth(handled))
+    await until(async () => (await fixture.count('webhooks-dispatcher.mail.dlq')) === 1)
     await until(async () => handled.length === 1)
-    const [letter] = await readDeadLetters(stage.kafka, 'webhooks-dispatcher.mail')
+    const [letter] = await readDeadLetters(fixture.kafka, 'webhooks-dispatcher.mail')
     expect(letter?.origin.topic).toBe('parcels')
     expect(letter?.headers['ce_id']).toBe(unlucky.id)
   })

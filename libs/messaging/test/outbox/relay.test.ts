@@ -1,6 +1,6 @@
 import { sql } from '@restante/service/database'
 import { Consumer, Outbox, Relay } from '../../src/index.ts'
-import { letters, posted, Stage, until } from '../stage.ts'
+import { letters, MessagingFixture, posted, until } from '../fixture.ts'
 
 const UNPUBLISHED = sql<{ count: number }>('select count(*)::int as count from outbox where published_at is null')
 const LEADERS = sql<{ pid: number }>(`
@@ -8,11 +8,11 @@ select pid from pg_locks where locktype = 'advisory' and granted and database = 
 const TERMINATE = sql<never, [pid: number]>('select pg_terminate_backend($1)')
 
 /** Numbers per key, in the order in which a consumer saw them. */
-async function watch(stage: Stage): Promise<Map<string, number[]>> {
+async function watch(fixture: MessagingFixture): Promise<Map<string, number[]>> {
   const seen = new Map<string, number[]>()
   const consumer = new Consumer({
-    kafka: stage.connection('watcher'),
-    db: stage.db,
+    kafka: fixture.connection('watcher'),
+    db: fixture.db,
     service: 'mail-send',
     topic: letters,
     handlers: {
@@ -23,7 +23,7 @@ async function watch(stage: Stage): Promise<Map<string, number[]>> {
       },
     },
   })
-  await stage.started(consumer)
+  await fixture.started(consumer)
   return seen
 }
 
@@ -31,17 +31,17 @@ const total = (seen: Map<string, number[]>): number =>
   [...seen.values()].reduce((sum, numbers) => sum + numbers.length, 0)
 
 describe('the relay', () => {
-  let stage: Stage
+  let fixture: MessagingFixture
   beforeEach(async () => {
-    stage = await Stage.open()
+    fixture = await MessagingFixture.open()
   })
-  afterEach(() => stage.close())
+  afterEach(() => fixture.close())
 
   it('keeps the order within each key', async () => {
-    const seen = await watch(stage)
-    await stage.relay()
+    const seen = await watch(fixture)
+    await fixture.relay()
     for (let round = 0; round < 20; round++) {
-      await stage.post(
+      await fixture.post(
         ...['a', 'b', 'c', 'd', 'e'].flatMap((key) => [posted(key, round * 2), posted(key, round * 2 + 1)]),
       )
     }
@@ -50,8 +50,8 @@ describe('the relay', () => {
   })
 
   it('publishes an event whose transaction commits after events with higher positions', async () => {
-    const seen = await watch(stage)
-    await stage.relay()
+    const seen = await watch(fixture)
+    await fixture.relay()
     let commit: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       commit = resolve
@@ -60,13 +60,13 @@ describe('the relay', () => {
     const taken = new Promise<void>((resolve) => {
       positionTaken = resolve
     })
-    const late = stage.db.transaction(async (tx) => {
-      await stage.outbox.add(tx, letters, posted('late', 1))
+    const late = fixture.db.transaction(async (tx) => {
+      await fixture.outbox.add(tx, letters, posted('late', 1))
       positionTaken()
       await held
     })
     await taken
-    await stage.post(posted('early', 2))
+    await fixture.post(posted('early', 2))
     await until(() => seen.has('early'))
     expect(seen.has('late')).toBe(false)
     commit()
@@ -75,33 +75,33 @@ describe('the relay', () => {
   })
 
   it('has one leader; another process takes over when the leader loses its connection, and nothing is lost', async () => {
-    const seen = await watch(stage)
-    const second = stage.database()
-    await stage.relay()
-    await stage.relay(second, new Outbox({ db: second, service: 'mail-ingest' }))
+    const seen = await watch(fixture)
+    const second = fixture.database()
+    await fixture.relay()
+    await fixture.relay(second, new Outbox({ db: second, service: 'mail-ingest' }))
     const [leader, ...others] = await until(async () => {
-      const rows = await stage.db.query(LEADERS)
+      const rows = await fixture.db.query(LEADERS)
       return rows.length > 0 && rows
     })
     expect(others).toEqual([])
     const posting = (async () => {
-      for (let i = 0; i < 100; i++) await stage.post(posted(`key-${i % 5}`, i))
+      for (let i = 0; i < 100; i++) await fixture.post(posted(`key-${i % 5}`, i))
     })()
     await until(() => total(seen) > 10)
-    await stage.db.query(TERMINATE, leader?.pid ?? 0)
+    await fixture.db.query(TERMINATE, leader?.pid ?? 0)
     await posting
     await until(() => total(seen) === 100)
-    expect(await stage.db.query(UNPUBLISHED)).toEqual([{ count: 0 }])
-    const [successor] = await stage.db.query(LEADERS)
+    expect(await fixture.db.query(UNPUBLISHED)).toEqual([{ count: 0 }])
+    const [successor] = await fixture.db.query(LEADERS)
     expect(successor?.pid).not.toBe(leader?.pid)
   })
 
   it('reports that it works again once it has regained leadership, though there is nothing to publish', async () => {
-    const relay = await stage.relay()
+    const relay = await fixture.relay()
     const leads = (other?: number) =>
-      until(async () => (await stage.db.query(LEADERS)).map(({ pid }) => pid).find((pid) => pid !== other) ?? false)
+      until(async () => (await fixture.db.query(LEADERS)).map(({ pid }) => pid).find((pid) => pid !== other) ?? false)
     const pid = await leads()
-    await stage.db.query(TERMINATE, pid)
+    await fixture.db.query(TERMINATE, pid)
     await leads(pid)
     await until(() =>
       relay.working().then(
@@ -112,11 +112,11 @@ describe('the relay', () => {
   })
 
   it('publishes what other processes commit without waiting for its poll interval', async () => {
-    const seen = await watch(stage)
-    const relay = new Relay({ kafka: stage.kafka, db: stage.db, outbox: stage.outbox, pollMs: 60_000 })
-    await stage.started(relay)
-    await until(async () => (await stage.db.query(LEADERS)).length === 1)
-    const elsewhere = stage.database()
+    const seen = await watch(fixture)
+    const relay = new Relay({ kafka: fixture.kafka, db: fixture.db, outbox: fixture.outbox, pollMs: 60_000 })
+    await fixture.started(relay)
+    await until(async () => (await fixture.db.query(LEADERS)).length === 1)
+    const elsewhere = fixture.database()
     const outbox = new Outbox({ db: elsewhere, service: 'mail-ingest' })
     // The first commit may come before the leader listens; from then on the notification wakes it.
     for (let i = 0; i < 5; i++) {
@@ -126,11 +126,11 @@ describe('the relay', () => {
   })
 
   it('publishes committed events before it stops', async () => {
-    const relay = await stage.relay()
-    await until(async () => (await stage.db.query(LEADERS)).length === 1)
-    await stage.post(...Array.from({ length: 1_000 }, (_, i) => posted(`key-${i % 50}`, i)))
+    const relay = await fixture.relay()
+    await until(async () => (await fixture.db.query(LEADERS)).length === 1)
+    await fixture.post(...Array.from({ length: 1_000 }, (_, i) => posted(`key-${i % 50}`, i)))
     await relay.stop()
-    expect(await stage.count('letters')).toBe(1_000)
-    expect(await stage.db.query(UNPUBLISHED)).toEqual([{ count: 0 }])
+    expect(await fixture.count('letters')).toBe(1_000)
+    expect(await fixture.db.query(UNPUBLISHED)).toEqual([{ count: 0 }])
   })
 })

@@ -47,9 +47,9 @@ async function deliver(...delivered: MailSendEvent[]): Promise<void> {
 const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
 const RECIPIENTS = ['bo@customer.test']
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
-type Story = Awaited<ReturnType<typeof story>>
+type SentMessage = Awaited<ReturnType<typeof sentMessage>>
 
-async function story(minutes: { delayed?: number; delivered?: number } = {}) {
+async function sentMessage(minutes: { delayed?: number; delivered?: number } = {}) {
   const copy = await sentCopy(stage, inbox)
   const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
   const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
@@ -80,7 +80,14 @@ async function story(minutes: { delayed?: number; delivered?: number } = {}) {
 }
 
 /** A message to three: one delayed and then delivered, one delayed after that, one who complains. */
-function eventsOf({ accepted, handedOver, delayed, delivered, delayedAgain, complained }: Story): MailSendEvent[] {
+function eventsOf({
+  accepted,
+  handedOver,
+  delayed,
+  delivered,
+  delayedAgain,
+  complained,
+}: SentMessage): MailSendEvent[] {
   return [accepted, handedOver, delayed, delivered, delayedAgain, complained]
 }
 
@@ -124,7 +131,7 @@ const firedTypes = async (id: string) => (await fired(id)).map(({ type }) => typ
 
 describe('a sent copy', () => {
   it('is placed by the call and by the event, once', async () => {
-    const { copy, accepted } = await story()
+    const { copy, accepted } = await sentMessage()
     await stage.peer('mail-ingest.placeSent', copy)
     await stage.peer('mail-ingest.placeSent', copy)
     await deliver(accepted, accepted)
@@ -148,7 +155,7 @@ describe('a sent copy', () => {
   })
 
   it('keeps its bytes when mail-send drops its own', async () => {
-    const { copy, accepted } = await story()
+    const { copy, accepted } = await sentMessage()
     await deliver(accepted)
     const blobs = await openBlobStore(`directory:${stage.blobs}`)
     await blobs.delete(copy.blob.name)
@@ -158,7 +165,7 @@ describe('a sent copy', () => {
   })
 
   it('does not come back once it was deleted', async () => {
-    const { copy, accepted, handedOver } = await story()
+    const { copy, accepted, handedOver } = await sentMessage()
     await stage.peer('mail-ingest.placeSent', copy)
     await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
     await deliver(accepted, handedOver)
@@ -167,14 +174,14 @@ describe('a sent copy', () => {
   })
 
   it('has answers join its thread', async () => {
-    const { copy, accepted } = await story()
+    const { copy, accepted } = await sentMessage()
     await deliver(accepted)
     const answer = await receiveMail(stage, inbox, { inReplyTo: copy.message_id })
     expect((await get(answer)).body.thread_id).toBe(copy.thread_id)
   })
 
   it('makes mail to oneself a duplicate', async () => {
-    const { copy, accepted } = await story()
+    const { copy, accepted } = await sentMessage()
     await deliver(accepted)
     const facts = await stage.collect('mail.inbound')
     const outcome = await stage.peer('mail-ingest.acceptInbound', {
@@ -195,7 +202,7 @@ describe('a sent copy', () => {
 
 describe('delivery events', () => {
   it('become labels and events, each once, however often they arrive', async () => {
-    const { copy, accepted, handedOver, delayed, delivered, complained } = await story()
+    const { copy, accepted, handedOver, delayed, delivered, complained } = await sentMessage()
     await deliver(accepted, handedOver, handedOver, delayed, delayed)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delayed'])
     await deliver(delivered, delivered, complained, complained)
@@ -225,17 +232,17 @@ describe('delivery events', () => {
   })
 
   it.each(SEEDS)('have the same effect in any order and however often (seed %i)', async (seed) => {
-    const inOrder = await story()
+    const inOrder = await sentMessage()
     await deliver(...eventsOf(inOrder))
     const expected = await stateOf(inOrder.copy.message_id)
     expect(expected).toMatchObject({ labels: ['campaign', 'complained', 'delayed', 'delivered', 'sent'], pending: 0 })
-    const shuffled = await story()
+    const shuffled = await sentMessage()
     await deliverShuffled(consumer, seed, ...eventsOf(shuffled))
     expect(await stateOf(shuffled.copy.message_id)).toEqual(expected)
   })
 
   it('have the same effect twice and in swapped order', async () => {
-    const { copy, accepted, handedOver, delayed, delivered } = await story()
+    const { copy, accepted, handedOver, delayed, delivered } = await sentMessage()
     await deliverTwiceAndSwapped(consumer, accepted, handedOver, delayed, delivered)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
     expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
@@ -244,13 +251,13 @@ describe('delivery events', () => {
   })
 
   it('publish message.sent before message.delivered, in any order of arrival', async () => {
-    const { copy, accepted, handedOver, delivered } = await story()
+    const { copy, accepted, handedOver, delivered } = await sentMessage()
     await deliver(accepted, delivered, handedOver)
     expect(await firedTypes(copy.message_id)).toEqual(['message.sent', 'message.delivered'])
   })
 
   it('wait for a copy that is not stored yet', async () => {
-    const { copy, accepted, handedOver, delivered, delayed } = await story()
+    const { copy, accepted, handedOver, delivered, delayed } = await sentMessage()
     await deliver(delivered, handedOver, delayed, delivered)
     expect((await get(copy.message_id)).status).toBe(404)
     await deliver(accepted)
@@ -259,7 +266,7 @@ describe('delivery events', () => {
   })
 
   it('publish bounces and rejections', async () => {
-    const { copy, accepted, bounced, delayed } = await story()
+    const { copy, accepted, bounced, delayed } = await sentMessage()
     await deliver(accepted, delayed, bounced)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'bounced'])
     const [bounce] = await fired(copy.message_id)
@@ -268,7 +275,7 @@ describe('delivery events', () => {
       sub_type: 'NoEmail',
       recipients: [{ address: 'bo@customer.test', status: 'bounced' }],
     })
-    const other = await story()
+    const other = await sentMessage()
     await deliver(other.accepted, other.rejected)
     expect(await labels(other.copy.message_id)).toEqual(['sent', 'campaign', 'rejected'])
     const [reject] = await fired(other.copy.message_id)
@@ -276,8 +283,8 @@ describe('delivery events', () => {
   })
 
   it('are still published to pod and organization when the whole inbox was deleted', async () => {
-    const { copy, accepted, delivered } = await story()
-    const early = await story()
+    const { copy, accepted, delivered } = await sentMessage()
+    const early = await sentMessage()
     await deliver(accepted, early.delivered)
     await stage.deleteInbox(inbox)
     await waitFor(async () => (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {

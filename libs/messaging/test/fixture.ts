@@ -54,8 +54,8 @@ export const ADD_EFFECT = sql<never, [key: string, number: number, text: string]
   'insert into effects (key, number, text) values ($1, $2, $3)',
 )
 
-/** A database, a topic prefix and a relay of its own for one suite, on the running engines. */
-export class Stage {
+/** Database, topic prefix and relay of one suite, on the running engines. */
+export class MessagingFixture {
   readonly prefix = `test-${randomUUID().slice(0, 8)}-`
   readonly log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
   readonly kafka: Kafka
@@ -71,14 +71,14 @@ export class Stage {
     this.outbox = new Outbox({ db: this.db, service: SERVICE })
   }
 
-  static async open(topics: readonly TopicDefinition[] = [letters]): Promise<Stage> {
+  static async open(topics: readonly TopicDefinition[] = [letters]): Promise<MessagingFixture> {
     const name = `messaging_${randomUUID().slice(0, 8)}`
     await administer(`create database ${name}`)
-    const stage = new Stage(name)
-    await migrate({ url: stage.databaseUrl, folder: path.resolve(import.meta.dirname, '..') })
-    await stage.db.query(sqlUnprepared(EFFECTS_TABLE))
-    await ensureTopics(stage.kafka, topics)
-    return stage
+    const fixture = new MessagingFixture(name)
+    await migrate({ url: fixture.databaseUrl, folder: path.resolve(import.meta.dirname, '..') })
+    await fixture.db.query(sqlUnprepared(EFFECTS_TABLE))
+    await ensureTopics(fixture.kafka, topics)
+    return fixture
   }
 
   get databaseUrl(): string {
