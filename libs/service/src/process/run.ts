@@ -2,6 +2,7 @@ import { ConfigurationError } from '../configuration/environment.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { isTelemetryMissing, stopTelemetry } from '../telemetry/tracing.ts'
+import { compactHeap } from './compact-heap.ts'
 import type { Service } from './service.ts'
 
 /** What `run` needs of every configuration. */
@@ -43,6 +44,7 @@ export async function run<C extends Runnable>(deployable: Deployable<C>): Promis
     log.fatal({ err: error }, 'service failed to start')
     process.exit(1)
   }
+  compactHeap()
   log.info('ready')
   const signal = await ended
   log.info({ signal }, 'draining')

@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { generate } from 'selfsigned'
 
 /** PEM of a certificate chain and its key. */
 export interface Certificate {
@@ -19,6 +18,8 @@ export interface CertificateFiles {
  * own.
  */
 export async function selfSigned(hostname: string): Promise<Certificate> {
+  // Loaded only where it is used: it takes 4 MB, which an installation with certificates of its own saves.
+  const { generate } = await import('selfsigned')
   const notAfterDate = new Date()
   notAfterDate.setFullYear(notAfterDate.getFullYear() + 2)
   const { cert, private: key } = await generate([{ name: 'commonName', value: hostname }], {
