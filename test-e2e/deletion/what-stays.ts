@@ -31,7 +31,7 @@ export const WHAT_STAYS: readonly Remainder[] = [
   },
   { place: 'mail-ingest.outbox', markers: EVENTS, because: 'deleted an hour after it was published' },
   {
-    place: 'mail-ingest.deleted_inboxes',
+    place: 'mail-ingest.deleted_scopes',
     markers: ['uid', 'address'],
     because: 'later events of accepted sends name the inbox',
   },
@@ -41,7 +41,7 @@ export const WHAT_STAYS: readonly Remainder[] = [
     because: 'ids of deleted messages, which late events must not restore',
   },
   { place: 'mail-send.outbox', markers: EVENTS.concat('display'), because: 'deleted an hour after it was published' },
-  { place: 'mail-send.deleted_inboxes', markers: ['uid'], because: 'requests in transit are refused' },
+  { place: 'mail-send.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   {
     place: 'mail-send.sends',
     markers: ['uid'],
@@ -53,7 +53,7 @@ export const WHAT_STAYS: readonly Remainder[] = [
     because: 'accepted sends are delivered, and their bounces reported, for 90 days',
   },
   {
-    place: 'webhooks-dispatcher.gone_scopes',
+    place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['uid'],
     because: 'requests in transit are refused',
   },
@@ -83,7 +83,7 @@ export const OF_A_POD: readonly Remainder[] = [
   },
   { place: 'gateway.pods', markers: ['pod'], because: 'inboxes that are being purged refer to it' },
   { place: 'mail-ingest.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
-  { place: 'mail-ingest.deleted_inboxes', markers: ['pod'], because: 'later events of accepted sends name the pod' },
+  { place: 'mail-ingest.deleted_scopes', markers: ['pod'], because: 'later events of accepted sends name the pod' },
   {
     place: 'mail-send.sends',
     markers: ['pod'],
@@ -91,7 +91,7 @@ export const OF_A_POD: readonly Remainder[] = [
   },
   { place: 'mail-send.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   {
-    place: 'webhooks-dispatcher.gone_scopes',
+    place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],
     because: 'requests in transit are refused',
   },
@@ -109,7 +109,7 @@ const NO_LONGER = ['mail-send.sends', 'mail-send.deliveries', 'webhooks-dispatch
  */
 export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   ...WHAT_STAYS.filter(({ place }) => !NO_LONGER.includes(place)).map((one) =>
-    one.place === 'mail-ingest.deleted_inboxes' ? { ...one, markers: ['uid', 'organization'] } : one,
+    one.place === 'mail-ingest.deleted_scopes' ? { ...one, markers: ['uid', 'organization'] } : one,
   ),
   ...['gateway.outbox', 'mail-ingest.outbox', 'mail-send.outbox'].map((place) => ({
     place,
@@ -119,22 +119,12 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   { place: 'gateway.audit_entries', markers: ['organization'], because: 'the audit log outlives what it describes' },
   { place: 'gateway.retired_addresses', markers: ['organization'], because: 'others get its addresses after 30 days' },
   {
-    place: 'mail-ingest.deleted_organizations',
-    markers: ['organization'],
-    because: 'late mail and events are ignored',
-  },
-  {
-    place: 'mail-send.deleted_inboxes',
+    place: 'mail-send.deleted_scopes',
     markers: ['organization'],
     because: 'requests in transit are refused',
   },
   {
-    place: 'mail-send.deleted_organizations',
-    markers: ['organization'],
-    because: 'deliveries that end later are deleted too',
-  },
-  {
-    place: 'webhooks-dispatcher.gone_scopes',
+    place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['organization'],
     because: 'requests in transit are refused',
   },

@@ -10,9 +10,9 @@ import { createTenant, operate, type Tenant } from '../support/tenants.ts'
 /** Where the id of a deleted organization may be found. */
 const NAMED_IN = [
   ...['gateway.outbox', 'gateway.audit_entries', 'gateway.retired_addresses'],
-  ...['mail-ingest.outbox', 'mail-ingest.deleted_inboxes', 'mail-ingest.deleted_organizations'],
-  ...['mail-send.outbox', 'mail-send.sends', 'mail-send.deleted_inboxes', 'mail-send.deleted_organizations'],
-  ...['webhooks-dispatcher.gone_scopes', 'websocket-fanout.stream_log'],
+  ...['mail-ingest.outbox', 'mail-ingest.deleted_scopes'],
+  ...['mail-send.outbox', 'mail-send.sends', 'mail-send.deleted_scopes'],
+  ...['webhooks-dispatcher.deleted_scopes', 'websocket-fanout.stream_log'],
 ]
 
 /** The promises about a deleted organization. */

@@ -7,13 +7,5 @@ export * from './http/index.ts'
 export * from './identity/index.ts'
 export * from './outbound/index.ts'
 export * from './process/index.ts'
-export { inboxesWaiting, PurgeBacklog, type PurgesWaiting } from './purges/purge-backlog.ts'
-export {
-  type PurgeStatements,
-  type PurgeTable,
-  purgeStatements,
-  RoundRobinPurger,
-  type RoundRobinPurgerOptions,
-} from './purges/round-robin-purger.ts'
 export * from './secrets/index.ts'
 export * from './telemetry/index.ts'

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import type { SentCopy } from '@restante/contracts'
-import { sql } from '@restante/service'
+import type { SentCopy } from '@restante/contracts/schemas'
+import { Outbox } from '@restante/messaging'
+import { sql } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
+import type { Tenancy } from '@restante/tenancy'
 import { type Submission, sendMail, waitFor } from '@restante/testkit'
+import { openTenancy } from '../src/tenancy/open-tenancy.ts'
 import type { Stage, TestInbox } from './stage.ts'
 
 const STORED = sql<{ message_id: string }, [inboxUid: string, subject: string]>(
@@ -56,3 +60,15 @@ export async function sentCopy(stage: Stage, inbox: TestInbox, overrides: Partia
 }
 
 export const pathOf = (messageId: string): string => `/messages/${encodeURIComponent(messageId)}`
+
+/** The part of another process that follows deletions. It is not started: a test delivers events to it, and purges. */
+export async function tenancyOf({ db, topics, blobs }: Stage): Promise<Tenancy> {
+  const { tenancy } = openTenancy({
+    kafka: topics.kafka,
+    db,
+    log: createLogger({ service: 'test', level: 'silent' }),
+    outbox: new Outbox({ db, service: 'mail-ingest' }),
+    blobs: await openBlobStore(`directory:${blobs}`),
+  })
+  return tenancy
+}

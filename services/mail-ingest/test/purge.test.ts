@@ -3,19 +3,18 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { openBlobStore } from '@restante/blobs'
 import { deliverShuffled } from '@restante/messaging/testing'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { callerOf, countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { rawMails } from '../src/raw/store.ts'
-import { tenancyConsumer } from '../src/tenancy/consumers.ts'
-import { pathOf, receiveMail, sentCopy } from './mailbox-fixture.ts'
+import { pathOf, receiveMail, sentCopy, tenancyOf } from './mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const MANY_DELETED = sql<never, [large: string, small: string, count: number]>(`
-insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at, due_at)
-select gen_random_uuid(), $1::uuid, $1::uuid, 'one@restante.test', now(), now() - interval '1 hour' from generate_series(1, $3::int)
+insert into deleted_scopes (id, kind, organization_id, pod_id, address, deleted_at, due_at)
+select gen_random_uuid(), 'inbox', $1::uuid, $1::uuid, 'one@restante.test', now(), now() - interval '1 hour' from generate_series(1, $3::int)
 union all
-select gen_random_uuid(), $2::uuid, $2::uuid, 'one@restante.test', now(), now()`)
+select gen_random_uuid(), 'inbox', $2::uuid, $2::uuid, 'one@restante.test', now(), now()`)
 
 let stage: Stage
 let inbox: TestInbox
@@ -41,7 +40,7 @@ interface Tombstone {
   readonly purged_at: Date | null
 }
 const tombstone = async ({ inbox_uid }: TestInbox) =>
-  (await queryRows<Tombstone>(stage.db, 'select * from deleted_inboxes where inbox_uid = $1', inbox_uid))[0]
+  (await queryRows<Tombstone>(stage.db, 'select * from deleted_scopes where id = $1', inbox_uid))[0]
 const purged = (of: TestInbox) =>
   waitFor(async () => (await tombstone(of))?.purged_at, { what: 'the purge', timeout: 20_000 })
 const ask = ({ address, inbox_uid, organization_id, pod_id }: TestInbox) =>
@@ -52,8 +51,8 @@ const ask = ({ address, inbox_uid, organization_id, pod_id }: TestInbox) =>
 const bury = ({ address, inbox_uid, organization_id, pod_id }: TestInbox, deletedAt: Date, dueAt: Date) =>
   queryRows(
     stage.db,
-    `insert into deleted_inboxes (inbox_uid, organization_id, pod_id, address, deleted_at, due_at)
-     values ($1, $2, $3, $4, $5, $6)`,
+    `insert into deleted_scopes (id, kind, organization_id, pod_id, address, deleted_at, due_at)
+     values ($1, 'inbox', $2, $3, $4, $5, $6)`,
     ...[inbox_uid, organization_id, pod_id, address, deletedAt, dueAt],
   )
 
@@ -123,7 +122,7 @@ describe('the purge of an inbox', () => {
     await purged(inbox)
     expect(await tombstone(stuck)).toMatchObject({ purged_at: null })
     await rm(file, { recursive: true })
-    await stage.db.query(sql<never>('update deleted_inboxes set due_at = now()'))
+    await stage.db.query(sql<never>('update deleted_scopes set due_at = now()'))
     await purged(stuck)
     expect(await countRows(stage.db, 'messages where inbox_uid = $1', stuck.inbox_uid)).toBe(0)
   }, 60_000)
@@ -133,15 +132,14 @@ describe('the purge of an inbox', () => {
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(MANY_DELETED, large, small, 200)
     await waitFor(
-      async () =>
-        (await countRows(db, 'deleted_inboxes where organization_id = $1 and purged_at is null', large)) === 0,
+      async () => (await countRows(db, 'deleted_scopes where organization_id = $1 and purged_at is null', large)) === 0,
       {
         what: 'all purges',
         timeout: 20_000,
       },
     )
-    const before = 'purged_at < (select purged_at from deleted_inboxes where organization_id = $2)'
-    const earlier = await countRows(db, `deleted_inboxes where organization_id = $1 and ${before}`, large, small)
+    const before = 'purged_at < (select purged_at from deleted_scopes where organization_id = $2)'
+    const earlier = await countRows(db, `deleted_scopes where organization_id = $1 and ${before}`, large, small)
     expect(earlier).toBeLessThan(10)
   }, 30_000)
 
@@ -151,7 +149,7 @@ describe('the purge of an inbox', () => {
     await bury(inbox, hourAgo, new Date(Date.now() + 3_600_000))
     await waitFor(async () => (await waiting()).oldest >= 3_600, { what: 'the metric' })
     expect((await waiting()).inboxes).toBeGreaterThan(0)
-    await queryRows(stage.db, 'update deleted_inboxes set due_at = $2 where inbox_uid = $1', inboxUid, hourAgo)
+    await queryRows(stage.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, hourAgo)
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
     expect((await waiting()).oldest).toBe(0)
   }, 30_000)
@@ -172,7 +170,7 @@ describe('the purge of an inbox', () => {
     expect([(await thread()).status, (await fetch(link)).status]).toEqual([404, 404])
     expect((await threads()).body.threads.map(({ subject }) => subject)).not.toContain('hidden')
     expect(await countRows(stage.db, 'messages where inbox_uid = $1', inboxUid)).toBe(1)
-    await queryRows(stage.db, 'update deleted_inboxes set due_at = $2 where inbox_uid = $1', inboxUid, new Date())
+    await queryRows(stage.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, new Date())
     await purged(inbox)
   })
 
@@ -200,7 +198,7 @@ describe('the deletion of an organization', () => {
   it.each([1, 2, 3])(
     'deletes the record that it received mail, and its addresses, in any order of events (seed %i)',
     async (seed) => {
-      const { db, topics } = stage
+      const { db } = stage
       const organizationId = randomUUID()
       const [one, two] = [await stage.inbox(), await stage.inbox()].map(
         ({ address, inbox_uid: inboxUid, pod_id: podId }) => ({ address, inboxUid, podId, organizationId }),
@@ -212,7 +210,7 @@ describe('the deletion of an organization', () => {
         organizationId,
         new Date(),
       )
-      const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
+      const { consumer } = await tenancyOf(stage)
       await deliverShuffled(
         consumer,
         seed,
@@ -220,10 +218,14 @@ describe('the deletion of an organization', () => {
         organizationDeletedEvent(organizationId),
         inboxDeletedEvent(two),
       )
-      const gone = 'deleted_organizations where organization_id = $1 and purged_at is not null'
+      const gone = 'deleted_scopes where id = $1 and purged_at is not null'
       await waitFor(async () => (await countRows(db, gone, organizationId)) === 1, { what: 'the purge' })
       expect(await countRows(db, 'receiving_organizations where organization_id = $1', organizationId)).toBe(0)
-      const left = await queryRows(db, 'select address from deleted_inboxes where organization_id = $1', organizationId)
+      const left = await queryRows(
+        db,
+        "select address from deleted_scopes where organization_id = $1 and kind = 'inbox'",
+        organizationId,
+      )
       expect(left).toEqual([{ address: null }, { address: null }])
     },
   )

@@ -1,5 +1,6 @@
 import { openBlobStore } from '@restante/blobs'
 import { defineService, runService } from '@restante/kit'
+import { Tenancy } from '@restante/tenancy'
 import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
 import { feedbackConsumer } from './feedback/consumers.ts'
@@ -11,7 +12,7 @@ import { openSending } from './sending/open-sending.ts'
 import { sendingRoutes } from './sending/routes.ts'
 import { systemMailRoutes } from './system-mail/routes.ts'
 import { SystemMail } from './system-mail/system-mail.ts'
-import { openTenancy } from './tenancy/open-tenancy.ts'
+import { SendPurge } from './tenancy/purge.ts'
 
 /** Sending and outbound delivery. */
 export const service = defineService({
@@ -22,13 +23,14 @@ export const service = defineService({
     const dkim = await readDkimKey(config)
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
+    const tenancy = kit.use(new Tenancy({ service: kit.name, kafka, db, log, purge: new SendPurge(blobs) }))
     kit.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
     const { content, outboundQueue } = openDelivery(kit, config, blobs)
     const systemMail = new SystemMail({ db, content, outboundQueue, domain, sender, dkim })
     kit.serve({
       callerKey,
       handlers: sendingRoutes(openSending(kit, config, { blobs, outboundQueue, dkim })),
-      internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), ...openTenancy(kit, blobs) },
+      internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), 'mail-send.purgeInbox': tenancy.purgeInbox },
     })
   },
 })

@@ -1,10 +1,11 @@
 import { defineService, runService } from '@restante/kit'
-import { Cursors, KeyedMutex, SecretBox } from '@restante/service'
+import { KeyedMutex } from '@restante/service/concurrency'
+import { Cursors } from '@restante/service/http'
+import { SecretBox } from '@restante/service/secrets'
 import { configuration } from './config.ts'
 import { publicEventsConsumer } from './delivery/consumers.ts'
 import { deliveryTimers } from './delivery/worker.ts'
-import { tenancyConsumer } from './tenancy/consumers.ts'
-import { tenancyRoutes } from './tenancy/routes.ts'
+import { openTenancy, tenancyRoutes } from './tenancy/open-tenancy.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 /** Webhook subscriptions, and the signed delivery of every event that one of them matches. */
@@ -17,7 +18,7 @@ export const service = defineService({
     const outbound = kit.fetcher(config.outbound)
     const timers = kit.use(deliveryTimers({ db, redis, log, outbound, box, concurrency }))
     kit.use(publicEventsConsumer({ kafka, db, timers }))
-    kit.use(tenancyConsumer({ kafka, db, timers }))
+    const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
     const webhooks = {
       db,
       mutex: new KeyedMutex(),
@@ -26,7 +27,7 @@ export const service = defineService({
       cursors: new Cursors(config.cursorSecret),
       allowHttp: config.outbound.allow.http,
     }
-    kit.serve({ callerKey, handlers: webhookRoutes(webhooks), internal: tenancyRoutes({ db, timers }) })
+    kit.serve({ callerKey, handlers: webhookRoutes(webhooks), internal: tenancyRoutes(tenancy, { db, timers }) })
   },
 })
 

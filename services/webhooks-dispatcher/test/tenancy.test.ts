@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import type { EventOf, Topic } from '@restante/contracts'
+import type { EventOf, Topic } from '@restante/contracts/events'
 import { Timers } from '@restante/jobs'
 import { Kafka } from '@restante/messaging'
 import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
-import { createLogger, Database, SecretBox, sql } from '@restante/service'
+import { Database, sql } from '@restante/service/database'
+import { SecretBox } from '@restante/service/secrets'
+import { createLogger } from '@restante/service/telemetry'
+import type { Tenancy } from '@restante/tenancy'
 import {
   createDatabase,
   engines,
@@ -21,14 +24,14 @@ import { publicEventsConsumer } from '../src/delivery/consumers.ts'
 import { base62Id } from '../src/delivery/ids.ts'
 import { sealSecret } from '../src/delivery/secrets.ts'
 import type { TimerKinds } from '../src/delivery/timers.ts'
-import { tenancyConsumer } from '../src/tenancy/consumers.ts'
+import { openTenancy } from '../src/tenancy/open-tenancy.ts'
 import { insertWebhook } from '../src/webhooks/store.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const box = new SecretBox('the key of the stored secrets', 'webhook secrets')
 let database: TestDatabase
 let db: Database
-let tenancy: ReturnType<typeof tenancyConsumer>
+let tenancy: Tenancy['consumer']
 let messages: ReturnType<typeof publicEventsConsumer>
 
 beforeAll(async () => {
@@ -43,7 +46,7 @@ beforeAll(async () => {
     log,
   })
   const timers = new Timers<TimerKinds>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
-  tenancy = tenancyConsumer({ kafka, db, timers })
+  tenancy = openTenancy({ kafka, db, log, timers }).consumer
   messages = publicEventsConsumer({ kafka, db, timers })
 })
 afterAll(async () => {

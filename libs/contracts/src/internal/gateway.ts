@@ -52,7 +52,8 @@ export const gatewayInternalOperations = internalGroup({
     response: z.object({ recipients: z.array(recipientAnswer) }),
   }),
   /**
-   * A projection of `tenancy` starts here and reconciles against it daily; `after` is the `next` of the previous page.
+   * A projection of `tenancy` starts here and reconciles against it daily, and mail-ingest compares its inboxes with it on
+   * command; `after` is the `next` of the previous page.
    */
   'gateway.snapshotTenancy': defineInternal({
     ...INTERNAL,

@@ -50,7 +50,8 @@ on conflict (consumer, event_id) do update set consumed_at = greatest(consumed.c
 
 /**
  * Another service's state, kept here as rows: updated by its events, filled from its snapshot at first, and compared
- * with the snapshot daily, so that a lost event is repaired. It may say yes, never no: before a service answers "there
+ * with the snapshot daily, so that a lost event is repaired. It is the one mechanism by which a service keeps and
+ * reconciles the state of another owner; no service has a loop of its own for that. It may say yes, never no: before a service answers "there
  * is no such thing" from a projection, it asks the owner.
  */
 export class Projection<T extends TopicDefinition, Entity> implements Component {

@@ -10,5 +10,6 @@ export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './e
 export { type MigrateOptions, migrate } from './migrate.ts'
 export { type Migration, migrationsOf } from './migrations.ts'
 export { Notifier } from './notifier.ts'
+export { PurgeBacklog, type PurgesWaiting } from './purge-backlog.ts'
 export { retryThroughOutage } from './retry-through-outage.ts'
 export { type Queryable, type Statement, sql, sqlUnprepared } from './statement.ts'

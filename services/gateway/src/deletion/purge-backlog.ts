@@ -1,4 +1,5 @@
-import { type Logger, PurgeBacklog, type PurgesWaiting, sql } from '@restante/service'
+import { PurgeBacklog, type PurgesWaiting, sql } from '@restante/service/database'
+import type { Logger } from '@restante/service/telemetry'
 import type { Db } from '../storage/database.ts'
 
 // Each has its timer from its deletion until it is purged, here and by every service.

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
-import type { BinaryResponse } from '@restante/contracts'
+import type { BinaryResponse } from '@restante/contracts/operations'
 import { decodeTransferStream } from '@restante/mime'
-import { ApiError, type Database, type Handlers, notFound, sql } from '@restante/service'
+import { type Database, sql } from '@restante/service/database'
+import { ApiError, notFound } from '@restante/service/errors'
+import type { Handlers } from '@restante/service/http'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { attachmentHeaders } from './disposition.ts'
 import type { DownloadLinks } from './links.ts'
@@ -11,7 +13,7 @@ type File = Pick<MessageRow, 'blob' | 'trace' | 'size' | 'attachments'>
 
 const FILE = sql<File, [id: string]>(`
 select blob, trace, size, attachments from messages
- where id = $1 and not exists (select from deleted_inboxes where deleted_inboxes.inbox_uid = messages.inbox_uid)`)
+ where id = $1 and not exists (select from deleted_scopes where deleted_scopes.id = messages.inbox_uid)`)
 
 export interface FileRoutesOptions {
   readonly db: Database

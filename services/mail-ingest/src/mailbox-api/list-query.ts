@@ -34,7 +34,7 @@ export class ListConditions {
 
   /** Excludes items that are still being purged after their inbox was deleted (identity 10.2). */
   alive(): this {
-    this.#clauses.push('inbox_uid not in (select inbox_uid from deleted_inboxes where purged_at is null)')
+    this.#clauses.push("inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)")
     return this
   }
 

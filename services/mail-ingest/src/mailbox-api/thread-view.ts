@@ -6,8 +6,8 @@ import { type Database, sql } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { isInScope, scopeFilter } from '@restante/service/identity'
+import { findTombstone } from '@restante/tenancy'
 import { type MessageItemRow, messageDocument, threadItem } from '../mailbox/documents.ts'
-import { deletedInbox } from '../mailbox/lock.ts'
 import { type BodyColumns, locationOf, type MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
@@ -49,7 +49,7 @@ export async function getThread(
   const thread = await store.thread(db, threadId)
   const isVisible =
     thread && isInScope(scopeFilter(caller), locationOf(thread)) && seesLabels(caller.credential, thread.labels)
-  if (!isVisible || (await deletedInbox(db, thread.inbox_uid))) throw notFound('Thread')
+  if (!isVisible || (await findTombstone(db, thread.inbox_uid))) throw notFound('Thread')
   const page = new KeysetPage(cursors, {
     operation: 'threads.get',
     within: threadId,

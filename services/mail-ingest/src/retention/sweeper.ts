@@ -16,21 +16,11 @@ delete from pending_delivery_events
  where event_id in (select event_id from pending_delivery_events where time < now() - interval '${FORGET}' limit $1)
 returning event_id`)
 
-const TOMBSTONE_SECONDS = LIMITS.retention.tombstone / 1_000
-const INBOXES = sql<{ inbox_uid: string }, [rows: number]>(`
-delete from deleted_inboxes
- where inbox_uid in (select inbox_uid from deleted_inboxes
-                      where deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' and purged_at is not null limit $1)
-returning inbox_uid`)
-const ORGANIZATIONS = sql<{ organization_id: string }, [rows: number]>(`
-delete from deleted_organizations
- where organization_id in (select organization_id from deleted_organizations
-                            where deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' and purged_at is not null limit $1)
-returning organization_id`)
 // A mail that was in transit when its organization was deleted records that it arrived.
 const LATE_MAIL = sql<{ organization_id: string }, [rows: number]>(`
 delete from receiving_organizations
- where organization_id in (select organization_id from receiving_organizations join deleted_organizations using (organization_id) limit $1)
+ where organization_id in (select receiving.organization_id from receiving_organizations as receiving
+                            join deleted_scopes on id = receiving.organization_id and kind = 'organization' limit $1)
 returning organization_id`)
 
 const REMEMBERED_SECONDS = LIMITS.retention.rememberedId / 1_000
@@ -49,8 +39,7 @@ const EVERY_MS = 3_600_000
 
 /**
  * Deletes records of deleted messages, and events about messages that never arrived, after 21 days; ids that mails
- * referred to without a match after 30 days; tombstones of inboxes and organizations when no late event about them is
- * possible.
+ * referred to without a match after 30 days; and the records of organizations that were deleted while mail was in transit.
  */
 export class RetentionSweeper implements Component {
   readonly name = 'forgetting'
@@ -72,15 +61,7 @@ export class RetentionSweeper implements Component {
   }
 
   async forget(): Promise<void> {
-    const all = [
-      TOMBSTONES,
-      DELIVERY_EVENTS,
-      INBOXES,
-      ORGANIZATIONS,
-      LATE_MAIL,
-      REMEMBERED_IDS,
-      FAILING_DOMAINS,
-    ] as const
+    const all = [TOMBSTONES, DELIVERY_EVENTS, LATE_MAIL, REMEMBERED_IDS, FAILING_DOMAINS] as const
     for (const statement of all) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);
     }

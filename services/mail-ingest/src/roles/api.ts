@@ -1,4 +1,5 @@
-import { Cursors, notFound } from '@restante/service'
+import { notFound } from '@restante/service/errors'
+import { Cursors } from '@restante/service/http'
 import type { Config, IngestKit } from '../config.ts'
 import { DownloadLinks } from '../files/links.ts'
 import { fileRoutes } from '../files/routes.ts'
@@ -7,14 +8,13 @@ import { mailboxRoutes } from '../mailbox-api/routes.ts'
 import { LocalHandOver } from '../sent/local-hand-over.ts'
 import { RecentlySent } from '../sent/recently-sent.ts'
 import { sentRoutes } from '../sent/routes.ts'
-import { purgeRoutes } from '../tenancy/routes.ts'
 import type { Parts } from './parts.ts'
 
 /** The role `api`: the operations of the mailbox. */
 export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, publicUrl, callerKey } = config
-  const { blobs, placement, sweeper, purge, acceptance, recipients, rates, storage } = parts
+  const { blobs, placement, sweeper, tenancy, acceptance, recipients, rates, storage } = parts
   const links = new DownloadLinks({ publicUrl, secret: config.linkSecret })
   const cursors = new Cursors(config.cursorSecret)
   const handOver = new LocalHandOver({ db, blobs, acceptance, recipients, rates, storage, hostname, log })
@@ -27,7 +27,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
     },
     internal: {
       ...inboundRoutes(db),
-      ...purgeRoutes({ db, notify: purge.notify }),
+      'mail-ingest.purgeInbox': tenancy.purgeInbox,
       ...sentRoutes({ db, placement, handOver }),
     },
   })

@@ -1,6 +1,6 @@
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
-import { Notifier } from '@restante/service'
+import { Notifier } from '@restante/service/database'
 import type { Config, IngestKit } from '../config.ts'
 import { Acceptance } from '../inbound/acceptance.ts'
 import { RecipientLookup } from '../inbound/recipients.ts'
@@ -10,13 +10,13 @@ import { InboundRates } from '../rates/inbound-rates.ts'
 import { ReservedNames } from '../raw/reserved-names.ts'
 import { RawMailSweeper } from '../raw/sweeper.ts'
 import { SentPlacement } from '../sent/placement.ts'
-import { InboxPurge } from '../tenancy/purge.ts'
+import { type MailTenancy, openTenancy } from '../tenancy/open-tenancy.ts'
 
 /** NOTIFY channel on which accepted mail is signalled to the pipelines of other processes. */
 export const INBOUND_CHANNEL = 'restante_inbound'
 
 /** What the roles share. */
-export interface Parts {
+export interface Parts extends MailTenancy {
   readonly blobs: BlobStore
   readonly parser: ParserPool
   readonly recipients: RecipientLookup
@@ -26,9 +26,8 @@ export interface Parts {
   readonly placement: SentPlacement
   /** Announces accepted mail. */
   readonly notifier: Notifier
-  /** Both run in the role `pipeline`; the others wake them up, or need them for a request. */
+  /** Runs in the role `pipeline`, as `tenancy` does; the others wake it up. */
   readonly sweeper: RawMailSweeper
-  readonly purge: InboxPurge
 }
 
 export async function openParts(kit: IngestKit, config: Config): Promise<Parts> {
@@ -53,7 +52,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     placement: new SentPlacement({ db, blobs, parser, outbox, recipients }),
     notifier,
     sweeper: new RawMailSweeper({ db, blobs, log }),
-    purge: new InboxPurge({ db, blobs, outbox, log }),
+    ...openTenancy({ kafka: kit.kafka, db, log, outbox, blobs }),
   }
 }
 

@@ -1,4 +1,5 @@
-import { ByteSemaphore, ChannelListener, Wakeup } from '@restante/service'
+import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
+import { ChannelListener } from '@restante/service/database'
 import type { Config, IngestKit } from '../config.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
@@ -6,10 +7,6 @@ import { RetentionSweeper } from '../retention/sweeper.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
 import { SenderJudge } from '../sender/sender-judge.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
-import { tenancyConsumer } from '../tenancy/consumers.ts'
-import { LabelRemoval } from '../tenancy/label-removal.ts'
-import { purgeBacklog } from '../tenancy/purge.ts'
-import { InboxReconciliation } from '../tenancy/reconciliation.ts'
 import { WaitingMailRecheck } from '../waiting/recheck.ts'
 import { INBOUND_CHANNEL, type Parts } from './parts.ts'
 
@@ -20,12 +17,13 @@ const RAW_MAIL_BYTES = 16 * 1024 * 1024
 export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, pipeline, dnsServers } = config
-  const { blobs, parser, placement, notifier, sweeper } = parts
+  const { blobs, parser, placement, notifier, sweeper, tenancy, labelRemoval } = parts
   const wakeup = new Wakeup()
   notifier.attach(wakeup.notify)
   kit.use(sweeper)
   kit.use(new RetentionSweeper({ db, log }))
-  followTenancy(kit, parts)
+  kit.use(labelRemoval)
+  kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
@@ -47,14 +45,4 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   }
   const leases = kit.use(new Leases({ db, log }))
   kit.use(new Pipeline({ tools, leases, wakeup, concurrency: pipeline.concurrency }))
-}
-
-/** Follows the ends of inboxes and organizations, and purges what they leave. */
-function followTenancy(kit: IngestKit, { purge }: Parts): void {
-  const { db, kafka, log, outbox } = kit
-  const { notify } = kit.use(purge)
-  kit.use(purgeBacklog(db, log))
-  const { notify: notifyLabels } = kit.use(new LabelRemoval({ db, outbox, log }))
-  kit.use(tenancyConsumer({ kafka, db, notify, notifyLabels }))
-  kit.use(new InboxReconciliation({ db, gateway: kit.peer('gateway'), log, notify }))
 }

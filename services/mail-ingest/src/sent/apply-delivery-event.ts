@@ -3,8 +3,9 @@ import { type MessageFacts, type PublicEvent, topics } from '@restante/contracts
 import type { Outbox } from '@restante/messaging'
 import { bareAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { findTombstone, type Tombstone } from '@restante/tenancy'
 import { changedLabels, logLabels } from '../mailbox/label-log.ts'
-import { type DeletedInbox, deletedInbox, lockMailbox } from '../mailbox/lock.ts'
+import { lockMailbox } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import {
@@ -39,7 +40,7 @@ export async function applyDeliveryEvent(tx: Tx, outbox: Outbox, event: Delivery
   const message = await store.message(tx, inbox_uid, message_id)
   if (message) return applyTo(tx, outbox, message, event)
   if (await tombstones.has(tx, inbox_uid, message_id)) return
-  const deleted = await deletedInbox(tx, inbox_uid)
+  const deleted = await findTombstone(tx, inbox_uid)
   if (deleted) return fireForDeletedInbox(tx, outbox, deleted, event)
   await pendingDeliveryEvents.keep(tx, event)
 }
@@ -83,16 +84,16 @@ function sentTo(message: MessageRow, event: DeliveryEvent): string[] {
   return [...message.to, ...message.cc, ...message.bcc].map(bareAddress)
 }
 
-async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: DeletedInbox, event: DeliveryEvent): Promise<void> {
-  if (inbox.inbox_address === null) return
-  const { message_id, thread_id, timestamp } = event.payload
-  const named = { inbox_id: inbox.inbox_address, thread_id, message_id }
+async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: Tombstone, event: DeliveryEvent): Promise<void> {
+  const { organization_id, pod_id, address } = inbox
+  if (address === null || pod_id === null) return
+  const { inbox_uid, message_id, thread_id, timestamp } = event.payload
+  const named = { inbox_id: address, thread_id, message_id }
   const document =
     event.type === 'delivery.handed_over'
       ? sentEvent(event.id, named, timestamp, event.payload.recipients)
       : publicEventOf(event, named)
   if (!document) return
-  const { organization_id, pod_id, inbox_uid } = inbox
   const about = { organization_id, pod_id, inbox_uid, message_id, labels: [], inbox_deleted: true }
   await publish(tx, outbox, [document], about, new Date())
 }

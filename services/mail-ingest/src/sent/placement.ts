@@ -1,12 +1,15 @@
 import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
-import { LIMITS, type SentCopy } from '@restante/contracts'
+import type { SentCopy } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
-import { ByteSemaphore, type Database, type Tx } from '@restante/service'
+import { ByteSemaphore } from '@restante/service/concurrency'
+import type { Database, Tx } from '@restante/service/database'
+import { findTombstone } from '@restante/tenancy'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
-import { deletedInbox, lockMailbox } from '../mailbox/lock.ts'
+import { lockMailbox } from '../mailbox/lock.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
@@ -54,7 +57,7 @@ export class SentPlacement {
     const { inbox_uid, message_id } = copy
     if (await store.message(db, inbox_uid, message_id)) return undefined
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
-    if (await deletedInbox(db, inbox_uid)) return undefined
+    if (await findTombstone(db, inbox_uid)) return undefined
     const id = uuidV7()
     const blob = `${copiesOf(inbox_uid)}${id}`
     const read = async () => withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, parser))
@@ -95,7 +98,7 @@ export class SentPlacement {
 
 /** Whether a copy is stored already, or must not be stored (again). */
 async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<boolean> {
-  if (await deletedInbox(tx, inboxUid)) return true
+  if (await findTombstone(tx, inboxUid)) return true
   if (await store.message(tx, inboxUid, messageId)) return true
   return tombstones.has(tx, inboxUid, messageId)
 }

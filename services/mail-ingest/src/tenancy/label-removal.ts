@@ -1,16 +1,12 @@
-import { SYSTEM_LABELS, topics } from '@restante/contracts'
+import { topics } from '@restante/contracts/events'
+import { SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
-import {
-  type Database,
-  type Logger,
-  Periodic,
-  purgeStatements,
-  RoundRobinPurger,
-  sql,
-  type Tx,
-} from '@restante/service'
+import { type Database, sql, type Tx } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
+import { deletedAmong, purgeStatements, RoundRobinPurger } from '@restante/tenancy'
 import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
-import { deletedInboxes, lockMailboxes } from '../mailbox/lock.ts'
+import { lockMailboxes } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
@@ -114,7 +110,7 @@ export class LabelRemoval extends Periodic {
 
   async #takeOff(tx: Tx, messages: readonly MessageRow[], madeBefore: Date): Promise<void> {
     const inboxes = [...new Set(messages.map(({ inbox_uid }) => inbox_uid))]
-    const deleted = await deletedInboxes(tx, inboxes)
+    const deleted = await deletedAmong(tx, inboxes)
     const own = await tx.query(ADDED_SINCE, inboxes, firstUuidV7(madeBefore.getTime()), madeBefore.toISOString())
     const kept = new Set(own.map(({ inbox_uid, message_id, label }) => keyOf(inbox_uid, message_id, label)))
     const at = new Date()

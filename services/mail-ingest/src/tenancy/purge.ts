@@ -1,33 +1,12 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
-import {
-  type Component,
-  type Database,
-  inboxesWaiting,
-  type Logger,
-  Periodic,
-  PurgeBacklog,
-  purgeStatements,
-  RoundRobinPurger,
-  sql,
-  type Tx,
-} from '@restante/service'
+import { sql, type Tx } from '@restante/service/database'
+import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { lockMailbox } from '../mailbox/lock.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
 import { applyDeliveryEvent } from '../sent/apply-delivery-event.ts'
 import { pendingDeliveryEvents } from '../sent/store.ts'
 import { waitingMails } from '../waiting/store.ts'
-import { purgeOrganization } from './organizations.ts'
-
-/** See the partial index `deleted_inboxes_unpurged`. */
-const INBOXES = {
-  table: 'deleted_inboxes',
-  id: 'inbox_uid',
-  owner: 'organization_id',
-  open: 'purged_at is null',
-}
-const INBOX_TURNS = purgeStatements(INBOXES)
-const WAITING = inboxesWaiting(INBOXES.open)
 
 const MESSAGES = sql<{ blob: string }, [inboxUid: string, rows: number]>(`
 delete from messages
@@ -51,73 +30,28 @@ union all
 (select 1 from waiting_mails where inbox_uid = $1 limit 1)
 union all
 (select 1 from raw_mails where refs = 0 and starts_with(blob, $2) limit 1)`)
-const NEXT_TURN = sql<never, [inboxUid: string, waitMs: number]>(
-  "update deleted_inboxes set due_at = clock_timestamp() + $2::int * interval '1 millisecond' where inbox_uid = $1",
+const FORGET_MAIL = sql<never, [organizationId: string]>(
+  'delete from receiving_organizations where organization_id = $1',
 )
-const PURGED = sql<never, [inboxUid: string]>('update deleted_inboxes set purged_at = now() where inbox_uid = $1')
 
 const BATCH = 500
 /** Blobs that are deleted in one call. */
 const AT_ONCE = 50
-const EVERY_MS = 2_000
-/** How soon it checks again whether mail in transit to an inbox has been processed. */
-const QUEUE_MS = 1_000
-
-/** How many inboxes are still to be purged, for the metrics. */
-export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
-  return new PurgeBacklog({ db, log, measure: WAITING })
-}
 
 /**
- * Purges deleted inboxes in batches, each a transaction: wherever it stops, the next run continues. Organizations are
- * served in rotation. The pipeline discards mail of such an inbox that is still in the queue, which is waited for.
+ * Purges the mail of deleted inboxes. The pipeline discards mail of such an inbox that is still in the queue, which is
+ * waited for.
  */
-export class InboxPurge implements Component {
-  readonly name = 'inbox purge'
-  readonly #db: Database
+export class MailPurge implements PurgeInBatches {
   readonly #blobs: BlobStore
   readonly #outbox: Outbox
-  readonly #inboxes: RoundRobinPurger
-  readonly #turns: Periodic
 
-  constructor(options: { db: Database; blobs: BlobStore; outbox: Outbox; log: Logger }) {
-    this.#db = options.db
-    this.#blobs = options.blobs
-    this.#outbox = options.outbox
-    this.#inboxes = new RoundRobinPurger({
-      db: options.db,
-      statements: INBOX_TURNS,
-      work: (tx, uid) => this.#purgeBatch(tx, uid),
-    })
-    this.#turns = new Periodic({
-      name: this.name,
-      everyMs: EVERY_MS,
-      log: options.log,
-      work: (stopping) => this.purge(stopping),
-    })
+  constructor({ blobs, outbox }: { blobs: BlobStore; outbox: Outbox }) {
+    this.#blobs = blobs
+    this.#outbox = outbox
   }
 
-  start(): Promise<void> {
-    return this.#turns.start()
-  }
-
-  /** Waits for the current run to end. */
-  stop(): Promise<void> {
-    return this.#turns.stop()
-  }
-
-  readonly notify = (): void => this.#turns.notify()
-
-  /** Works until nothing more can be purged now, or the process stops. */
-  async purge(stopping?: AbortSignal): Promise<void> {
-    for (let more = true; more && !stopping?.aborted; ) {
-      const inboxes = await this.#inboxes.round(stopping)
-      const organization = await this.#db.transaction(purgeOrganization)
-      more = inboxes || organization
-    }
-  }
-
-  async #purgeBatch(tx: Tx, uid: string): Promise<void> {
+  async inbox(tx: Tx, uid: string): Promise<BatchOutcome> {
     // A concurrent deletion by a caller would release the same bytes, which other inboxes may share.
     await lockMailbox(tx, uid)
     const messages = await tx.query(MESSAGES, uid, BATCH)
@@ -133,9 +67,14 @@ export class InboxPurge implements Component {
     // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
     const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
     for (const event of late) await applyDeliveryEvent(tx, this.#outbox, event)
-    if ([messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH)) await tx.query(NEXT_TURN, uid, 0)
-    else if ((await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0) await tx.query(NEXT_TURN, uid, QUEUE_MS)
-    else await tx.query(PURGED, uid)
+    if ([messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH)) return 'more'
+    return (await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0 ? 'pending' : 'ended'
+  }
+
+  /** Apart from the mail of its inboxes, an organization leaves only the record that it received any. */
+  async organization(tx: Tx, id: string): Promise<BatchOutcome> {
+    await tx.query(FORGET_MAIL, id)
+    return 'ended'
   }
 
   /**

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { openBlobStore } from '@restante/blobs'
-import { Outbox } from '@restante/messaging'
-import { createLogger, sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { callerOf, countRows, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
-import { markInboxDeleted } from '../../src/mailbox/lock.ts'
 import { queue } from '../../src/pipeline/queue/queue.ts'
 import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
 import { rawMails } from '../../src/raw/store.ts'
-import { InboxPurge } from '../../src/tenancy/purge.ts'
-import { InboxReconciliation } from '../../src/tenancy/reconciliation.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { markDeleted } from '../../src/tenancy/unknown-inboxes.ts'
+import { pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from '../stage.ts'
-
-const log = createLogger({ service: 'test', level: 'silent' })
 
 let stage: Stage
 let inbox: TestInbox
@@ -113,14 +107,12 @@ describe('the bytes of a mail', () => {
       { what: 'both copies' },
     )
     const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
-    const outbox = new Outbox({ db, service: 'mail-ingest' })
-    const blobs = await openBlobStore(`directory:${stage.blobs}`)
-    const purge = new InboxPurge({ db, blobs, outbox, log })
+    const tenancy = await tenancyOf(stage)
     const { address: inbox_address, caller: _, ...scope } = inbox
-    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await markDeleted(db, [{ ...scope, inbox_address }])
     const work = await db.transaction(async (tx) => {
       await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
-      const purged = purge.purge()
+      const purged = tenancy.purge()
       await waitFor(async () => (await blocked()) === 1, { what: 'the purge to wait' })
       const deleted = stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
       await waitFor(async () => (await blocked()) === 2, { what: 'the deletion to wait' })
@@ -144,35 +136,13 @@ describe('a deleted inbox that is still being purged', () => {
     const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
     expect(mine).toHaveLength(1)
     const thread_id = mine[0]?.thread_id
-    await db.transaction((tx) => markInboxDeleted(tx, { ...scope, inbox_address }, new Date().toISOString()))
+    await markDeleted(db, [{ ...scope, inbox_address }])
     await db.transaction(async (tx) => {
       // The purge passes over rows that are locked.
-      await tx.query(
-        sql<never, [string]>('select from deleted_inboxes where inbox_uid = $1 for update'),
-        scope.inbox_uid,
-      )
+      await tx.query(sql<never, [string]>('select from deleted_scopes where id = $1 for update'), scope.inbox_uid)
       expect((await threads()).body.threads).not.toContainEqual(expect.objectContaining({ thread_id }))
       expect((await stage.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
       expect((await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))).status).toBe(404)
     })
-  })
-})
-
-describe('a deletion whose event was lost', () => {
-  it('is repaired by reconciliation with the owner; live inboxes keep their mail', async () => {
-    const { db, gateway } = stage
-    const lost = { ...inbox, inbox_uid: randomUUID() }
-    await receiveMail(stage, inbox)
-    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, lost, { from: 'gone@mail.test' }))
-    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, { ...lost, inbox_uid: randomUUID() }))
-    const announced: string[] = []
-    const reconciliation = new InboxReconciliation({ db, gateway, log, notify: () => announced.push('purge') })
-    expect(await reconciliation.reconcile()).toBe(2)
-    expect(announced).toEqual(['purge'])
-    const buried = async (inboxUid: string) =>
-      (await countRows(db, 'deleted_inboxes where inbox_uid = $1', inboxUid)) > 0
-    expect(await buried(lost.inbox_uid)).toBe(true)
-    expect(await buried(inbox.inbox_uid)).toBe(false)
-    expect(await reconciliation.reconcile()).toBe(0)
   })
 })

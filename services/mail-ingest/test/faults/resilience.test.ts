@@ -14,8 +14,7 @@ import {
 } from '@restante/testkit'
 import pg from 'pg'
 import { service as mailIngest } from '../../src/main.ts'
-import { tenancyConsumer } from '../../src/tenancy/consumers.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 import { configOf, openStage, type Stage, type TestInbox } from '../stage.ts'
 
 let stage: Stage
@@ -198,7 +197,7 @@ describe('a deleted inbox', () => {
       },
       { what: 'the purge', timeout: 20_000 },
     )
-    const tombstones = await queryRows(db, 'select address from deleted_inboxes where inbox_uid = $1', uid)
+    const tombstones = await queryRows(db, 'select address from deleted_scopes where id = $1', uid)
     expect(tombstones).toEqual([{ address: inbox.address }])
     const smtp = await SmtpSession.open(stage.smtpPort)
     expect((await smtp.envelope('ada@customer.test', inbox.address)).code).toBe(550)
@@ -206,14 +205,8 @@ describe('a deleted inbox', () => {
   })
 
   it('is marked deleted once, however often the event arrives, and accepts no late copies', async () => {
-    const announced: string[] = []
     const { db } = stage
-    const consumer = tenancyConsumer({
-      kafka: stage.topics.kafka,
-      db,
-      notify: () => announced.push('purge'),
-      notifyLabels: () => {},
-    })
+    const { consumer } = await tenancyOf(stage)
     const { address, caller: _, ...uids } = inbox
     const deletion = (version: number) => ({
       id: randomUUID(),
@@ -225,8 +218,7 @@ describe('a deleted inbox', () => {
       payload: { ...uids, address, version, deleted_at: '2026-11-20T10:00:00.000Z' },
     })
     await deliverTwiceAndSwapped(consumer, deletion(2), deletion(3))
-    expect(announced).toHaveLength(2)
-    expect(await countRows(db, 'deleted_inboxes where inbox_uid = $1', inbox.inbox_uid)).toBe(1)
+    expect(await countRows(db, 'deleted_scopes where id = $1', inbox.inbox_uid)).toBe(1)
     const copy = await sentCopy(stage, inbox)
     await stage.peer('mail-ingest.placeSent', copy)
     expect(await countRows(db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)

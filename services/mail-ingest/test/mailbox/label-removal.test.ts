@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { deliverTwiceAndSwapped } from '@restante/messaging/testing'
-import { sql } from '@restante/service'
+import { sql } from '@restante/service/database'
 import { countRows, organizationTakenOverEvent, queryRows, waitFor } from '@restante/testkit'
-import { tenancyConsumer } from '../../src/tenancy/consumers.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 /** Copies of a message, in a thread of its own, each with a label that nobody has logged. */
@@ -36,8 +35,7 @@ const threadOf = async (id: string) =>
 
 /** The event as Kafka may deliver it at its worst; the service's own part does the work that it orders. */
 async function confirmed(organizationId: string, verified: boolean, at: Date): Promise<void> {
-  const { db, topics } = stage
-  const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {}, notifyLabels: () => {} })
+  const { consumer } = await tenancyOf(stage)
   await deliverTwiceAndSwapped(consumer, organizationTakenOverEvent(organizationId, { verified, at }))
 }
 

@@ -1,6 +1,8 @@
 import type { BlobStore } from '@restante/blobs'
-import { LIMITS } from '@restante/contracts'
-import { type Component, type Database, type Logger, Periodic, sql, type Tx } from '@restante/service'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Database, sql, type Tx } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
@@ -8,8 +10,6 @@ const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
 /** How long a delivery is kept, for late reports. */
 const RECORD_SECONDS = LIMITS.retention.delivery / 1_000
 const CODE_MAIL_SECONDS = LIMITS.retention.codeMail / 1_000
-/** Longer than a request for a deleted inbox can be on its way, or an event about its deletion. */
-const TOMBSTONE_SECONDS = LIMITS.retention.consumedMark / 1_000
 const EVERY_MS = 10 * 60_000
 const ROWS = 200
 
@@ -54,14 +54,6 @@ const DELETE_OLD = [
   `delete from daily_counts where (organization_id, day) in (select organization_id, day from daily_counts
     where day < (now() at time zone 'utc')::date - 2 limit $1)
    returning 1 as one`,
-  ...[
-    ['deleted_inboxes', 'inbox_uid'],
-    ['deleted_organizations', 'organization_id'],
-  ].map(
-    ([table, key]) => `delete from ${table} where ${key} in (select ${key} from ${table}
-    where ended_at is not null and deleted_at < now() - interval '${TOMBSTONE_SECONDS} seconds' limit $1)
-   returning 1 as one`,
-  ),
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
 export interface SweeperOptions {

@@ -2,50 +2,53 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
-import type { EventOf, topics } from '@restante/contracts'
+import type { EventOf, topics } from '@restante/contracts/events'
 import { deliverShuffled } from '@restante/messaging/testing'
-import { createLogger, sql } from '@restante/service'
+import { sql } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
+import { Tenancy } from '@restante/tenancy'
 import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
 import { suppress } from '../../src/delivery/outcome/suppressions.ts'
-import { tenancyConsumer } from '../../src/tenancy/consumers.ts'
-import { Purge } from '../../src/tenancy/purge.ts'
+import { SendPurge } from '../../src/tenancy/purge.ts'
 import { factOf, inboxCaller, startWorld, type World } from '../support/world.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
 type SendingCaller = ReturnType<typeof inboxCaller>
 
-const makeDue = sql<never>(`
-with inboxes as (update deleted_inboxes set due_at = now())
-update deleted_organizations set due_at = now()`)
+const makeDue = sql<never>("update deleted_scopes set due_at = now() - interval '1 second'")
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const manyDeleted = sql<never, [large: string, small: string, count: number]>(`
-insert into deleted_inboxes (inbox_uid, organization_id, deleted_at, due_at)
-select gen_random_uuid(), $1::uuid, now(), now() - interval '1 hour' from generate_series(1, $3::int)
+insert into deleted_scopes (id, kind, organization_id, deleted_at, due_at)
+select gen_random_uuid(), 'inbox', $1::uuid, now(), now() - interval '1 hour' from generate_series(1, $3::int)
 union all
-select gen_random_uuid(), $2::uuid, now(), now()`)
+select gen_random_uuid(), 'inbox', $2::uuid, now(), now()`)
 
 let world: World
 let blobs: BlobStore
+/** Another process, which is not started: events are delivered to it, and it purges when a test says so. */
+let tenancy: Tenancy
 
 beforeAll(async () => {
   world = await startWorld()
   world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
   blobs = await openBlobStore(world.config.blobStore)
+  const { db, topics } = world
+  const log = createLogger({ service: 'test', level: 'silent' })
+  tenancy = new Tenancy({ service: 'mail-send', kafka: topics.kafka, db, log, purge: new SendPurge(blobs) })
 }, 60_000)
 afterAll(() => world.stop(), 30_000)
 
 /** Delivers deletions as Kafka may, at its worst, and waits for the purge. */
 async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
-  const { db, topics } = world
-  await deliverShuffled(tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} }), seed, ...events)
+  await deliverShuffled(tenancy.consumer, seed, ...events)
   await purge()
 }
 
 async function purge(): Promise<void> {
   await world.db.query(makeDue)
-  await new Purge({ db: world.db, blobs, log: createLogger({ service: 'test', level: 'silent' }) }).purge()
+  await tenancy.purge()
 }
 
 const deletionOf = ({ organization_id: organizationId, inbox }: SendingCaller) =>
@@ -62,7 +65,7 @@ async function send(caller: SendingCaller, to: string): Promise<{ messageId: str
 }
 
 async function tombstoneOf({ inbox }: SendingCaller) {
-  const text = 'select purged_at, ended_at from deleted_inboxes where inbox_uid = $1'
+  const text = 'select purged_at, ended_at from deleted_scopes where id = $1'
   return (await queryRows<{ purged_at: Date | null; ended_at: Date | null }>(world.db, text, inbox.uid))[0]
 }
 
@@ -148,12 +151,12 @@ describe('the purge metrics', () => {
     const hourAgo = new Date(Date.now() - 3_600_000)
     await queryRows(
       world.db,
-      `insert into deleted_inboxes (inbox_uid, purged_at, organization_id, deleted_at, due_at)
-       select uid, purged_at, $3, $4, now() + interval '1 hour'
+      `insert into deleted_scopes (id, kind, purged_at, organization_id, deleted_at, due_at)
+       select uid, 'inbox', purged_at, $3, $4, now() + interval '1 hour'
          from (values ($1::uuid, null), ($2::uuid, $4::timestamptz)) as given (uid, purged_at)`,
       ...[stuck, delivering, randomUUID(), hourAgo],
     )
-    const unpurged = () => countRows(world.db, 'deleted_inboxes where purged_at is null')
+    const unpurged = () => countRows(world.db, 'deleted_scopes where purged_at is null')
     await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
     await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
     expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
@@ -168,14 +171,14 @@ describe('when another organization deletes many inboxes', () => {
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(manyDeleted, large, small, 200)
     await waitFor(
-      async () => (await countRows(db, 'deleted_inboxes where organization_id = $1 and ended_at is null', large)) === 0,
+      async () => (await countRows(db, 'deleted_scopes where organization_id = $1 and ended_at is null', large)) === 0,
       {
         what: 'all purges',
         timeout: 20_000,
       },
     )
-    const before = 'ended_at < (select ended_at from deleted_inboxes where organization_id = $2)'
-    const earlier = await countRows(db, `deleted_inboxes where organization_id = $1 and ${before}`, large, small)
+    const before = 'ended_at < (select ended_at from deleted_scopes where organization_id = $2)'
+    const earlier = await countRows(db, `deleted_scopes where organization_id = $1 and ${before}`, large, small)
     expect(earlier).toBeLessThan(10)
   }, 30_000)
 })
@@ -188,15 +191,12 @@ describe('when the purge of an inbox fails', () => {
       await factOf(world, messageId, 'delivery.delivered')
       if (caller === stuck) await putInTheWay(id)
     }
-    const { db, topics } = world
-    const consumer = tenancyConsumer({ kafka: topics.kafka, db, notify: () => {} })
-    await deliverShuffled(consumer, 1, deletionOf(stuck))
-    await deliverShuffled(consumer, 1, deletionOf(other))
+    await deliverShuffled(tenancy.consumer, 1, deletionOf(stuck))
+    await deliverShuffled(tenancy.consumer, 1, deletionOf(other))
     const ended = async () => (await tombstoneOf(other))?.ended_at
-    const purging = new Purge({ db, blobs, log: createLogger({ service: 'test', level: 'silent' }) })
     await waitFor(
       () =>
-        purging
+        tenancy
           .purge()
           .catch(() => {})
           .then(ended),

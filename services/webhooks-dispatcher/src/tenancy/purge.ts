@@ -1,34 +1,46 @@
-import type { DeletedInbox } from '@restante/contracts'
 import type { Timers } from '@restante/jobs'
-import { organizationScope, type ScopeFilter, type Tx } from '@restante/service'
+import type { Tx } from '@restante/service/database'
+import { organizationScope, type ScopeFilter } from '@restante/service/identity'
+import { type DeletedScope, type PurgeAtOnce, Tombstones } from '@restante/tenancy'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
-import { deleteWebhook, lockScopeOf, lockWebhooksOf, rememberGone, removeFromFilters } from '../webhooks/store.ts'
+import { deleteWebhook, lockScopeOf, lockWebhooksOf, removeFromFilters } from '../webhooks/store.ts'
 
-type DeliveryTimers = Timers<TimerKinds>
+/** Webhooks of an organization are created and purged under one lock, so that a create finds the tombstone. */
+export const tombstones = new Tombstones({ lock: (tx, { organization_id }) => lockWebhooksOf(tx, organization_id) })
 
 /**
- * Removes what belongs to a deleted inbox, pod or organization: its webhooks, and its id in the filters of others. A
- * webhook that loses its last id is disabled instead of widening to everything (events 5). Correct in any order and on
- * any repetition: a later request finds the tombstone, an earlier one is undone.
+ * Removes what belongs to a deleted inbox, pod or organization, in the transaction that consumes its deletion: its
+ * webhooks, and its id in the filters of others. A webhook that loses its last id is disabled instead of widening to
+ * everything (events 5). Correct in any order: a later request finds the tombstone, an earlier one is undone.
  */
-export async function purgeScope(tx: Tx, timers: DeliveryTimers, goneId: string, scope: ScopeFilter): Promise<void> {
-  await lockWebhooksOf(tx, scope.organizationId)
-  await rememberGone(tx, goneId)
-  const forgetTimers = (ids: readonly string[]): Promise<void> => timers.cancelIdle(tx, 'webhook-delivery', ids)
-  for (const id of await lockScopeOf(tx, scope)) {
-    await dropDeliveries(tx, id, forgetTimers)
-    await deleteWebhook(tx, id)
+export class WebhookPurge implements PurgeAtOnce {
+  readonly #timers: Timers<TimerKinds>
+
+  constructor(timers: Timers<TimerKinds>) {
+    this.#timers = timers
   }
-  for (const id of await removeFromFilters(tx, scope.organizationId, goneId)) await disableWebhook(tx, id, forgetTimers)
+
+  async atOnce(tx: Tx, scope: DeletedScope): Promise<void> {
+    const cancelTimers = (ids: readonly string[]): Promise<void> => this.#timers.cancelIdle(tx, 'webhook-delivery', ids)
+    for (const id of await lockScopeOf(tx, filterOf(scope))) {
+      await dropDeliveries(tx, id, cancelTimers)
+      await deleteWebhook(tx, id)
+    }
+    for (const id of await removeFromFilters(tx, scope.organization_id, scope.id)) {
+      await disableWebhook(tx, id, cancelTimers)
+    }
+  }
 }
 
-/** An inbox is purged in the transaction that consumes its deletion. */
-export function purgeInbox(
-  tx: Tx,
-  timers: DeliveryTimers,
-  inbox: Pick<DeletedInbox, 'organization_id' | 'inbox_uid'>,
-): Promise<void> {
-  const { organization_id: organizationId, inbox_uid: inboxUid } = inbox
-  return purgeScope(tx, timers, inboxUid, { ...organizationScope(organizationId), inboxUid })
+function filterOf({ kind, id, organization_id }: DeletedScope): ScopeFilter {
+  const organization = organizationScope(organization_id)
+  switch (kind) {
+    case 'organization':
+      return organization
+    case 'pod':
+      return { ...organization, podId: id }
+    case 'inbox':
+      return { ...organization, inboxUid: id }
+  }
 }

@@ -1,5 +1,5 @@
 import type { Timers } from '@restante/jobs'
-import type { Tx } from '@restante/service'
+import type { Tx } from '@restante/service/database'
 import { dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import { deleteWebhook, lockEarlier, lockWebhooksOf, rememberTakeOver } from '../webhooks/store.ts'
@@ -22,9 +22,9 @@ export async function endEarlierWebhooks(
 ): Promise<void> {
   await lockWebhooksOf(tx, organizationId)
   await rememberTakeOver(tx, organizationId, takeOvers)
-  const forgetTimers = (ids: readonly string[]): Promise<void> => timers.cancelIdle(tx, 'webhook-delivery', ids)
+  const cancelTimers = (ids: readonly string[]): Promise<void> => timers.cancelIdle(tx, 'webhook-delivery', ids)
   for (const id of await lockEarlier(tx, organizationId, takeOvers)) {
-    await dropDeliveries(tx, id, forgetTimers)
+    await dropDeliveries(tx, id, cancelTimers)
     await deleteWebhook(tx, id)
   }
 }

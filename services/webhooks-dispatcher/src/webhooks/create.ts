@@ -1,18 +1,13 @@
-import { type Caller, LIMITS, type RequestOf, visibleLabels } from '@restante/contracts'
-import {
-  ApiError,
-  type Database,
-  invalid,
-  isInScope,
-  type KeyedMutex,
-  notFound,
-  type Queryable,
-  requireEventTypes,
-  type SecretBox,
-  type ServiceClient,
-  scopeFilter,
-  type Tx,
-} from '@restante/service'
+import { type Caller, visibleLabels } from '@restante/contracts/access'
+import type { RequestOf } from '@restante/contracts/operations'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { KeyedMutex } from '@restante/service/concurrency'
+import type { Database, Queryable, Tx } from '@restante/service/database'
+import { ApiError, invalid, notFound } from '@restante/service/errors'
+import type { ServiceClient } from '@restante/service/http'
+import { isInScope, requireEventTypes, scopeFilter } from '@restante/service/identity'
+import type { SecretBox } from '@restante/service/secrets'
+import { deletedAmong } from '@restante/tenancy'
 import { base62Id } from '../delivery/ids.ts'
 import { newSecret, sealHeaders, sealSecret } from '../delivery/secrets.ts'
 import { type Home, homeOf, requireFreeFilters } from './scope.ts'
@@ -21,7 +16,6 @@ import {
   dropAlias,
   type Filters,
   findByClientId,
-  goneAmong,
   insertWebhook,
   isSuperseded,
   locationOf,
@@ -165,9 +159,9 @@ async function requireCurrent(on: Queryable, caller: Caller): Promise<void> {
 async function requireLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
   const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
   const inboxes = filters.inboxes.map(({ uid }) => uid)
-  const gone = await goneAmong(tx, [caller.organization_id, ...pods, ...inboxes])
-  if (gone.includes(caller.organization_id)) throw new ApiError('unknown_api_key')
-  if (gone.length > 0) throw notFound(gone.some((id) => pods.includes(id)) ? 'Pod' : 'Inbox')
+  const deleted = await deletedAmong(tx, [caller.organization_id, ...pods, ...inboxes])
+  if (deleted.has(caller.organization_id)) throw new ApiError('unknown_api_key')
+  if (deleted.size > 0) throw notFound(pods.some((id) => deleted.has(id)) ? 'Pod' : 'Inbox')
 }
 
 async function requireRoom(tx: Tx, organizationId: string): Promise<void> {

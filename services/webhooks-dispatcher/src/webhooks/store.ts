@@ -1,4 +1,6 @@
-import { type KeysetPage, type Located, type Queryable, type ScopeFilter, sql, type Tx } from '@restante/service'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { KeysetPage } from '@restante/service/http'
+import type { Located, ScopeFilter } from '@restante/service/identity'
 
 export interface WebhookRow {
   readonly id: string
@@ -181,25 +183,6 @@ const countWebhooks = sql<{ count: number }, [organizationId: string]>(
 export async function countWebhooksOf(tx: Tx, organizationId: string): Promise<number> {
   const [row] = await tx.query(countWebhooks, organizationId)
   return row?.count ?? 0
-}
-
-const selectGone = sql<{ id: string }, [ids: readonly string[]]>(
-  'select id from gone_scopes where id = any($1::uuid[])',
-)
-
-/** Which of these inboxes, pods and organizations have been deleted. */
-export async function goneAmong(tx: Tx, ids: readonly string[]): Promise<string[]> {
-  return (await tx.query(selectGone, ids)).map(({ id }) => id)
-}
-
-const markGone = sql<unknown, [id: string]>('insert into gone_scopes (id) values ($1) on conflict do nothing')
-// A request admitted before a deletion cannot arrive a day later.
-const forgetGone = sql<unknown>(`delete from gone_scopes where gone_at < now() - interval '1 day'`)
-
-/** Records a deletion for as long as a request could still name the deleted scope. */
-export async function rememberGone(tx: Tx, id: string): Promise<void> {
-  await tx.query(markGone, id)
-  await tx.query(forgetGone)
 }
 
 const markTakeOver = sql<unknown, [organizationId: string, takeOvers: number]>(

@@ -2,18 +2,6 @@
 CREATE EXTENSION IF NOT EXISTS "btree_gin";
 CREATE EXTENSION IF NOT EXISTS "pg_trgm";
 
-CREATE TABLE "deleted_inboxes" (
-    "inbox_uid" UUID NOT NULL,
-    "organization_id" UUID NOT NULL,
-    "pod_id" UUID NOT NULL,
-    "address" TEXT,
-    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
-    "purged_at" TIMESTAMPTZ(3),
-    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-
-    CONSTRAINT "deleted_inboxes_pkey" PRIMARY KEY ("inbox_uid")
-);
-
 CREATE TABLE "raw_mails" (
     "blob" TEXT NOT NULL,
     "refs" INTEGER NOT NULL,
@@ -164,14 +152,6 @@ CREATE TABLE "pending_delivery_events" (
     CONSTRAINT "pending_delivery_events_pkey" PRIMARY KEY ("event_id")
 );
 
-CREATE TABLE "deleted_organizations" (
-    "organization_id" UUID NOT NULL,
-    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
-    "purged_at" TIMESTAMPTZ(3),
-
-    CONSTRAINT "deleted_organizations_pkey" PRIMARY KEY ("organization_id")
-);
-
 CREATE TABLE "waiting_mails" (
     "id" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
@@ -252,8 +232,6 @@ CREATE INDEX "pending_delivery_events_inbox_uid_message_id_idx" ON "pending_deli
 
 CREATE INDEX "pending_delivery_events_time_idx" ON "pending_delivery_events"("time");
 
-CREATE INDEX "deleted_inboxes_organization_id_idx" ON "deleted_inboxes"("organization_id");
-CREATE INDEX "deleted_inboxes_deleted_at_idx" ON "deleted_inboxes"("deleted_at");
 CREATE INDEX "waiting_mails_due_at_idx" ON "waiting_mails"("due_at");
 CREATE INDEX "waiting_mails_inbox_uid_idx" ON "waiting_mails"("inbox_uid");
 CREATE INDEX "failing_domains_seen_at_idx" ON "failing_domains"("seen_at");
@@ -267,11 +245,6 @@ ALTER TABLE "message_bodies" ADD CONSTRAINT "message_bodies_id_fkey" FOREIGN KEY
 
 -- Raw mail without references.
 CREATE INDEX "raw_mails_unused" ON "raw_mails" ("updated_at") WHERE "refs" = 0;
-
--- The purger queries unpurged inboxes continuously. It serves organizations in rotation, and the index leads from one to
--- the next.
-CREATE INDEX "deleted_inboxes_unpurged" ON "deleted_inboxes"("organization_id", "due_at") WHERE "purged_at" IS NULL;
-CREATE INDEX "deleted_organizations_unpurged" ON "deleted_organizations"("deleted_at") WHERE "purged_at" IS NULL;
 
 -- The default view of lists: no message with a restricted label (mail 4.4).
 CREATE INDEX "messages_default_view" ON "messages" ("inbox_uid", "timestamp", "id")

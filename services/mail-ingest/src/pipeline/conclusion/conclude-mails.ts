@@ -1,9 +1,9 @@
 import { type DiscardReason, topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
+import { deletedAmong } from '@restante/tenancy'
 import { discardedEvent, inboundTopic } from '../../inbound/discarded-event.ts'
 import type { InboxScope } from '../../inbound/store.ts'
-import { deletedInboxes } from '../../mailbox/lock.ts'
 import { rawMails } from '../../raw/store.ts'
 import { type WaitingCandidate, waitingMails } from '../../waiting/store.ts'
 import type { ExaminedMail, StorableMail } from '../examination/examine-mail.ts'
@@ -62,7 +62,7 @@ async function withWaiting(tx: Tx, examined: readonly ExaminedMail[]): Promise<r
   })
   if (candidates.length === 0) return examined
   await waitingMails.lock(tx)
-  const deleted = await deletedInboxes(
+  const deleted = await deletedAmong(
     tx,
     candidates.map(({ inboxUid }) => inboxUid),
   )

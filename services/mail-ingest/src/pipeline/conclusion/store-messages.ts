@@ -3,9 +3,10 @@ import { topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
+import { deletedAmong } from '@restante/tenancy'
 import type { MailContent } from '../../content/mail-content.ts'
 import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../../mailbox/label-log.ts'
-import { deletedInboxes, lockMailboxes } from '../../mailbox/lock.ts'
+import { lockMailboxes } from '../../mailbox/lock.ts'
 import { receivedEvent } from '../../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../../mailbox/rows.ts'
 import { uuidV7 } from '../../mailbox/uuid-v7.ts'
@@ -53,7 +54,7 @@ export async function storeMessages(
   const messages = rows.map(({ message }) => message)
   const [, deleted, known, finder] = await Promise.all([
     lockMailboxes(tx, inboxes),
-    deletedInboxes(tx, inboxes),
+    deletedAmong(tx, inboxes),
     messagesWithDigests(tx, messages),
     ThreadFinder.of(tx, messages),
   ])

@@ -73,27 +73,6 @@ CREATE TABLE "pending_blobs" (
     CONSTRAINT "pending_blobs_pkey" PRIMARY KEY ("send_id")
 );
 
-CREATE TABLE "deleted_inboxes" (
-    "inbox_uid" UUID NOT NULL,
-    "organization_id" UUID NOT NULL,
-    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
-    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "purged_at" TIMESTAMPTZ(3),
-    "ended_at" TIMESTAMPTZ(3),
-
-    CONSTRAINT "deleted_inboxes_pkey" PRIMARY KEY ("inbox_uid")
-);
-
-CREATE TABLE "deleted_organizations" (
-    "organization_id" UUID NOT NULL,
-    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
-    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "ended_at" TIMESTAMPTZ(3),
-
-    CONSTRAINT "deleted_organizations_pkey" PRIMARY KEY ("organization_id")
-);
-
-CREATE INDEX "deleted_inboxes_deleted_at_idx" ON "deleted_inboxes"("deleted_at");
 CREATE INDEX "sends_organization_id_idx" ON "sends"("organization_id");
 CREATE INDEX "sends_thread_id_idx" ON "sends"("thread_id");
 CREATE INDEX "sends_accepted_at_idx" ON "sends"("accepted_at");
@@ -109,10 +88,3 @@ CREATE INDEX "idempotency_keys_inbox_uid_idx" ON "idempotency_keys"("inbox_uid")
 CREATE INDEX "pending_blobs_created_at_idx" ON "pending_blobs"("created_at");
 
 ALTER TABLE "deliveries" ADD CONSTRAINT "deliveries_send_id_fkey" FOREIGN KEY ("send_id") REFERENCES "sends"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-
--- Below: what schema.prisma cannot express.
-
--- The purger queries unpurged inboxes continuously. It serves organizations in rotation, and the index leads from one to
--- the next.
-CREATE INDEX "deleted_inboxes_open" ON "deleted_inboxes"("organization_id", "due_at") WHERE "ended_at" IS NULL;
-CREATE INDEX "deleted_organizations_open" ON "deleted_organizations"("due_at") WHERE "ended_at" IS NULL;

@@ -44,13 +44,6 @@ CREATE TABLE "deliveries" (
     CONSTRAINT "deliveries_pkey" PRIMARY KEY ("id")
 );
 
-CREATE TABLE "gone_scopes" (
-    "id" UUID NOT NULL,
-    "gone_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-
-    CONSTRAINT "gone_scopes_pkey" PRIMARY KEY ("id")
-);
-
 CREATE TABLE "take_overs" (
     "organization_id" UUID NOT NULL,
     "take_overs" INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Database, purgeStatements, type Queryable, RoundRobinPurger, sql } from '../src/index.ts'
+import { Database, type Queryable, sql } from '@restante/service/database'
+import { purgeStatements, RoundRobinPurger } from '../src/index.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 const name = `test_purges_${randomUUID().slice(0, 8)}`

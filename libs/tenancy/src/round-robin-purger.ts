@@ -1,5 +1,4 @@
-import type { Transactional, Tx } from '../database/database.ts'
-import { type Statement, sql, sqlUnprepared } from '../database/statement.ts'
+import { type Statement, sql, sqlUnprepared, type Transactional, type Tx } from '@restante/service/database'
 
 /** A table of entries to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
 export interface PurgeTable {
@@ -27,7 +26,7 @@ update ${of.table} set due_at = clock_timestamp() + $2::int * interval '1 millis
   }
 }
 
-export interface RoundRobinPurgerOptions {
+interface RoundRobinPurgerOptions {
   readonly db: Transactional
   readonly statements: PurgeStatements
   /** Purges one batch of a row that `tx` has locked, and sets its `due_at` to when it continues, or marks it purged. */

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client'
-import { type Queryable, type Statement, sql } from '../database/statement.ts'
 import { Periodic } from '../process/periodic.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { Queryable, Statement } from './statement.ts'
 
 const waiting = new Gauge({
   name: 'restante_purges_waiting',
@@ -23,14 +23,6 @@ export interface PurgesWaiting {
 }
 
 const EVERY_MS = 3_000
-
-/** @param unpurged SQL condition of those inbox tombstones whose content is not purged yet. */
-export function inboxesWaiting(unpurged: string): Statement<PurgesWaiting, []> {
-  return sql(`
-select 'inbox' as of, count(*)::int as waiting,
-       coalesce(extract(epoch from now() - min(deleted_at)), 0)::float8 as seconds
-  from deleted_inboxes where ${unpurged}`)
-}
 
 /** Reports as metrics how much a service still has to purge, and how long the oldest entry has waited. */
 export class PurgeBacklog extends Periodic {

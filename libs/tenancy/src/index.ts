@@ -1,0 +1,14 @@
+export type { BatchOutcome, PurgeInBatches } from './purge.ts'
+export { type PurgeStatements, type PurgeTable, purgeStatements, RoundRobinPurger } from './round-robin-purger.ts'
+export { type PurgeAtOnce, Tenancy, type TenancyOptions } from './tenancy.ts'
+export {
+  type DeletedScope,
+  type Deletion,
+  deletedAmong,
+  deletionOfInbox,
+  findTombstone,
+  holdInbox,
+  type Tombstone,
+  type TombstoneOptions,
+  Tombstones,
+} from './tombstones.ts'

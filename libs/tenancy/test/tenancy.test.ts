@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto'
+import { topics } from '@restante/contracts/events'
+import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
+import { sql, type Tx } from '@restante/service/database'
+import {
+  type BatchOutcome,
+  type DeletedScope,
+  deletedAmong,
+  findTombstone,
+  holdInbox,
+  type PurgeAtOnce,
+  type PurgeInBatches,
+  Tombstones,
+} from '../src/index.ts'
+import { TombstoneSweeper } from '../src/tombstone-sweeper.ts'
+import { deletedInbox, inboxDeleted, organizationDeleted, podDeleted, Stack, until } from './stack.ts'
+
+const ADD = sql<never, [scope: string, things: number]>(
+  'insert into things (scope) select $1::uuid from generate_series(1, $2::int)',
+)
+const REMOVE = sql<{ one: number }, [scope: string, rows: number]>(`
+delete from things where ctid in (select ctid from things where scope = $1 limit $2) returning 1 as one`)
+const COUNT = sql<{ things: number }, [scope: string]>('select count(*)::int as things from things where scope = $1')
+const ROW = sql<{ kind: string; due: boolean; purged: boolean; ended: boolean }, [id: string]>(`
+select kind, due_at <= now() as due, purged_at is not null as purged, ended_at is not null as ended
+  from deleted_scopes where id = $1`)
+const MAKE_DUE = sql<never>("update deleted_scopes set due_at = now() - interval '1 second' where ended_at is null")
+const AGE = sql<never, [id: string, days: number]>(
+  "update deleted_scopes set deleted_at = now() - $2::int * interval '1 day' where id = $1",
+)
+const BLOCKED = sql<{ count: number }>(`
+select count(*)::int as count from pg_stat_activity
+ where datname = current_database() and wait_event_type = 'Lock'`)
+
+const stack = new Stack()
+beforeAll(() => stack.start(), 30_000)
+afterAll(() => stack.stop(), 30_000)
+
+const thingsOf = async (scope: string) => (await stack.db.query(COUNT, scope))[0]?.things
+const rowOf = async (id: string) => (await stack.db.query(ROW, id))[0]
+
+const BATCH = 3
+/** A service whose data are rows of `things`; `rest` is what is left of a scope without rows. */
+function purging(rest: (id: string) => BatchOutcome = () => 'ended'): PurgeInBatches {
+  const batch = async (tx: Tx, id: string): Promise<BatchOutcome> =>
+    (await tx.query(REMOVE, id, BATCH)).length === BATCH ? 'more' : rest(id)
+  return { inbox: batch, organization: batch }
+}
+
+describe('a service that purges in batches', () => {
+  it.each([1, 2, 3])(
+    'purges inboxes and their organization, in any order and repetition of their events (seed %i)',
+    async (seed) => {
+      const organizationId = randomUUID()
+      const inboxes = [deletedInbox(organizationId), deletedInbox(organizationId)]
+      const [other] = [deletedInbox()]
+      for (const id of [...inboxes.map(({ inbox_uid }) => inbox_uid), organizationId, other.inbox_uid]) {
+        await stack.db.query(ADD, id, 10)
+      }
+      const tenancy = stack.tenancy({ purge: purging() })
+      await deliverShuffled(tenancy.consumer, seed, ...inboxes.map(inboxDeleted), organizationDeleted(organizationId))
+      await tenancy.purge()
+      for (const id of [...inboxes.map(({ inbox_uid }) => inbox_uid), organizationId]) {
+        expect([await thingsOf(id), await rowOf(id)]).toMatchObject([0, { purged: true, ended: true }])
+      }
+      expect([await thingsOf(other.inbox_uid), await rowOf(other.inbox_uid)]).toEqual([10, undefined])
+    },
+  )
+
+  it('answers its owner whether an inbox is purged, and learns of the deletion from the question', async () => {
+    const inbox = deletedInbox()
+    await stack.db.query(ADD, inbox.inbox_uid, 5)
+    const tenancy = stack.tenancy({ purge: purging() })
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: false })
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: false })
+    await tenancy.purge()
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: true })
+    expect(await thingsOf(inbox.inbox_uid)).toBe(0)
+    await deliverTwiceAndSwapped(tenancy.consumer, inboxDeleted(inbox))
+    expect(await rowOf(inbox.inbox_uid)).toMatchObject({ ended: true })
+  })
+
+  it('looks again after a second at what ends by itself, which does not count as purged', async () => {
+    const inbox = deletedInbox()
+    const left: { outcome: BatchOutcome } = { outcome: 'pending' }
+    const tenancy = stack.tenancy({ purge: purging(() => left.outcome) })
+    await deliverOnce(tenancy.consumer, inboxDeleted(inbox))
+    await tenancy.purge()
+    expect(await rowOf(inbox.inbox_uid)).toMatchObject({ due: false, purged: false, ended: false })
+    left.outcome = 'ended'
+    await until(async () => (await rowOf(inbox.inbox_uid))?.due, 2_000)
+    await tenancy.purge()
+    expect(await rowOf(inbox.inbox_uid)).toMatchObject({ purged: true, ended: true })
+  })
+
+  it('reports an inbox as purged when only accepted work is left, and goes on until that has ended', async () => {
+    const inbox = deletedInbox()
+    const left: { outcome: BatchOutcome } = { outcome: 'purged' }
+    const tenancy = stack.tenancy({ purge: purging(() => left.outcome) })
+    await deliverOnce(tenancy.consumer, inboxDeleted(inbox))
+    await tenancy.purge()
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: true })
+    expect(await rowOf(inbox.inbox_uid)).toMatchObject({ due: false, ended: false })
+    await stack.db.query(ADD, inbox.inbox_uid, BATCH)
+    left.outcome = 'ended'
+    await stack.db.query(MAKE_DUE)
+    await tenancy.purge()
+    expect(await thingsOf(inbox.inbox_uid)).toBe(0)
+    expect(await rowOf(inbox.inbox_uid)).toMatchObject({ purged: true, ended: true })
+  })
+
+  it('leaves deletions of pods alone, and gives other events of the topic to the handlers of the service', async () => {
+    const [organizationId, podId] = [randomUUID(), randomUUID()]
+    const tenancy = stack.tenancy({
+      purge: purging(),
+      handlers: {
+        'organization.taken_over': {
+          effect: async (tx, { payload }) => {
+            await tx.query(ADD, payload.organization_id, 1)
+          },
+        },
+      },
+    })
+    await deliverOnce(tenancy.consumer, podDeleted(organizationId, podId))
+    const takeOver = { credential_id: randomUUID(), take_overs: 1, verified: true, at: new Date().toISOString() }
+    const event = topics.tenancy.event(
+      'organization.taken_over',
+      { organization_id: organizationId, version: 2, ...takeOver },
+      { time: new Date() },
+    )
+    await deliverTwiceAndSwapped(tenancy.consumer, event)
+    expect([await rowOf(podId), await thingsOf(organizationId)]).toEqual([undefined, 1])
+  })
+
+  it('consumes the topic, and purges at once when it runs', async () => {
+    const inbox = deletedInbox()
+    await stack.db.query(ADD, inbox.inbox_uid, 10)
+    const tenancy = stack.tenancy({ purge: purging() })
+    await tenancy.start()
+    try {
+      await until(() =>
+        tenancy.working().then(
+          () => true,
+          () => false,
+        ),
+      )
+      await stack.publish(inboxDeleted(inbox))
+      await until(async () => (await rowOf(inbox.inbox_uid))?.ended)
+      expect(await thingsOf(inbox.inbox_uid)).toBe(0)
+    } finally {
+      await tenancy.stop()
+    }
+  }, 60_000)
+})
+
+describe('a service that purges at once', () => {
+  /** Records its calls in the order of the scopes. */
+  function immediately(refused?: string) {
+    const calls: DeletedScope[] = []
+    const purge: PurgeAtOnce = {
+      atOnce: async (tx, scope) => {
+        calls.push(scope)
+        if (scope.id === refused) throw new Error('the scope stays')
+        await tx.query(REMOVE, scope.id, 1_000)
+      },
+    }
+    return { calls, purge }
+  }
+
+  it('deletes what it has of an inbox, a pod and an organization once, with the tombstone', async () => {
+    const inbox = deletedInbox()
+    const { organization_id, pod_id, inbox_uid } = inbox
+    for (const id of [inbox_uid, pod_id, organization_id]) await stack.db.query(ADD, id, 10)
+    const { calls, purge } = immediately()
+    const { consumer } = stack.tenancy({ purge })
+    const events = [inboxDeleted(inbox), podDeleted(organization_id, pod_id), organizationDeleted(organization_id)]
+    await deliverTwiceAndSwapped(consumer, ...events)
+    for (const id of [inbox_uid, pod_id, organization_id]) {
+      expect([await thingsOf(id), await rowOf(id)]).toMatchObject([0, { purged: true, ended: true }])
+    }
+    expect(calls.map(({ kind, id, organization_id: of }) => [kind, id, of])).toEqual([
+      ['organization', organization_id, organization_id],
+      ['pod', pod_id, organization_id],
+      ['inbox', inbox_uid, organization_id],
+    ])
+  })
+
+  it('deletes what it has of an organization after its default pod, which has the same id', async () => {
+    const id = randomUUID()
+    const { calls, purge } = immediately()
+    const { consumer } = stack.tenancy({ purge })
+    await deliverTwiceAndSwapped(consumer, organizationDeleted(id), podDeleted(id, id))
+    expect(calls.map(({ kind }) => kind)).toEqual(['pod', 'organization'])
+  })
+
+  it('answers its owner that an inbox is purged, whose deletion it learns from the question', async () => {
+    const inbox = deletedInbox()
+    await stack.db.query(ADD, inbox.inbox_uid, 10)
+    const { calls, purge } = immediately()
+    const tenancy = stack.tenancy({ purge })
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: true })
+    expect(await tenancy.purgeInbox({ body: inbox })).toEqual({ purged: true })
+    expect([calls.length, await thingsOf(inbox.inbox_uid)]).toEqual([1, 0])
+  })
+
+  it('stores no tombstone when the purge fails', async () => {
+    const inbox = deletedInbox()
+    const { purge } = immediately(inbox.inbox_uid)
+    await expect(stack.tenancy({ purge }).purgeInbox({ body: inbox })).rejects.toThrow('the scope stays')
+    expect(await rowOf(inbox.inbox_uid)).toBeUndefined()
+  })
+})
+
+describe('a tombstone', () => {
+  it('waits for a write that holds its scope, and refuses every later one', async () => {
+    const inbox = deletedInbox()
+    const tenancy = stack.tenancy({ purge: purging() })
+    const marked = await stack.db.transaction(async (tx) => {
+      expect(await holdInbox(tx, inbox.inbox_uid)).toBe(true)
+      const marking = tenancy.purgeInbox({ body: inbox })
+      await until(async () => (await stack.db.query(BLOCKED))[0]?.count)
+      expect(await rowOf(inbox.inbox_uid)).toBeUndefined()
+      await tx.query(ADD, inbox.inbox_uid, 1)
+      return { marking }
+    })
+    await marked.marking
+    await tenancy.purge()
+    expect(await thingsOf(inbox.inbox_uid)).toBe(0)
+    expect(await stack.db.transaction((tx) => holdInbox(tx, inbox.inbox_uid))).toBe(false)
+  })
+
+  it('keeps neither pod nor address unless the service names the inbox in late events', async () => {
+    const [plain, named] = [deletedInbox(), deletedInbox()]
+    await deliverOnce(stack.tenancy({ purge: purging() }).consumer, inboxDeleted(plain))
+    const tombstones = new Tombstones({ keepsAddresses: true })
+    await deliverOnce(stack.tenancy({ purge: purging(), tombstones }).consumer, inboxDeleted(named))
+    expect(await findTombstone(stack.db, plain.inbox_uid)).toMatchObject({ pod_id: null, address: null })
+    const { organization_id, pod_id, address } = named
+    expect(await findTombstone(stack.db, named.inbox_uid)).toEqual({ organization_id, pod_id, address, purged: false })
+  })
+
+  it.each([1, 2, 3])('loses its address with the organization, in any order of events (seed %i)', async (seed) => {
+    const organizationId = randomUUID()
+    const [one, two, other] = [deletedInbox(organizationId), deletedInbox(organizationId), deletedInbox()]
+    const tenancy = stack.tenancy({ purge: purging(), tombstones: new Tombstones({ keepsAddresses: true }) })
+    const events = [inboxDeleted(one), organizationDeleted(organizationId), inboxDeleted(two), inboxDeleted(other)]
+    await deliverShuffled(tenancy.consumer, seed, ...events)
+    await tenancy.purge()
+    for (const { inbox_uid } of [one, two]) {
+      expect(await findTombstone(stack.db, inbox_uid)).toMatchObject({ address: null })
+    }
+    expect(await findTombstone(stack.db, other.inbox_uid)).toMatchObject({ address: other.address })
+  })
+
+  it('is forgotten when no late event about its scope is possible, and not before its purge has ended', async () => {
+    const [old, unfinished, young] = [deletedInbox(), deletedInbox(), deletedInbox()]
+    const left = (id: string): BatchOutcome => (id === unfinished.inbox_uid ? 'purged' : 'ended')
+    const tenancy = stack.tenancy({ purge: purging(left) })
+    for (const inbox of [old, unfinished, young]) await deliverOnce(tenancy.consumer, inboxDeleted(inbox))
+    await tenancy.purge()
+    for (const { inbox_uid } of [old, unfinished]) await stack.db.query(AGE, inbox_uid, 112)
+    await stack.db.query(AGE, young.inbox_uid, 110)
+    const ids = [old, unfinished, young].map(({ inbox_uid }) => inbox_uid)
+    await new TombstoneSweeper({ db: stack.db, log: stack.log }).sweep()
+    expect(await deletedAmong(stack.db, ids)).toEqual(new Set([unfinished.inbox_uid, young.inbox_uid]))
+  })
+})

@@ -1,0 +1,45 @@
+import type { BlobStore } from '@restante/blobs'
+import type { Kafka, Outbox } from '@restante/messaging'
+import type { Database } from '@restante/service/database'
+import type { Logger } from '@restante/service/telemetry'
+import { Tenancy } from '@restante/tenancy'
+import { LabelRemoval, orderLabelRemoval } from './label-removal.ts'
+import { MailPurge } from './purge.ts'
+import { scopeTombstones } from './tombstones.ts'
+
+export interface TenancyDependencies {
+  readonly kafka: Kafka
+  readonly db: Database
+  readonly log: Logger
+  readonly outbox: Outbox
+  readonly blobs: BlobStore
+}
+
+/** What follows the events of the topic `tenancy`. */
+export interface MailTenancy {
+  readonly tenancy: Tenancy
+  readonly labelRemoval: LabelRemoval
+}
+
+/** From the deletion on an inbox accepts nothing; a take-over that was confirmed removes earlier labels. */
+export function openTenancy({ kafka, db, log, outbox, blobs }: TenancyDependencies): MailTenancy {
+  const labelRemoval = new LabelRemoval({ db, outbox, log })
+  const tenancy = new Tenancy({
+    service: 'mail-ingest',
+    kafka,
+    db,
+    log,
+    tombstones: scopeTombstones,
+    purge: new MailPurge({ blobs, outbox }),
+    handlers: {
+      'organization.taken_over': {
+        async effect(tx, { payload }) {
+          if (!payload.verified) return
+          await orderLabelRemoval(tx, payload.organization_id, payload.at)
+          tx.afterCommit(labelRemoval.notify)
+        },
+      },
+    },
+  })
+  return { tenancy, labelRemoval }
+}
