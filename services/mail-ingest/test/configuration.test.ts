@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls'
 import { ConfigurationError } from '@restante/service/configuration'
 import { configuration } from '../src/config.ts'
 import { selfSigned } from '../src/smtp/protocol/certificate.ts'
-import { configOf, openStage } from './stage.ts'
+import { configOf, openFixture } from './fixture.ts'
 
 const valid = {
   PORT: '3001',
@@ -62,9 +62,9 @@ describe('the TLS certificate', () => {
     const { cert, key } = await selfSigned('mail.operator.test')
     const files = { cert: path.join(folder, 'tls.crt'), key: path.join(folder, 'tls.key') }
     await Promise.all([writeFile(files.cert, cert), writeFile(files.key, key)])
-    const stage = await openStage({ SMTP_TLS_CERT: files.cert, SMTP_TLS_KEY: files.key })
-    expect(await presented(stage.smtpPort)).toBe('CN=mail.operator.test')
-    await stage.stop()
+    const fixture = await openFixture({ SMTP_TLS_CERT: files.cert, SMTP_TLS_KEY: files.key })
+    expect(await presented(fixture.smtpPort)).toBe('CN=mail.operator.test')
+    await fixture.stop()
     await rm(folder, { recursive: true })
   }, 60_000)
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { lockMailbox } from '../src/mailbox/lock.ts'
-import { openStage, type Stage, type TestInbox } from './stage.ts'
+import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
 
 export interface Letter extends Omit<Submission, 'port'> {
   /** The sender that SPF is checked for: one of another domain than the author's makes the mail unauthenticated. */
@@ -12,14 +12,14 @@ export const madeId = (domain = 'customer.test') => `<${randomUUID()}@${domain}>
 
 /** Mail from domains whose SPF records name this host, and from others; each test has an inbox of its own. */
 export class Correspondence {
-  readonly stage: Stage
+  readonly fixture: Fixture
   readonly #zone: DnsZone
   readonly #messages: TopicCollection
   readonly #facts: TopicCollection
   #inbox: TestInbox | undefined
 
-  private constructor(stage: Stage, zone: DnsZone, messages: TopicCollection, facts: TopicCollection) {
-    this.stage = stage
+  private constructor(fixture: Fixture, zone: DnsZone, messages: TopicCollection, facts: TopicCollection) {
+    this.fixture = fixture
     this.#zone = zone
     this.#messages = messages
     this.#facts = facts
@@ -28,12 +28,17 @@ export class Correspondence {
   static async open(...domains: string[]): Promise<Correspondence> {
     const zone = await new DnsZone().start()
     for (const domain of domains) zone.set(domain, { type: 'TXT', data: 'v=spf1 ip4:127.0.0.1 -all' })
-    const stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
-    return new Correspondence(stage, zone, await stage.collect('mail.messages'), await stage.collect('mail.inbound'))
+    const fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+    return new Correspondence(
+      fixture,
+      zone,
+      await fixture.collect('mail.messages'),
+      await fixture.collect('mail.inbound'),
+    )
   }
 
   async close(): Promise<void> {
-    await this.stage.stop()
+    await this.fixture.stop()
     await this.#zone.stop()
   }
 
@@ -43,12 +48,12 @@ export class Correspondence {
   }
 
   async openInbox(): Promise<void> {
-    this.#inbox = await this.stage.inbox()
+    this.#inbox = await this.fixture.inbox()
   }
 
   async send({ via = 'ada@customer.test', ...mail }: Letter): Promise<void> {
     await sendMail({
-      port: this.stage.smtpPort,
+      port: this.fixture.smtpPort,
       from: 'Ada <ada@customer.test>',
       to: this.inbox.address,
       subject: 'Offer',
@@ -78,7 +83,7 @@ export class Correspondence {
 
   /** Sends mails so that one transaction stores all of them, after one that is ahead of them. */
   async together(...mails: Letter[]): Promise<void> {
-    const { db } = this.stage
+    const { db } = this.fixture
     const { inbox_uid } = this.inbox
     await db.transaction(async (tx) => {
       await lockMailbox(tx, inbox_uid)
@@ -92,7 +97,7 @@ export class Correspondence {
 
   /** The threads that the default list shows, newest first. */
   async threads(): Promise<string[]> {
-    const { body } = await this.stage.call(this.inbox.caller, 'threads.list', 'GET', '/threads')
+    const { body } = await this.fixture.call(this.inbox.caller, 'threads.list', 'GET', '/threads')
     return body.threads.map(({ thread_id }) => thread_id)
   }
 }

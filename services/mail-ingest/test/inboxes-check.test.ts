@@ -4,20 +4,20 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { serviceCommand } from '@restante/service/process'
 import { countRows, waitFor } from '@restante/testkit'
+import { environmentOf, type Fixture, openFixture, type TestInbox } from './fixture.ts'
 import { receiveMail, sentCopy } from './mailbox-fixture.ts'
-import { environmentOf, openStage, type Stage, type TestInbox } from './stage.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../src/tenancy/check-inboxes.ts')
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
-  inbox = await stage.inbox()
-  await receiveMail(stage, inbox)
+  fixture = await openFixture()
+  inbox = await fixture.inbox()
+  await receiveMail(fixture, inbox)
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 interface Result {
   readonly code: number
@@ -30,10 +30,10 @@ async function check(words: readonly string[] = [], variables: Record<string, st
   const env = {
     PATH: process.env['PATH'],
     ...environmentOf({
-      DATABASE_URL: stage.databaseUrl,
-      GATEWAY_URL: stage.gatewayUrl,
-      TOPIC_PREFIX: stage.topics.prefix,
-      BLOB_STORE: `directory:${stage.blobs}`,
+      DATABASE_URL: fixture.databaseUrl,
+      GATEWAY_URL: fixture.gatewayUrl,
+      TOPIC_PREFIX: fixture.topics.prefix,
+      BLOB_STORE: `directory:${fixture.blobs}`,
       ...variables,
     }),
   }
@@ -44,18 +44,18 @@ async function check(words: readonly string[] = [], variables: Record<string, st
   )
 }
 
-const messagesOf = (uid: string) => countRows(stage.db, 'messages where inbox_uid = $1', uid)
-const isMarked = async (uid: string) => (await countRows(stage.db, 'deleted_scopes where id = $1', uid)) > 0
+const messagesOf = (uid: string) => countRows(fixture.db, 'messages where inbox_uid = $1', uid)
+const isMarked = async (uid: string) => (await countRows(fixture.db, 'deleted_scopes where id = $1', uid)) > 0
 
 describe('inboxes:check', () => {
   it('lists inboxes whose deletion was lost and changes nothing; with --delete their mail is purged, and no other', async () => {
     const [lost, recreated] = [randomUUID(), randomUUID()]
-    await stage.peer(
+    await fixture.peer(
       'mail-ingest.placeSent',
-      await sentCopy(stage, { ...inbox, inbox_uid: lost }, { from: 'gone@mail.test' }),
+      await sentCopy(fixture, { ...inbox, inbox_uid: lost }, { from: 'gone@mail.test' }),
     )
     // Its address belongs to an inbox that was created afterwards.
-    await stage.peer('mail-ingest.placeSent', await sentCopy(stage, { ...inbox, inbox_uid: recreated }))
+    await fixture.peer('mail-ingest.placeSent', await sentCopy(fixture, { ...inbox, inbox_uid: recreated }))
 
     const listed = await check()
     expect(listed).toMatchObject({ code: 1, stderr: '' })

@@ -7,7 +7,7 @@ import { createLogger } from '@restante/service/telemetry'
 import type { Tenancy } from '@restante/tenancy'
 import { type Submission, sendMail, waitFor } from '@restante/testkit'
 import { openTenancy } from '../src/tenancy/open-tenancy.ts'
-import type { Stage, TestInbox } from './stage.ts'
+import type { Fixture, TestInbox } from './fixture.ts'
 
 const STORED = sql<{ message_id: string }, [inboxUid: string, subject: string]>(
   'select message_id from messages where inbox_uid = $1 and subject = $2',
@@ -15,16 +15,16 @@ const STORED = sql<{ message_id: string }, [inboxUid: string, subject: string]>(
 
 /** Delivers a mail by SMTP and waits until it is stored. @returns its message_id */
 export async function receiveMail(
-  stage: Stage,
+  fixture: Fixture,
   inbox: TestInbox,
   mail: Omit<Submission, 'port'> = {},
 ): Promise<string> {
   const subject = mail.subject ?? `mail ${randomUUID()}`
   const common = { from: 'Ada Ray <ada@customer.test>', to: inbox.address, text: 'Hello' }
-  await sendMail({ port: stage.smtpPort, ...common, ...mail, subject })
+  await sendMail({ port: fixture.smtpPort, ...common, ...mail, subject })
   const [row] = await waitFor(
     async () => {
-      const rows = await stage.db.query(STORED, inbox.inbox_uid, subject)
+      const rows = await fixture.db.query(STORED, inbox.inbox_uid, subject)
       return rows.length > 0 && rows
     },
     { what: `the mail "${subject}"` },
@@ -33,13 +33,17 @@ export async function receiveMail(
 }
 
 /** What mail-send says of a message that it accepted, its raw mail in the shared store. */
-export async function sentCopy(stage: Stage, inbox: TestInbox, overrides: Partial<SentCopy> = {}): Promise<SentCopy> {
+export async function sentCopy(
+  fixture: Fixture,
+  inbox: TestInbox,
+  overrides: Partial<SentCopy> = {},
+): Promise<SentCopy> {
   const message_id = `<${randomUUID()}@mail.test>`
   const raw = Buffer.from(
     `From: ${inbox.address}\r\nTo: bo@customer.test\r\nSubject: Offer\r\nMessage-ID: ${message_id}\r\n` +
       'Content-Type: text/plain\r\n\r\nOur offer.\r\n\r\n> your question\r\n',
   )
-  const blobs = await openBlobStore(`directory:${stage.blobs}`)
+  const blobs = await openBlobStore(`directory:${fixture.blobs}`)
   const name = `outbound/${randomUUID()}`
   const { size, sha256 } = await blobs.put(name, raw)
   return {
@@ -62,7 +66,7 @@ export async function sentCopy(stage: Stage, inbox: TestInbox, overrides: Partia
 export const pathOf = (messageId: string): string => `/messages/${encodeURIComponent(messageId)}`
 
 /** The part of another process that follows deletions. It is not started: a test delivers events to it, and purges. */
-export async function tenancyOf({ db, topics, blobs }: Stage): Promise<Tenancy> {
+export async function tenancyOf({ db, topics, blobs }: Fixture): Promise<Tenancy> {
   const { tenancy } = openTenancy({
     kafka: topics.kafka,
     db,

@@ -6,8 +6,8 @@ import { deliverShuffled } from '@restante/messaging/testing'
 import { sql } from '@restante/service/database'
 import { callerOf, countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { rawMails } from '../src/raw/store.ts'
+import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
 import { pathOf, receiveMail, sentCopy, tenancyOf } from './mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from './stage.ts'
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const MANY_DELETED = sql<never, [large: string, small: string, count: number]>(`
@@ -16,20 +16,20 @@ select gen_random_uuid(), 'inbox', $1::uuid, $1::uuid, 'one@restante.test', now(
 union all
 select gen_random_uuid(), 'inbox', $2::uuid, $2::uuid, 'one@restante.test', now(), now()`)
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 /** What the metrics tell of purges. */
 async function waiting(): Promise<{ inboxes: number; oldest: number }> {
-  const metrics = await (await fetch(stage.metricsUrl)).text()
+  const metrics = await (await fetch(fixture.metricsUrl)).text()
   const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
   return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
 }
@@ -40,17 +40,17 @@ interface Tombstone {
   readonly purged_at: Date | null
 }
 const tombstone = async ({ inbox_uid }: TestInbox) =>
-  (await queryRows<Tombstone>(stage.db, 'select * from deleted_scopes where id = $1', inbox_uid))[0]
+  (await queryRows<Tombstone>(fixture.db, 'select * from deleted_scopes where id = $1', inbox_uid))[0]
 const purged = (of: TestInbox) =>
   waitFor(async () => (await tombstone(of))?.purged_at, { what: 'the purge', timeout: 20_000 })
 const ask = ({ address, inbox_uid, organization_id, pod_id }: TestInbox) =>
-  stage.gatewayPeer('mail-ingest.purgeInbox', {
+  fixture.gatewayPeer('mail-ingest.purgeInbox', {
     ...{ organization_id, pod_id, inbox_uid, address },
     deleted_at: new Date().toISOString(),
   })
 const bury = ({ address, inbox_uid, organization_id, pod_id }: TestInbox, deletedAt: Date, dueAt: Date) =>
   queryRows(
-    stage.db,
+    fixture.db,
     `insert into deleted_scopes (id, kind, organization_id, pod_id, address, deleted_at, due_at)
      values ($1, 'inbox', $2, $3, $4, $5, $6)`,
     ...[inbox_uid, organization_id, pod_id, address, deletedAt, dueAt],
@@ -58,14 +58,17 @@ const bury = ({ address, inbox_uid, organization_id, pod_id }: TestInbox, delete
 
 /** Blobs whose names hold the uid of an inbox. */
 async function copiesOf(of: TestInbox): Promise<string[]> {
-  const files = await readdir(path.join(stage.blobs, 'mailbox', of.inbox_uid), { recursive: true, withFileTypes: true })
+  const files = await readdir(path.join(fixture.blobs, 'mailbox', of.inbox_uid), {
+    recursive: true,
+    withFileTypes: true,
+  })
   return files.filter((file) => file.isFile()).map(({ name }) => name)
 }
 
 /** Where the store keeps a blob. */
 async function fileOf(blob: string): Promise<string> {
   const name = path.basename(blob)
-  const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+  const files = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
   const found = files.find((file) => file.isFile() && file.name === name)
   if (!found) throw new Error(`${blob} is not there`)
   return path.join(found.parentPath, found.name)
@@ -73,23 +76,23 @@ async function fileOf(blob: string): Promise<string> {
 
 describe('the purge of an inbox', () => {
   it('is complete when its bytes are deleted too, including blobs written twice', async () => {
-    const copy = await sentCopy(stage, inbox)
-    await Promise.all(Array.from({ length: 4 }, () => stage.peer('mail-ingest.placeSent', copy)))
-    await receiveMail(stage, inbox)
+    const copy = await sentCopy(fixture, inbox)
+    await Promise.all(Array.from({ length: 4 }, () => fixture.peer('mail-ingest.placeSent', copy)))
+    await receiveMail(fixture, inbox)
     expect(await copiesOf(inbox)).not.toEqual([])
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     await purged(inbox)
     expect(await copiesOf(inbox)).toEqual([])
-    expect(await countRows(stage.db, 'raw_mails where strpos(blob, $1) > 0', inbox.inbox_uid)).toBe(0)
+    expect(await countRows(fixture.db, 'raw_mails where strpos(blob, $1) > 0', inbox.inbox_uid)).toBe(0)
   })
 
   it('waits for a copy that is being written, and deletes what a dead process left of one', async () => {
     const blob = `mailbox/${inbox.inbox_uid}/${randomUUID()}`
-    await rawMails.reserve(stage.db, [blob])
-    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    await rawMails.reserve(fixture.db, [blob])
+    const blobs = await openBlobStore(`directory:${fixture.blobs}`)
     await blobs.start()
     await blobs.put(blob, Buffer.from('half of a copy'))
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     const looked = await waitFor(
       async () => {
         const row = await tombstone(inbox)
@@ -98,7 +101,7 @@ describe('the purge of an inbox', () => {
       { what: 'a first look' },
     )
     expect(looked.purged_at).toBeNull()
-    await stage.db.query(
+    await fixture.db.query(
       sql<never, [string]>("update raw_mails set updated_at = now() - interval '6 minutes' where blob = $1"),
       blob,
     )
@@ -107,28 +110,28 @@ describe('the purge of an inbox', () => {
   })
 
   it('continues for others while it fails for one, which is retried', async () => {
-    const stuck = await stage.inbox()
-    await receiveMail(stage, stuck)
-    await receiveMail(stage, inbox)
+    const stuck = await fixture.inbox()
+    await receiveMail(fixture, stuck)
+    await receiveMail(fixture, inbox)
     const text = 'select blob from messages where inbox_uid = $1'
-    const [stored] = await queryRows<{ blob: string }>(stage.db, text, stuck.inbox_uid)
+    const [stored] = await queryRows<{ blob: string }>(fixture.db, text, stuck.inbox_uid)
     const file = await fileOf(stored?.blob ?? '')
     // A store that does not delete these bytes, whatever the reason.
     await rm(file)
     await mkdir(path.join(file, 'in the way'), { recursive: true })
-    await stage.deleteInbox(stuck)
+    await fixture.deleteInbox(stuck)
     await waitFor(() => tombstone(stuck), { what: 'the deletion' })
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     await purged(inbox)
     expect(await tombstone(stuck)).toMatchObject({ purged_at: null })
     await rm(file, { recursive: true })
-    await stage.db.query(sql<never>('update deleted_scopes set due_at = now()'))
+    await fixture.db.query(sql<never>('update deleted_scopes set due_at = now()'))
     await purged(stuck)
-    expect(await countRows(stage.db, 'messages where inbox_uid = $1', stuck.inbox_uid)).toBe(0)
+    expect(await countRows(fixture.db, 'messages where inbox_uid = $1', stuck.inbox_uid)).toBe(0)
   }, 60_000)
 
   it('does not wait for another organization, however much that one has deleted before', async () => {
-    const { db } = stage
+    const { db } = fixture
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(MANY_DELETED, large, small, 200)
     await waitFor(
@@ -149,47 +152,47 @@ describe('the purge of an inbox', () => {
     await bury(inbox, hourAgo, new Date(Date.now() + 3_600_000))
     await waitFor(async () => (await waiting()).oldest >= 3_600, { what: 'the metric' })
     expect((await waiting()).inboxes).toBeGreaterThan(0)
-    await queryRows(stage.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, hourAgo)
+    await queryRows(fixture.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, hourAgo)
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
     expect((await waiting()).oldest).toBe(0)
   }, 30_000)
 
   it('hides everything as soon as the deletion is consumed', async () => {
-    const id = await receiveMail(stage, inbox, { subject: 'hidden' })
+    const id = await receiveMail(fixture, inbox, { subject: 'hidden' })
     const { organization_id, inbox_uid: inboxUid } = inbox
     const organization = callerOf({ organization_id })
-    const threads = () => stage.call(organization, 'threads.list', 'GET', '/threads')
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
-    const link = raw.body.download_url.replace('http://public.test/v0', stage.url)
+    const threads = () => fixture.call(organization, 'threads.list', 'GET', '/threads')
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const link = raw.body.download_url.replace('http://public.test/v0', fixture.url)
     const found = (await threads()).body.threads.find(({ subject }) => subject === 'hidden')
-    const thread = () => stage.call(organization, 'threads.get', 'GET', `/threads/${found?.thread_id}`)
+    const thread = () => fixture.call(organization, 'threads.get', 'GET', `/threads/${found?.thread_id}`)
     expect([(await thread()).status, (await fetch(link)).status]).toEqual([200, 200])
 
     const anHour = 3_600_000
     await bury(inbox, new Date(), new Date(Date.now() + anHour))
     expect([(await thread()).status, (await fetch(link)).status]).toEqual([404, 404])
     expect((await threads()).body.threads.map(({ subject }) => subject)).not.toContain('hidden')
-    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inboxUid)).toBe(1)
-    await queryRows(stage.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, new Date())
+    expect(await countRows(fixture.db, 'messages where inbox_uid = $1', inboxUid)).toBe(1)
+    await queryRows(fixture.db, 'update deleted_scopes set due_at = $2 where id = $1', inboxUid, new Date())
     await purged(inbox)
   })
 
   it("starts at the gateway's request when the event was not consumed", async () => {
-    await receiveMail(stage, inbox)
+    await receiveMail(fixture, inbox)
     expect(await ask(inbox)).toEqual({ purged: false })
     await waitFor(async () => (await ask(inbox)).purged, { what: 'the purge' })
-    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
+    expect(await countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
   })
 
   it('does not fail on a copy whose bytes are deleted already', async () => {
-    const copy = await sentCopy(stage, inbox)
-    await stage.deleteInbox(inbox)
+    const copy = await sentCopy(fixture, inbox)
+    await fixture.deleteInbox(inbox)
     const lost = { ...copy, blob: { ...copy.blob, name: `outbound/${randomUUID()}` } }
-    await stage.peer('mail-ingest.placeSent', lost)
+    await fixture.peer('mail-ingest.placeSent', lost)
     // An inbox that is there must not lose a message in silence.
-    const living = await stage.inbox()
-    const theirs = await sentCopy(stage, living)
-    const missing = stage.peer('mail-ingest.placeSent', { ...theirs, blob: lost.blob })
+    const living = await fixture.inbox()
+    const theirs = await sentCopy(fixture, living)
+    const missing = fixture.peer('mail-ingest.placeSent', { ...theirs, blob: lost.blob })
     await expect(missing).rejects.toThrow('500')
   })
 })
@@ -198,9 +201,9 @@ describe('the deletion of an organization', () => {
   it.each([1, 2, 3])(
     'deletes the record that it received mail, and its addresses, in any order of events (seed %i)',
     async (seed) => {
-      const { db } = stage
+      const { db } = fixture
       const organizationId = randomUUID()
-      const [one, two] = [await stage.inbox(), await stage.inbox()].map(
+      const [one, two] = [await fixture.inbox(), await fixture.inbox()].map(
         ({ address, inbox_uid: inboxUid, pod_id: podId }) => ({ address, inboxUid, podId, organizationId }),
       )
       if (!one || !two) throw new Error('no inboxes')
@@ -210,7 +213,7 @@ describe('the deletion of an organization', () => {
         organizationId,
         new Date(),
       )
-      const { consumer } = await tenancyOf(stage)
+      const { consumer } = await tenancyOf(fixture)
       await deliverShuffled(
         consumer,
         seed,

@@ -7,17 +7,17 @@ import { sql } from '@restante/service/database'
 import { countRows, queryRows } from '@restante/testkit'
 import { feedbackConsumer } from '../src/feedback/consumers.ts'
 import { type BounceReported, Reports } from '../src/feedback/reports.ts'
-import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from './support/world.ts'
+import { DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from './support/fixture.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld()
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld()
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 interface Sent {
   readonly caller: ReturnType<typeof inboxCaller>
@@ -29,11 +29,11 @@ interface Sent {
 async function delivered(): Promise<Sent> {
   const caller = inboxCaller()
   const to = `Ann-${randomUUID().slice(0, 8)}@outside.example`
-  const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+  const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to } })
   const messageId = String(answer.body['message_id'])
-  await factOf(world, messageId, 'delivery.delivered')
-  const [mail] = world.outside.mailsTo(to)
-  const deliveryId = new ReturnPath(world.config.returnPath).deliveryOf(mail?.mailFrom ?? '') ?? ''
+  await factOf(fixture, messageId, 'delivery.delivered')
+  const [mail] = fixture.outside.mailsTo(to)
+  const deliveryId = new ReturnPath(fixture.config.returnPath).deliveryOf(mail?.mailFrom ?? '') ?? ''
   return { caller, messageId, to, deliveryId }
 }
 
@@ -67,8 +67,8 @@ function complaint(sent: Sent, feedback_type: string, origin = THERE): FeedbackE
 }
 
 function consumer() {
-  const { db } = world
-  const { kafka } = world.topics
+  const { db } = fixture
+  const { kafka } = fixture.topics
   return feedbackConsumer({ kafka, db, reports: new Reports(new Outbox({ db, service: 'mail-send' })) })
 }
 
@@ -93,21 +93,21 @@ const PUBLISHED = sql<{ type: string }, [messageId: string]>('select type from o
 /** Everything that reports change. */
 async function deliveryOf(id: string) {
   const text = 'select state, status, diagnostic, complained_at is not null as complained from deliveries where id = $1'
-  return (await queryRows<{ state: string; complained: boolean }>(world.db, text, id))[0]
+  return (await queryRows<{ state: string; complained: boolean }>(fixture.db, text, id))[0]
 }
 
 async function stateOf(sent: Sent) {
   return {
     delivery: await deliveryOf(sent.deliveryId),
     suppressed: (await suppressions(sent)).map(({ reason }) => reason),
-    published: (await world.db.query(PUBLISHED, sent.messageId)).map(({ type }) => type),
+    published: (await fixture.db.query(PUBLISHED, sent.messageId)).map(({ type }) => type),
   }
 }
 
-const later = (sent: Sent) => factsAbout(world, sent.messageId).slice(3)
+const later = (sent: Sent) => factsAbout(fixture, sent.messageId).slice(3)
 const suppressions = ({ caller }: Sent) =>
   queryRows<{ address: string; reason: string }>(
-    world.db,
+    fixture.db,
     'select * from suppressions where organization_id = $1',
     caller.organization_id,
   )
@@ -117,7 +117,7 @@ describe('reports that arrive later', () => {
     const sent = await delivered()
     const first = bounce(sent, { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' })
     await deliver(first, bounce(sent, { action: 'failed', status: '5.1.1' }))
-    const { payload } = await factOf(world, sent.messageId, 'delivery.bounced')
+    const { payload } = await factOf(fixture, sent.messageId, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [sent.to] })
     expect(later(sent)).toHaveLength(1)
     expect(await suppressions(sent)).toMatchObject([{ address: sent.to.toLowerCase(), reason: 'bounced' }])
@@ -144,14 +144,14 @@ describe('reports that arrive later', () => {
   ] as const)('classify %j as %s %s', async (recipient, type, sub_type, suppressed) => {
     const sent = await delivered()
     await deliver(bounce(sent, recipient))
-    expect((await factOf(world, sent.messageId, 'delivery.bounced')).payload).toMatchObject({ type, sub_type })
+    expect((await factOf(fixture, sent.messageId, 'delivery.bounced')).payload).toMatchObject({ type, sub_type })
     expect(await suppressions(sent)).toHaveLength(suppressed)
   })
 
   it('count as one complaint, and suppress the address', async () => {
     const sent = await delivered()
     await deliver(complaint(sent, 'abuse'), complaint(sent, 'abuse'))
-    const { payload } = await factOf(world, sent.messageId, 'delivery.complained')
+    const { payload } = await factOf(fixture, sent.messageId, 'delivery.complained')
     expect(payload).toMatchObject({ type: 'abuse', sub_type: 'spam', recipients: [sent.to] })
     expect(later(sent)).toHaveLength(1)
     expect(await suppressions(sent)).toMatchObject([{ reason: 'complained' }])
@@ -160,8 +160,8 @@ describe('reports that arrive later', () => {
   it('count both as bounce and complaint, in either order', async () => {
     const sent = await delivered()
     await deliver(bounce(sent, { action: 'failed', status: '5.0.0' }), complaint(sent, 'fraud'))
-    await factOf(world, sent.messageId, 'delivery.bounced')
-    await factOf(world, sent.messageId, 'delivery.complained')
+    await factOf(fixture, sent.messageId, 'delivery.bounced')
+    await factOf(fixture, sent.messageId, 'delivery.complained')
     expect(later(sent)).toHaveLength(2)
     expect(await suppressions(sent)).toHaveLength(1)
   })
@@ -175,7 +175,7 @@ describe('reports that arrive later', () => {
       bounce({ ...sent, deliveryId: randomUUID() }, { action: 'failed', status: '5.1.1' }),
     )
     expect(await suppressions(sent)).toEqual([])
-    expect(await countRows(world.db, 'outbox where subject = $1', sent.messageId)).toBe(3)
+    expect(await countRows(fixture.db, 'outbox where subject = $1', sent.messageId)).toBe(3)
   })
 })
 
@@ -192,11 +192,11 @@ describe('a report from another origin', () => {
   ])('%s (%j) bounces the message and makes %i entries', async (_, origin, entries) => {
     const sent = await delivered()
     await deliver(bounce(sent, gone, origin))
-    await factOf(world, sent.messageId, 'delivery.bounced')
+    await factOf(fixture, sent.messageId, 'delivery.bounced')
     expect(await suppressions(sent)).toHaveLength(entries)
     const other = await delivered()
     await deliver(complaint(other, 'abuse', origin))
-    await factOf(world, other.messageId, 'delivery.complained')
+    await factOf(fixture, other.messageId, 'delivery.complained')
     expect(await suppressions(other)).toHaveLength(entries)
   })
 
@@ -206,8 +206,8 @@ describe('a report from another origin', () => {
     expect(await suppressions(sent)).toEqual([])
     await deliver(bounce(sent, gone))
     expect(await suppressions(sent)).toMatchObject([{ reason: 'bounced' }])
-    await factOf(world, sent.messageId, 'delivery.bounced')
-    await factOf(world, sent.messageId, 'delivery.complained')
+    await factOf(fixture, sent.messageId, 'delivery.bounced')
+    await factOf(fixture, sent.messageId, 'delivery.complained')
     expect(later(sent)).toHaveLength(2)
   })
 
@@ -215,15 +215,15 @@ describe('a report from another origin', () => {
     const caller = inboxCaller()
     const to = `bo@${DOMAIN}`
     const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
-    world.peers.answers['gateway.resolveRecipients'] = async ({ addresses }) => ({
+    fixture.peers.answers['gateway.resolveRecipients'] = async ({ addresses }) => ({
       recipients: addresses.map((given) => ({ status: 'deliver', given, ...scope, address: to })),
     })
-    world.peers.answers['mail-ingest.acceptInbound'] = async () => ({ outcome: 'accepted' })
-    const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+    fixture.peers.answers['mail-ingest.acceptInbound'] = async () => ({ outcome: 'accepted' })
+    const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to } })
     const messageId = String(answer.body['message_id'])
-    await factOf(world, messageId, 'delivery.delivered')
+    await factOf(fixture, messageId, 'delivery.delivered')
     const text = 'select d.id from deliveries d join sends s on s.id = d.send_id where s.message_id = $1'
-    const [{ id: deliveryId } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
+    const [{ id: deliveryId } = { id: '' }] = await queryRows<{ id: string }>(fixture.db, text, messageId)
     const sent = { caller, messageId, to, deliveryId }
     await deliver(bounce(sent, gone), complaint(sent, 'abuse', { authenticated: [DOMAIN] }))
     expect(await suppressions(sent)).toEqual([])

@@ -5,18 +5,18 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
-import { DOMAIN, inboxCaller, startWorld, type World } from './support/world.ts'
+import { DOMAIN, type Fixture, inboxCaller, startWorld } from './support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const keyFile = path.join(await mkdtemp(path.join(tmpdir(), 'dkim-')), 'key.pem')
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  world = await startWorld({ DKIM_SELECTOR: 's1', DKIM_KEY_FILE: keyFile })
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld({ DKIM_SELECTOR: 's1', DKIM_KEY_FILE: keyFile })
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 const SIGNATURE = /^DKIM-Signature: [^:]*d=restante\.test;[^:]*s=s1;/m
 
@@ -26,72 +26,72 @@ describe('mail-send.sendSystemMail', () => {
   it('200: mails a text from the installation, signed, once per id, and publishes no event', async () => {
     const to = someone()
     const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
-    const calls = Array.from({ length: 10 }, () => world.internal('mail-send.sendSystemMail', 'gateway', mail))
+    const calls = Array.from({ length: 10 }, () => fixture.internal('mail-send.sendSystemMail', 'gateway', mail))
     for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200)
-    const { parsed, raw } = await world.outside.next(to)
+    const { parsed, raw } = await fixture.outside.next(to)
     expect(parsed).toMatchObject({ subject: 'Your code', text: 'It is 123456.\n' })
     expect(parsed.from?.value[0]?.address).toBe(`no-reply@${DOMAIN}`)
     expect(raw.toString()).toMatch(SIGNATURE)
     await waitFor(
-      async () => (await countRows(world.db, 'deliveries where recipient = $1 and state = $2', to, 'delivered')) > 0,
+      async () => (await countRows(fixture.db, 'deliveries where recipient = $1 and state = $2', to, 'delivered')) > 0,
       {
         what: 'the delivery to be settled',
       },
     )
-    expect(await world.internal('mail-send.sendSystemMail', 'gateway', mail)).toMatchObject({ status: 200 })
-    expect(world.outside.mailsTo(to)).toHaveLength(1)
-    expect(await countRows(world.db, 'outbox where strpos(subject, $1) > 0', mail.id)).toBe(0)
+    expect(await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)).toMatchObject({ status: 200 })
+    expect(fixture.outside.mailsTo(to)).toHaveLength(1)
+    expect(await countRows(fixture.db, 'outbox where strpos(subject, $1) > 0', mail.id)).toBe(0)
   })
 
   it('200: nothing of the text is readable in the blob store or the database, before and after delivery', async () => {
     const words = ['a secret of the text', Buffer.from('a secret of the text').toString('base64').slice(0, 20)]
     const held = async () => {
-      const blobs = await readdir(world.blobs, { recursive: true, withFileTypes: true })
+      const blobs = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
       const files = blobs.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
       const bytes = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
       const rows = await Promise.all([
         ...['sends', 'deliveries', 'timers', 'outbox', 'pending_blobs'].map((table) =>
-          queryRows(world.db, `select * from ${table}`),
+          queryRows(fixture.db, `select * from ${table}`),
         ),
       ])
       const text = bytes.join() + inspect(rows, { depth: null, maxArrayLength: null, maxStringLength: null })
       return words.filter((word) => text.includes(word))
     }
     const [to, stuck] = [someone(), `ann-${randomUUID()}@stuck.example`]
-    world.zone.fail('stuck.example')
+    fixture.zone.fail('stuck.example')
     for (const recipient of [to, stuck]) {
       const mail = { id: randomUUID(), to: recipient, subject: 'Your code', text: 'It is a secret of the text.' }
-      expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(200)
+      expect((await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(200)
     }
-    expect((await world.outside.next(to)).parsed.text).toBe('It is a secret of the text.\n')
-    const deferred = () => countRows(world.db, `deliveries where recipient = $1 and state = 'deferred'`, stuck)
+    expect((await fixture.outside.next(to)).parsed.text).toBe('It is a secret of the text.\n')
+    const deferred = () => countRows(fixture.db, `deliveries where recipient = $1 and state = 'deferred'`, stuck)
     await waitFor(async () => (await deferred()) > 0, { what: 'a mail that waits' })
     expect(await held()).toEqual([])
   })
 
   it.each(['nobody', `desk@${DOMAIN}`])('400: refuses %s, which cannot be mailed', async (to) => {
     const mail = { id: randomUUID(), to, subject: 'x', text: 'x' }
-    expect((await world.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(400)
+    expect((await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)).status).toBe(400)
   })
 
   it('401: is not for other services', async () => {
     const mail = { id: randomUUID(), to: someone(), subject: 'x', text: 'x' }
-    expect((await world.internal('mail-send.sendSystemMail', 'mail-ingest', mail)).status).toBe(401)
+    expect((await fixture.internal('mail-send.sendSystemMail', 'mail-ingest', mail)).status).toBe(401)
   })
 })
 
 describe('mail-send.hasSystemMailFailed', () => {
-  const ask = (id: string) => world.internal('mail-send.hasSystemMailFailed', 'gateway', { id })
+  const ask = (id: string) => fixture.internal('mail-send.hasSystemMailFailed', 'gateway', { id })
   const send = async (to: string) => {
     const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
-    await world.internal('mail-send.sendSystemMail', 'gateway', mail)
+    await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)
     return mail.id
   }
   const settled = (to: string, state: string) =>
     waitFor(
       async () => {
         const text = 'select send_id as "sendId" from deliveries where recipient = $1 and state = $2'
-        const [delivery] = await queryRows<{ sendId: string }>(world.db, text, to, state)
+        const [delivery] = await queryRows<{ sendId: string }>(fixture.db, text, to, state)
         return delivery
       },
       { what: `${to} ${state}` },
@@ -99,7 +99,7 @@ describe('mail-send.hasSystemMailFailed', () => {
 
   it('200: reports a mail that was refused', async () => {
     const to = someone()
-    world.outside.answerRecipient(to, '550 5.1.1 no such user')
+    fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
     const id = await send(to)
     await settled(to, 'bounced')
     expect((await ask(id)).body).toEqual({ failed: true })
@@ -107,7 +107,7 @@ describe('mail-send.hasSystemMailFailed', () => {
 
   it('200: does not report one that was delivered, is being delivered, or is unknown', async () => {
     const [arrives, late] = [someone(), someone()]
-    world.outside.answerRecipient(late, '450 4.2.0 later')
+    fixture.outside.answerRecipient(late, '450 4.2.0 later')
     const ids = [await send(arrives), await send(late), randomUUID()]
     await settled(arrives, 'delivered')
     for (const id of ids) expect((await ask(id)).body).toEqual({ failed: false })
@@ -115,14 +115,14 @@ describe('mail-send.hasSystemMailFailed', () => {
 
   it('200: reports nothing about the mail of inboxes', async () => {
     const to = someone()
-    world.outside.answerRecipient(to, '550 5.1.1 no such user')
-    await world.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
+    fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
+    await fixture.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
     const { sendId } = await settled(to, 'bounced')
     expect((await ask(sendId)).body).toEqual({ failed: false })
   })
 
   it('401: is not for other services', async () => {
-    const answer = await world.internal('mail-send.hasSystemMailFailed', 'mail-ingest', { id: randomUUID() })
+    const answer = await fixture.internal('mail-send.hasSystemMailFailed', 'mail-ingest', { id: randomUUID() })
     expect(answer.status).toBe(401)
   })
 })
@@ -133,11 +133,11 @@ describe('mail-send.getSentCopy', () => {
     const ids: string[] = []
     for (const subject of ['one', 'two']) {
       const body = { to: someone(), subject }
-      const answer = await world.call('messages.send', caller, { path: '/messages/send', body })
+      const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body })
       ids.push(String(answer.body['message_id']))
     }
     const ask = (inbox_uid: string, message_ids: string[]) =>
-      world.internal('mail-send.getSentCopy', 'mail-ingest', { inbox_uid, message_ids })
+      fixture.internal('mail-send.getSentCopy', 'mail-ingest', { inbox_uid, message_ids })
     const found = await ask(caller.inbox.uid, ['<unknown@x>', ids[1] ?? '', ids[0] ?? ''])
     expect(sentCopy.parse(found.body['copy'])).toMatchObject({ message_id: ids[1], subject: 'two' })
     expect((await ask(randomUUID(), ids)).body).toEqual({})
@@ -146,19 +146,19 @@ describe('mail-send.getSentCopy', () => {
 
   it('401: is not for other services', async () => {
     const body = { inbox_uid: randomUUID(), message_ids: ['<a@b>'] }
-    expect((await world.internal('mail-send.getSentCopy', 'gateway', body)).status).toBe(401)
+    expect((await fixture.internal('mail-send.getSentCopy', 'gateway', body)).status).toBe(401)
   })
 })
 
 describe('mail-send.findRecentSends', () => {
   const find = (request: { messages?: object[]; threads?: object[] }) =>
-    world.internal('mail-send.findRecentSends', 'mail-ingest', { messages: [], threads: [], ...request })
+    fixture.internal('mail-send.findRecentSends', 'mail-ingest', { messages: [], threads: [], ...request })
 
   it('200: lists messages accepted in the last ten minutes, by message and by thread, of that scope only', async () => {
     const caller = inboxCaller()
     const send = async () => {
       const body = { to: someone(), subject: 'recent' }
-      const answer = await world.call('messages.send', caller, { path: '/messages/send', body })
+      const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body })
       return { message_id: String(answer.body['message_id']), thread_id: String(answer.body['thread_id']) }
     }
     const [first, second] = [await send(), await send()]
@@ -186,7 +186,7 @@ describe('mail-send.findRecentSends', () => {
       },
     })
     await queryRows(
-      world.db,
+      fixture.db,
       'update sends set accepted_at = $2 where inbox_uid = $1',
       inbox_uid,
       new Date(Date.now() - 601_000),
@@ -200,15 +200,15 @@ describe('mail-send.findRecentSends', () => {
 
   it('401: is not for other services', async () => {
     const body = { messages: [], threads: [] }
-    expect((await world.internal('mail-send.findRecentSends', 'gateway', body)).status).toBe(401)
+    expect((await fixture.internal('mail-send.findRecentSends', 'gateway', body)).status).toBe(401)
   })
 })
 
 describe('a message of an inbox', () => {
   it('is signed for the domain', async () => {
     const to = someone()
-    await world.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
-    const { raw } = await world.outside.next(to)
+    await fixture.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
+    const { raw } = await fixture.outside.next(to)
     expect(raw.toString()).toMatch(SIGNATURE)
   })
 })

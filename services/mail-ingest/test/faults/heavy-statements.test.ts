@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service/database'
 import { queryRows, sendMail, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
   // As PostgreSQL ends a statement that takes too long.
   const giveUp = `raise exception 'canceling statement due to statement timeout' using errcode = '57014'`
   for (const [name, condition] of [
@@ -14,26 +14,26 @@ beforeAll(async () => {
     ['renewed', 'new.lease_id = old.lease_id and new.leased_until > old.leased_until'],
   ] as const) {
     await queryRows(
-      stage.db,
+      fixture.db,
       `create function ${name}() returns trigger language plpgsql as
        $$ begin if ${condition} then ${giveUp}; end if; return new; end $$`,
     )
   }
   await queryRows(
-    stage.db,
+    fixture.db,
     'create trigger heavy before insert on message_bodies for each row execute function heavy()',
   )
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 const ATTEMPTS = sql<{ attempts: number }>('select attempts from inbound where leased_until is null')
 
 async function send({ address: to }: TestInbox, text: string): Promise<string> {
   const messageId = `<${randomUUID()}@customer.test>`
-  await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to, subject: text, text, messageId })
+  await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to, subject: text, text, messageId })
   return messageId
 }
-const get = (inbox: TestInbox, id: string) => stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+const get = (inbox: TestInbox, id: string) => fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
 
 async function stored(inbox: TestInbox, id: string) {
   await waitFor(async () => (await get(inbox, id)).status === 200, { what: id, timeout: 30_000 })
@@ -41,13 +41,13 @@ async function stored(inbox: TestInbox, id: string) {
 }
 
 async function outages(): Promise<number> {
-  const metrics = await (await fetch(stage.metricsUrl)).text()
+  const metrics = await (await fetch(fixture.metricsUrl)).text()
   return Number(/^restante_mail_attempts_total{.*outcome="outage".*} (\d+)/m.exec(metrics)?.[1] ?? 0)
 }
 
 describe('a mail whose statement takes too long', () => {
   it('holds up no other inbox, and is stored unparsed after three attempts, before later mail', async () => {
-    const [victim, other] = [await stage.inbox(), await stage.inbox()]
+    const [victim, other] = [await fixture.inbox(), await fixture.inbox()]
     const outagesBefore = await outages()
     const heavy = await send(victim, 'heavy')
     const behind = await send(victim, 'behind')
@@ -63,19 +63,22 @@ describe('a mail whose statement takes too long', () => {
   }, 60_000)
 
   it('does not count an attempt while small statements take too long as well', async () => {
-    await queryRows(stage.db, 'create trigger renewed before update on inbound for each row execute function renewed()')
-    const inbox = await stage.inbox()
+    await queryRows(
+      fixture.db,
+      'create trigger renewed before update on inbound for each row execute function renewed()',
+    )
+    const inbox = await fixture.inbox()
     const id = await send(inbox, 'heavy')
     await waitFor(async () => (await outages()) >= 2, { what: 'two attempts', timeout: 30_000 })
     const [row] = await waitFor(
       async () => {
-        const rows = await stage.db.query(ATTEMPTS)
+        const rows = await fixture.db.query(ATTEMPTS)
         return rows.length > 0 && rows
       },
       { what: 'the mail in the queue', timeout: 30_000 },
     )
     expect(row?.attempts).toBe(0)
-    await queryRows(stage.db, 'drop trigger heavy on message_bodies')
+    await queryRows(fixture.db, 'drop trigger heavy on message_bodies')
     expect(await stored(inbox, id)).toMatchObject({ text: expect.stringContaining('heavy') })
   }, 60_000)
 })

@@ -7,24 +7,24 @@ import { queue } from '../../src/pipeline/queue/queue.ts'
 import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
 import { rawMails } from '../../src/raw/store.ts'
 import { markDeleted } from '../../src/tenancy/unknown-inboxes.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 const BLOCKED = sql<{ count: number }>(`
 select count(*)::int as count from pg_stat_activity
  where datname = current_database() and wait_event_type = 'Lock'`)
-const blocked = async () => (await stage.db.query(BLOCKED))[0]?.count ?? 0
+const blocked = async () => (await fixture.db.query(BLOCKED))[0]?.count ?? 0
 
 describe('the queue', () => {
   const ADD = sql<never>(`
@@ -34,29 +34,29 @@ select gen_random_uuid(), gen_random_uuid(), 'report', 'x', 'x', 1, '{"via":"int
   const CLEAR = sql<never>('delete from inbound')
 
   it('leases each mail to one worker, however many poll concurrently', async () => {
-    // The pipeline of the stage is one of those that ask.
+    // The pipeline of the fixture is one of those that ask.
     for (let round = 0; round < 40; round++) {
-      await stage.db.query(ADD)
-      const asks = Array.from({ length: 6 }, () => queue.take(stage.db, randomUUID(), 2))
+      await fixture.db.query(ADD)
+      const asks = Array.from({ length: 6 }, () => queue.take(fixture.db, randomUUID(), 2))
       const taken = (await Promise.all(asks)).flat(2)
       expect(taken.map(({ attempts }) => attempts)).toEqual(taken.map(() => 1))
       expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length)
-      await stage.db.query(CLEAR)
+      await fixture.db.query(CLEAR)
     }
   })
 })
 
 describe('the bytes of a mail', () => {
   it('have no name before a row records it, so that a crash leaves no orphaned bytes', async () => {
-    const { db } = stage
+    const { db } = fixture
     const named = async () => {
-      const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+      const files = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
       const blobs = files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming')
       return blobs.map(({ name }) => `inbound/${name}`)
     }
     const before = await named()
     const fresh = async () => (await named()).filter((name) => !before.includes(name))
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
     const accepted = await db.transaction(async (tx) => {
       await tx.query(sql('lock table inbound in exclusive mode'))
@@ -73,7 +73,7 @@ describe('the bytes of a mail', () => {
   })
 
   it('get no name before its reservation is committed, and unused names are given back', async () => {
-    const { db } = stage
+    const { db } = fixture
     const reservations = () => countRows(db, 'raw_mails where refs = 0 and size = 0')
     const before = await reservations()
     const names = new ReservedNames(db)
@@ -94,10 +94,10 @@ describe('the bytes of a mail', () => {
   })
 
   it('stay for another inbox that needs them when two deletions run concurrently', async () => {
-    const { db } = stage
-    const other = await stage.inbox()
+    const { db } = fixture
+    const other = await fixture.inbox()
     const subject = `shared ${randomUUID()}`
-    await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: [inbox.address, other.address], subject })
+    await sendMail({ port: fixture.smtpPort, from: 'ada@x.test', to: [inbox.address, other.address], subject })
     const messages = await waitFor(
       async () => {
         const text = 'select blob, message_id from messages where subject = $1'
@@ -107,14 +107,14 @@ describe('the bytes of a mail', () => {
       { what: 'both copies' },
     )
     const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
-    const tenancy = await tenancyOf(stage)
+    const tenancy = await tenancyOf(fixture)
     const { address: inbox_address, caller: _, ...scope } = inbox
     await markDeleted(db, [{ ...scope, inbox_address }])
     const work = await db.transaction(async (tx) => {
       await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
       const purged = tenancy.purge()
       await waitFor(async () => (await blocked()) === 1, { what: 'the purge to wait' })
-      const deleted = stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
+      const deleted = fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
       await waitFor(async () => (await blocked()) === 2, { what: 'the deletion to wait' })
       return { purged, deleted }
     })
@@ -126,13 +126,13 @@ describe('the bytes of a mail', () => {
 
 describe('a deleted inbox that is still being purged', () => {
   it('is invisible to every key', async () => {
-    const { db } = stage
-    const id = await receiveMail(stage, inbox)
+    const { db } = fixture
+    const id = await receiveMail(fixture, inbox)
     const { address: inbox_address, caller: _, ...scope } = inbox
     const { organization_id } = inbox
     const wide = callerOf({ organization_id })
-    const threads = () => stage.call(wide, 'threads.list', 'GET', '/threads')
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const threads = () => fixture.call(wide, 'threads.list', 'GET', '/threads')
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
     const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
     expect(mine).toHaveLength(1)
     const thread_id = mine[0]?.thread_id
@@ -141,8 +141,8 @@ describe('a deleted inbox that is still being purged', () => {
       // The purge passes over rows that are locked.
       await tx.query(sql<never, [string]>('select from deleted_scopes where id = $1 for update'), scope.inbox_uid)
       expect((await threads()).body.threads).not.toContainEqual(expect.objectContaining({ thread_id }))
-      expect((await stage.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
-      expect((await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))).status).toBe(404)
+      expect((await fixture.call(wide, 'threads.get', 'GET', `/threads/${thread_id}`)).status).toBe(404)
+      expect((await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))).status).toBe(404)
     })
   })
 })

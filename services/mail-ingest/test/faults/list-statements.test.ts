@@ -4,16 +4,16 @@ import { Cursors } from '@restante/service/http'
 import { callerOf } from '@restante/testkit'
 import { listMessages } from '../../src/mailbox-api/message-list.ts'
 import { listThreads } from '../../src/mailbox-api/thread-list.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
-  inbox = await stage.inbox()
+  fixture = await openFixture()
+  inbox = await fixture.inbox()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 /** Every combination of one value of each list. */
 function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
@@ -34,7 +34,7 @@ const queriesOf = (...names: string[]) =>
 
 describe('a connection to the database', () => {
   it('keeps a bounded number of plans, whatever combinations of filters are requested', async () => {
-    const db = new Database({ url: stage.databaseUrl, poolSize: 1, applicationName: 'test' })
+    const db = new Database({ url: fixture.databaseUrl, poolSize: 1, applicationName: 'test' })
     const deps = { db, cursors: new Cursors('secret') }
     const callers = [inbox.caller, callerOf({ organization_id: inbox.organization_id })]
     try {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { countRows, freePort, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 const PROCESS = path.join(import.meta.dirname, '../fixtures', 'pipeline-process.ts')
 
@@ -15,32 +15,32 @@ const EVENTS = sql<{ type: string }, [messageId: string]>(
 /** Html that needs many times the memory, and the time, of what it is written in: most of a second. */
 const BODY = `Content-Type: text/html\r\n\r\n${`${'<blockquote type=cite>x</blockquote>x'.repeat(20)}\r\n`.repeat(1_300)}`
 
-async function send(stage: Stage, inbox: TestInbox, name: string): Promise<string> {
+async function send(fixture: Fixture, inbox: TestInbox, name: string): Promise<string> {
   const id = `<${name}-${inbox.inbox_uid}@x.test>`
   const raw = `From: Ada <ada@customer.test>\r\nTo: ${inbox.address}\r\nSubject: ${name}\r\nMessage-ID: ${id}\r\n${BODY}`
-  await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
+  await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
   return id
 }
 
-const count = async (stage: Stage, inbox: TestInbox) =>
-  (await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count
+const count = async (fixture: Fixture, inbox: TestInbox) =>
+  (await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count
 
-async function failedAttempts(stage: Stage): Promise<number> {
-  const metrics = await (await fetch(stage.metricsUrl)).text()
+async function failedAttempts(fixture: Fixture): Promise<number> {
+  const metrics = await (await fetch(fixture.metricsUrl)).text()
   return Number(/^restante_mail_attempts_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 
 /** Stored from its headers, readable, whole in its raw form, and told once. */
-async function expectUnparsed(stage: Stage, inbox: TestInbox, id: string, subject: string) {
-  await waitFor(async () => (await count(stage, inbox)) === 1, { what: 'the mail', timeout: 60_000 })
-  const message = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+async function expectUnparsed(fixture: Fixture, inbox: TestInbox, id: string, subject: string) {
+  await waitFor(async () => (await count(fixture, inbox)) === 1, { what: 'the mail', timeout: 60_000 })
+  const message = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
   expect(message.body).toMatchObject({ subject, from: 'Ada <ada@customer.test>', to: [inbox.address] })
   for (const member of ['text', 'html', 'attachments']) expect(message.body).not.toHaveProperty(member)
-  const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
-  const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+  const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+  const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
   expect((await file.text()).endsWith(BODY)).toBe(true)
-  expect(await stage.db.query(EVENTS, id)).toEqual([{ type: 'message.received' }])
-  expect(await countRows(stage.db, 'inbound')).toBe(0)
+  expect(await fixture.db.query(EVENTS, id)).toEqual([{ type: 'message.received' }])
+  expect(await countRows(fixture.db, 'inbound')).toBe(0)
 }
 
 describe.each([
@@ -50,21 +50,21 @@ describe.each([
   ],
   ['takes longer than a thread may take', { PARSE_FIRST_ATTEMPT: '100ms', PARSE_TIMEOUT: '100ms' }],
 ])('a mail that %s', (_, variables) => {
-  let stage: Stage
+  let fixture: Fixture
   beforeAll(async () => {
-    stage = await openStage(variables)
+    fixture = await openFixture(variables)
   }, 60_000)
-  afterAll(() => stage.stop(), 30_000)
+  afterAll(() => fixture.stop(), 30_000)
 
   it('is stored unparsed after exactly three attempts, and holds up no other inbox', async () => {
-    const [victim, other] = [await stage.inbox(), await stage.inbox()]
-    const failedBefore = await failedAttempts(stage)
-    const id = await send(stage, victim, 'killer')
-    const later = await receiveMail(stage, other)
-    await expectUnparsed(stage, victim, id, 'killer')
-    expect((await failedAttempts(stage)) - failedBefore).toBe(3)
+    const [victim, other] = [await fixture.inbox(), await fixture.inbox()]
+    const failedBefore = await failedAttempts(fixture)
+    const id = await send(fixture, victim, 'killer')
+    const later = await receiveMail(fixture, other)
+    await expectUnparsed(fixture, victim, id, 'killer')
+    expect((await failedAttempts(fixture)) - failedBefore).toBe(3)
     const stored = await queryRows<{ id: string }>(
-      stage.db,
+      fixture.db,
       'select message_id as id from messages order by created_at',
     )
     expect(stored.map((message) => message.id)).toEqual([later, id])
@@ -72,21 +72,21 @@ describe.each([
 })
 
 describe('a mail that kills the process', () => {
-  let stage: Stage
+  let fixture: Fixture
   beforeAll(async () => {
-    stage = await openStage({ ROLES: 'smtp,api' })
+    fixture = await openFixture({ ROLES: 'smtp,api' })
   }, 60_000)
-  afterAll(() => stage.stop(), 30_000)
+  afterAll(() => fixture.stop(), 30_000)
 
   /** Another mail-ingest on the same state: it alone works on the queue. */
   async function startPipeline(): Promise<ChildProcess> {
     const variables = {
       ROLES: 'pipeline',
       PORT: String(await freePort()),
-      DATABASE_URL: stage.databaseUrl,
-      TOPIC_PREFIX: stage.topics.prefix,
-      BLOB_STORE: `directory:${stage.blobs}`,
-      GATEWAY_URL: stage.gatewayUrl,
+      DATABASE_URL: fixture.databaseUrl,
+      TOPIC_PREFIX: fixture.topics.prefix,
+      BLOB_STORE: `directory:${fixture.blobs}`,
+      GATEWAY_URL: fixture.gatewayUrl,
       PARSE_FIRST_ATTEMPT: '60s',
       PARSE_TIMEOUT: '60s',
     }
@@ -94,38 +94,38 @@ describe('a mail that kills the process', () => {
   }
 
   it('is stored unparsed after the process died three times, because attempts are counted before they start', async () => {
-    const inbox = await stage.inbox()
-    const id = await send(stage, inbox, 'deadly')
+    const inbox = await fixture.inbox()
+    const id = await send(fixture, inbox, 'deadly')
     for (const attempts of [1, 2, 3]) {
       const pipeline = await startPipeline()
-      await waitFor(async () => (await countRows(stage.db, 'inbound where attempts = $1', attempts)) === 1, {
+      await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
         what: `attempt ${attempts}`,
         timeout: 30_000,
       })
       pipeline.kill('SIGKILL')
       await once(pipeline, 'exit')
       // The end of the dead process's lease, which nobody needs to wait for here.
-      await queryRows(stage.db, 'update inbound set leased_until = $1', new Date())
+      await queryRows(fixture.db, 'update inbound set leased_until = $1', new Date())
     }
     const pipeline = await startPipeline()
-    await expectUnparsed(stage, inbox, id, 'deadly')
+    await expectUnparsed(fixture, inbox, id, 'deadly')
     pipeline.kill('SIGKILL')
     await once(pipeline, 'exit')
   }, 180_000)
 })
 
 describe('while no parser can start', () => {
-  let stage: Stage
+  let fixture: Fixture
   beforeAll(async () => {
-    stage = await openStage({ PARSE_MEMORY_MB: '6' })
+    fixture = await openFixture({ PARSE_MEMORY_MB: '6' })
   }, 60_000)
-  afterAll(() => stage.stop(), 30_000)
+  afterAll(() => fixture.stop(), 30_000)
 
   it('mails wait, and no attempt is counted', async () => {
-    const inbox = await stage.inbox()
-    await send(stage, inbox, 'patient')
+    const inbox = await fixture.inbox()
+    await send(fixture, inbox, 'patient')
     const putOff = `due_at > received_at + interval '1500 milliseconds' and lease_id is null`
-    const attempts = async () => (await queryRows(stage.db, `select attempts from inbound where ${putOff}`))[0]
+    const attempts = async () => (await queryRows(fixture.db, `select attempts from inbound where ${putOff}`))[0]
     expect(await waitFor(attempts, { what: 'the failed attempt' })).toEqual({ attempts: 0 })
   })
 })

@@ -14,40 +14,40 @@ import {
 } from '@restante/testkit'
 import pg from 'pg'
 import { service as mailIngest } from '../../src/main.ts'
+import { configOf, type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
-import { configOf, openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
-const list = () => stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+const list = () => fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
 const mail = 'From: ada@customer.test\r\nSubject: stubborn\r\nMessage-ID: <stubborn@x.test>\r\n\r\nbody\r\n'
 
 describe('an accepted mail', () => {
   it('is stored from its headers after three attempts that ended with their process', async () => {
-    await queryRows(stage.db, 'alter table inbound alter column attempts set default 3')
-    await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    await queryRows(fixture.db, 'alter table inbound alter column attempts set default 3')
+    await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
-    const { body } = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
+    const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
     expect(body).toMatchObject({ subject: 'stubborn', from: 'ada@customer.test', labels: ['received', 'unread'] })
     expect(body).not.toHaveProperty('text')
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf('<stubborn@x.test>')}/raw`)
-    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf('<stubborn@x.test>')}/raw`)
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     expect(await file.text()).toContain(mail)
   })
 
   it('is stored without its headers when they cannot be stored either, and without an author', async () => {
-    await queryRows(stage.db, 'alter table inbound alter column attempts set default 6')
-    await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
-    const all = () => stage.call(inbox.caller, 'messages.list', 'GET', '/messages?include_unauthenticated=true')
+    await queryRows(fixture.db, 'alter table inbound alter column attempts set default 6')
+    await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    const all = () => fixture.call(inbox.caller, 'messages.list', 'GET', '/messages?include_unauthenticated=true')
     await waitFor(async () => (await all()).body.count === 1, { what: 'the mail' })
     const [message] = (await all()).body.messages
     expect(message).toMatchObject({ from: '(no sender)', to: [], authentication: { verdict: 'none' } })
@@ -58,13 +58,13 @@ describe('an accepted mail', () => {
   it('is processed again when its lease has ended, in order of arrival', async () => {
     // As if another process had taken the first mail and died.
     await queryRows(
-      stage.db,
+      fixture.db,
       `alter table inbound alter column attempts set default 0, alter column leased_until set default now() + interval '3 seconds'`,
     )
     const first = `first ${randomUUID()}`
-    await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: inbox.address, subject: first })
-    await queryRows(stage.db, 'alter table inbound alter column leased_until drop default')
-    await sendMail({ port: stage.smtpPort, from: 'ada@x.test', to: inbox.address, subject: 'second' })
+    await sendMail({ port: fixture.smtpPort, from: 'ada@x.test', to: inbox.address, subject: first })
+    await queryRows(fixture.db, 'alter table inbound alter column leased_until drop default')
+    await sendMail({ port: fixture.smtpPort, from: 'ada@x.test', to: inbox.address, subject: 'second' })
     expect((await list()).body.count).toBe(0)
     await waitFor(async () => (await list()).body.count === 2, { what: 'both mails' })
     const messages = (await list()).body.messages
@@ -77,7 +77,7 @@ describe('an accepted mail', () => {
 
 describe('while the blob store cannot be read', () => {
   it('a mail waits, and is then stored in full', async () => {
-    const { db } = stage
+    const { db } = fixture
     const waiting = async () => {
       const [row] = await queryRows<{ blob: string; due_at: Date; attempts: number; lease_id: string | null }>(
         db,
@@ -88,10 +88,10 @@ describe('while the blob store cannot be read', () => {
       return row
     }
     await queryRows(db, `alter table inbound alter column due_at set default now() + interval '1 second'`)
-    await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await queryRows(db, 'alter table inbound alter column due_at set default now()')
     const row = await waiting()
-    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    const blobs = await openBlobStore(`directory:${fixture.blobs}`)
     await blobs.copy(row.blob, 'elsewhere/mail')
     await blobs.delete(row.blob)
     const isPutOff = async () => {
@@ -101,16 +101,16 @@ describe('while the blob store cannot be read', () => {
     await waitFor(isPutOff, { what: 'the failed attempt' })
     await blobs.copy('elsewhere/mail', row.blob)
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
-    const { body } = await stage.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
+    const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
     expect(body.text).toBe('body\n')
   })
 })
 
 describe('while PostgreSQL refuses', () => {
   it('a mail gets 451 and is retried later', async () => {
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
-    const database = new URL(stage.databaseUrl).pathname.slice(1)
+    const database = new URL(fixture.databaseUrl).pathname.slice(1)
     const admin = new pg.Client({ connectionString: urlOf('postgres') })
     await admin.connect()
     const allow = (allowed: boolean) => admin.query(`alter database ${database} allow_connections ${allowed}`)
@@ -136,9 +136,9 @@ describe('while the gateway does not answer', () => {
       ROLES: 'smtp',
       PORT: String(await freePort()),
       SMTP_PORT: String(smtpPort),
-      DATABASE_URL: stage.databaseUrl,
-      TOPIC_PREFIX: stage.topics.prefix,
-      BLOB_STORE: `directory:${stage.blobs}`,
+      DATABASE_URL: fixture.databaseUrl,
+      TOPIC_PREFIX: fixture.topics.prefix,
+      BLOB_STORE: `directory:${fixture.blobs}`,
       GATEWAY_URL: 'http://127.0.0.1:9',
     })
     const service = await startService(mailIngest, config)
@@ -146,7 +146,7 @@ describe('while the gateway does not answer', () => {
     const { code, text } = await smtp.envelope('ada@customer.test', inbox.address)
     expect(code).toBe(451)
     expect(text).toMatch(/^4\.3\.0 /)
-    expect((await smtp.command(`RCPT TO:<${stage.returnPath.addressFor(randomUUID())}>`)).code).toBe(250)
+    expect((await smtp.command(`RCPT TO:<${fixture.returnPath.addressFor(randomUUID())}>`)).code).toBe(250)
     await smtp.quit()
     await service.stop()
     await topics.delete()
@@ -161,10 +161,10 @@ describe('roles in separate processes', () => {
       ROLES: 'smtp',
       PORT: String(port),
       SMTP_PORT: String(smtpPort),
-      DATABASE_URL: stage.databaseUrl,
-      TOPIC_PREFIX: stage.topics.prefix,
-      BLOB_STORE: `directory:${stage.blobs}`,
-      GATEWAY_URL: stage.gatewayUrl,
+      DATABASE_URL: fixture.databaseUrl,
+      TOPIC_PREFIX: fixture.topics.prefix,
+      BLOB_STORE: `directory:${fixture.blobs}`,
+      GATEWAY_URL: fixture.gatewayUrl,
     })
     const service = await startService(mailIngest, config)
     await sendMail({ port: smtpPort, from: 'ada@customer.test', to: inbox.address, subject: 'from afar' })
@@ -177,8 +177,8 @@ describe('roles in separate processes', () => {
 
 describe('a deleted inbox', () => {
   it('is purged, bytes included, and accepts nothing more', async () => {
-    await receiveMail(stage, inbox, { attachments: [{ filename: 'a.txt', content: 'a' }] })
-    const { db } = stage
+    await receiveMail(fixture, inbox, { attachments: [{ filename: 'a.txt', content: 'a' }] })
+    const { db } = fixture
     const { inbox_uid: uid } = inbox
     const blobs = async () =>
       (await queryRows<{ blob: string }>(db, 'select blob from messages where inbox_uid = $1', uid)).map(
@@ -186,7 +186,7 @@ describe('a deleted inbox', () => {
       )
     const before = await blobs()
     expect(before).toHaveLength(1)
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     await waitFor(
       async () => {
         const left = ['messages', 'threads', 'label_log'].map((table) =>
@@ -199,14 +199,14 @@ describe('a deleted inbox', () => {
     )
     const tombstones = await queryRows(db, 'select address from deleted_scopes where id = $1', uid)
     expect(tombstones).toEqual([{ address: inbox.address }])
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     expect((await smtp.envelope('ada@customer.test', inbox.address)).code).toBe(550)
     await smtp.quit()
   })
 
   it('is marked deleted once, however often the event arrives, and accepts no late copies', async () => {
-    const { db } = stage
-    const { consumer } = await tenancyOf(stage)
+    const { db } = fixture
+    const { consumer } = await tenancyOf(fixture)
     const { address, caller: _, ...uids } = inbox
     const deletion = (version: number) => ({
       id: randomUUID(),
@@ -219,10 +219,10 @@ describe('a deleted inbox', () => {
     })
     await deliverTwiceAndSwapped(consumer, deletion(2), deletion(3))
     expect(await countRows(db, 'deleted_scopes where id = $1', inbox.inbox_uid)).toBe(1)
-    const copy = await sentCopy(stage, inbox)
-    await stage.peer('mail-ingest.placeSent', copy)
+    const copy = await sentCopy(fixture, inbox)
+    await fixture.peer('mail-ingest.placeSent', copy)
     expect(await countRows(db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
-    await sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
     await waitFor(async () => (await countRows(db, 'inbound')) === 0, { what: 'an empty queue' })
     expect(await countRows(db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
   })

@@ -2,8 +2,8 @@ import { operations } from '@restante/contracts/operations'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import { byLength, DnsZone, underLoad, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 import { HOSTILE_MAILS } from './support/mails.ts'
 import { Peer } from './support/peer.ts'
 import { IngestProcess } from './support/process.ts'
@@ -18,19 +18,19 @@ const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]
 )
 const WAITING = sql<{ count: number }>('select count(*)::int as count from inbound')
 
-let stage: Stage
+let fixture: Fixture
 let zone: DnsZone
 let service: IngestProcess
 
 beforeAll(async () => {
   zone = await new DnsZone().start()
-  // The stage reads; the process under attack does everything else.
-  stage = await openStage({ ROLES: 'api' })
-  service = await IngestProcess.start(stage, { SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+  // The fixture reads; the process under attack does everything else.
+  fixture = await openFixture({ ROLES: 'api' })
+  service = await IngestProcess.start(fixture, { SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
 }, 90_000)
 afterAll(async () => {
   await service.stop()
-  await stage.stop()
+  await fixture.stop()
   await zone.stop()
 }, 30_000)
 
@@ -57,12 +57,12 @@ async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): 
 
 describe('mail-ingest answers others within a second and stays below 512 MB', () => {
   it('while hostile mails arrive, each of which is stored once and can be read', async () => {
-    const inboxes = await Promise.all(HOSTILE_MAILS.map(() => stage.inbox()))
+    const inboxes = await Promise.all(HOSTILE_MAILS.map(() => fixture.inbox()))
     await whileOthersAreAnswered(async () => {
       for (const [index, { raw }] of HOSTILE_MAILS.entries()) {
         expect(await send(inboxes[index]?.address ?? '', raw())).toBe(250)
       }
-      const isEmpty = async () => (await stage.db.query(WAITING))[0]?.count === 0
+      const isEmpty = async () => (await fixture.db.query(WAITING))[0]?.count === 0
       await waitFor(isEmpty, { what: 'every mail to be processed', timeout: 90_000 })
     })
     const problems: Record<string, string> = {}
@@ -75,7 +75,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
   }, 180_000)
 
   it('while mails of 41 MB arrive, whatever size they claim', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     await whileOthersAreAnswered(async () => {
       const mail = Buffer.alloc(41 * 1024 * 1024, `${'x'.repeat(998)}\r\n`)
       expect(await Promise.all([1, 2, 3].map(() => send(inbox.address, mail)))).toEqual([552, 552, 552])
@@ -84,7 +84,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       expect((await peer.command('MAIL FROM:<eve@evil.test> SIZE=42991616')).code).toBe(552)
       peer.drop()
     })
-    expect(await stage.db.query(STORED, inbox.inbox_uid)).toEqual([])
+    expect(await fixture.db.query(STORED, inbox.inbox_uid)).toEqual([])
   }, 60_000)
 
   it('while one client opens a thousand silent connections', async () => {
@@ -99,7 +99,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
   }, 60_000)
 
   it('while clients send commands, dots and garbage as fast as they can', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     await whileOthersAreAnswered(async () => {
       const flood = async (bytes: string, prepare = async (_: Peer) => {}): Promise<void> => {
         const peer = await Peer.greeted(service.smtpPort, '127.0.0.68')
@@ -117,16 +117,16 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
         flood(`${'\n'.repeat(10 * FLOOD)}\r\n.\r\n`, inData),
       ])
     })
-    expect(await stage.db.query(STORED, inbox.inbox_uid)).toEqual([])
+    expect(await fixture.db.query(STORED, inbox.inbox_uid)).toEqual([])
   }, 60_000)
 })
 
 /** What is wrong with the one mail of an inbox as its reader finds it; undefined: nothing. */
 async function problemOf({ inbox_uid, caller }: TestInbox): Promise<string | undefined> {
-  const [stored, ...others] = await stage.db.query(STORED, inbox_uid)
+  const [stored, ...others] = await fixture.db.query(STORED, inbox_uid)
   if (!stored || others.length > 0) return `stored ${others.length + (stored ? 1 : 0)} times`
   const place = pathOf(stored.message_id)
-  const { status, text, body } = await stage.call(caller, 'messages.get', 'GET', place)
+  const { status, text, body } = await fixture.call(caller, 'messages.get', 'GET', place)
   if (status !== 200) return `GET message: ${status} ${text.slice(0, 200)}`
   const parsed = operations['messages.get'].response.safeParse(body)
   if (!parsed.success) return parsed.error.message.slice(0, 500)
@@ -138,14 +138,14 @@ async function problemOf({ inbox_uid, caller }: TestInbox): Promise<string | und
   if ((body.attachments ?? []).length > mime.parts) return 'too many attachments'
   if ((body.subject ?? '').length > longest.subject) return 'the subject is too long'
   if (Buffer.byteLength(body.text ?? '') > 2 * mime.bodyBytes) return 'the text is too long'
-  const thread = await stage.call(caller, 'threads.get', 'GET', `/threads/${stored.thread_id}`)
+  const thread = await fixture.call(caller, 'threads.get', 'GET', `/threads/${stored.thread_id}`)
   if (thread.status !== 200) return `GET thread: ${thread.status}`
   const [attachment] = body.attachments ?? []
   const parts = attachment === undefined ? ['/raw'] : ['/raw', `/attachments/${attachment.attachment_id}`]
   for (const part of parts) {
     const operation = part === '/raw' ? 'messages.getRaw' : 'messages.getAttachment'
-    const link = await stage.call(caller, operation, 'GET', `${place}${part}`)
-    const file = await fetch(link.body.download_url.replace('http://public.test/v0', stage.url))
+    const link = await fixture.call(caller, operation, 'GET', `${place}${part}`)
+    const file = await fetch(link.body.download_url.replace('http://public.test/v0', fixture.url))
     const bytes = (await file.arrayBuffer()).byteLength
     if (file.status !== 200 || bytes !== link.body.size) return `${part}: ${file.status}, ${bytes} bytes`
     if (/filename="?[^;]*[/\\]/.test(file.headers.get('content-disposition') ?? '')) return `${part} leads elsewhere`

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { sql } from '@restante/service/database'
 import { countRows, organizationTakenOverEvent, queryRows, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 /** Copies of a message, in a thread of its own, each with a label that nobody has logged. */
 const MANY = sql<never, [messageId: string, count: number]>(`
@@ -16,47 +16,50 @@ const LABELLED = sql<{ count: number }, [inboxUid: string]>(
   "select count(*)::int as count from messages where inbox_uid = $1 and 'mine' = any(labels)",
 )
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 const label = (id: string, ...add_labels: string[]) =>
-  stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels })
-const read = async (id: string) => (await stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))).body
+  fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels })
+const read = async (id: string) => (await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))).body
 const threadOf = async (id: string) =>
-  (await stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${(await read(id)).thread_id}`)).body
+  (await fixture.call(inbox.caller, 'threads.get', 'GET', `/threads/${(await read(id)).thread_id}`)).body
 
 /** The event as Kafka may deliver it at its worst; the service's own part does the work that it orders. */
 async function confirmed(organizationId: string, verified: boolean, at: Date): Promise<void> {
-  const { consumer } = await tenancyOf(stage)
+  const { consumer } = await tenancyOf(fixture)
   await deliverTwiceAndSwapped(consumer, organizationTakenOverEvent(organizationId, { verified, at }))
 }
 
 const done = (organizationId: string) =>
-  waitFor(async () => (await countRows(stage.db, 'label_removals where organization_id = $1', organizationId)) === 0, {
-    what: 'the end of the removal',
-    timeout: 20_000,
-  })
+  waitFor(
+    async () => (await countRows(fixture.db, 'label_removals where organization_id = $1', organizationId)) === 0,
+    {
+      what: 'the end of the removal',
+      timeout: 20_000,
+    },
+  )
 
 it('removes custom labels from before a take-over from messages and threads, and no others', async () => {
-  const received = await receiveMail(stage, inbox)
-  const copy = await sentCopy(stage, inbox, { labels: ['campaign'] })
-  await stage.peer('mail-ingest.placeSent', copy)
+  const received = await receiveMail(fixture, inbox)
+  const copy = await sentCopy(fixture, inbox, { labels: ['campaign'] })
+  await fixture.peer('mail-ingest.placeSent', copy)
   await label(received, 'stranger', 'both', 'trash')
   const takenOver = new Date()
   await waitFor(() => Date.now() > takenOver.getTime() + 1, { what: 'the clock to move on' })
   await label(received, 'own')
-  await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(received), { remove_labels: ['both'] })
+  await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(received), { remove_labels: ['both'] })
   await label(received, 'both')
   const before = await countRows(
-    stage.db,
+    fixture.db,
     'label_log where inbox_uid = $1 and type = $2',
     inbox.inbox_uid,
     'label.removed',
@@ -67,7 +70,7 @@ it('removes custom labels from before a take-over from messages and threads, and
   expect((await threadOf(received)).labels).toEqual(['received', 'unread', 'trash', 'own', 'both'])
   expect((await read(copy.message_id)).labels).toEqual(['sent'])
   const logged = await queryRows<{ label: string }>(
-    stage.db,
+    fixture.db,
     `select label from label_log where inbox_uid = $1 and type = 'label.removed' order by id offset $2`,
     inbox.inbox_uid,
     before,
@@ -77,22 +80,22 @@ it('removes custom labels from before a take-over from messages and threads, and
 
 it('removes none before the human has confirmed, nor in another organization', async () => {
   const other = randomUUID()
-  const received = await receiveMail(stage, inbox)
+  const received = await receiveMail(fixture, inbox)
   await label(received, 'mine')
   await confirmed(inbox.organization_id, false, new Date())
-  expect(await countRows(stage.db, 'label_removals where organization_id = $1', inbox.organization_id)).toBe(0)
+  expect(await countRows(fixture.db, 'label_removals where organization_id = $1', inbox.organization_id)).toBe(0)
   await confirmed(other, true, new Date())
   await done(other)
   expect((await read(received)).labels).toContain('mine')
 })
 
 it('continues to the last of many messages', async () => {
-  const received = await receiveMail(stage, inbox)
-  await stage.db.query(MANY, received, 450)
-  expect(await stage.db.query(LABELLED, inbox.inbox_uid)).toEqual([{ count: 450 }])
+  const received = await receiveMail(fixture, inbox)
+  await fixture.db.query(MANY, received, 450)
+  expect(await fixture.db.query(LABELLED, inbox.inbox_uid)).toEqual([{ count: 450 }])
   await confirmed(inbox.organization_id, true, new Date())
   await done(inbox.organization_id)
-  expect(await stage.db.query(LABELLED, inbox.inbox_uid)).toEqual([{ count: 0 }])
+  expect(await fixture.db.query(LABELLED, inbox.inbox_uid)).toEqual([{ count: 0 }])
 })
 
 it('finds nothing to do in an organization without mail', async () => {

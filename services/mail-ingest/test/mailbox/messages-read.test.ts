@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let other: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  ;[inbox, other] = await Promise.all([stage.inbox(), stage.inbox()])
+  ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })
 
 const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
@@ -25,21 +25,21 @@ const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
   },
 })
 const list = async (query = '', caller = inbox.caller) =>
-  stage.call(caller, 'messages.list', 'GET', `/messages${query}`)
+  fixture.call(caller, 'messages.list', 'GET', `/messages${query}`)
 const subjects = (body: { messages: { subject: string }[] }) => body.messages.map(({ subject }) => subject)
-const get = (id: string, caller = inbox.caller) => stage.call(caller, 'messages.get', 'GET', pathOf(id))
+const get = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.get', 'GET', pathOf(id))
 const update = (id: string, body: unknown, caller = inbox.caller) =>
-  stage.call(caller, 'messages.update', 'PATCH', pathOf(id), body)
-const remove = (id: string, caller = inbox.caller) => stage.call(caller, 'messages.delete', 'DELETE', pathOf(id))
+  fixture.call(caller, 'messages.update', 'PATCH', pathOf(id), body)
+const remove = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.delete', 'DELETE', pathOf(id))
 const notFound = { status: 404, body: { code: 'not_found', message: 'Message not found' } }
 
 describe('messages.list', () => {
   describe('200', () => {
     it('shows received and sent together, newest first, without bodies and headers', async () => {
-      await receiveMail(stage, inbox, { subject: 'old', date: new Date('2026-01-01T00:00:00Z') })
-      const copy = await sentCopy(stage, inbox, { timestamp: '2026-01-02T00:00:00.000Z', subject: 'sent' })
-      await stage.peer('mail-ingest.placeSent', copy)
-      await receiveMail(stage, inbox, { subject: 'new', date: new Date('2026-01-03T00:00:00Z') })
+      await receiveMail(fixture, inbox, { subject: 'old', date: new Date('2026-01-01T00:00:00Z') })
+      const copy = await sentCopy(fixture, inbox, { timestamp: '2026-01-02T00:00:00.000Z', subject: 'sent' })
+      await fixture.peer('mail-ingest.placeSent', copy)
+      await receiveMail(fixture, inbox, { subject: 'new', date: new Date('2026-01-03T00:00:00Z') })
       const { body } = await list()
       expect(subjects(body)).toEqual(['new', 'sent', 'old'])
       expect(body).not.toHaveProperty('limit')
@@ -51,7 +51,7 @@ describe('messages.list', () => {
 
     it('pages by time and id, with tokens that are invalid for other lists', async () => {
       for (const day of [1, 2, 2, 2, 3]) {
-        await receiveMail(stage, inbox, {
+        await receiveMail(fixture, inbox, {
           subject: `${day}-${randomUUID()}`,
           date: new Date(`2026-01-0${day}T00:00:00Z`),
         })
@@ -72,11 +72,11 @@ describe('messages.list', () => {
     })
 
     it('filters by all labels, by strict bounds of time, and by substrings without case', async () => {
-      const first = await receiveMail(stage, inbox, {
+      const first = await receiveMail(fixture, inbox, {
         subject: 'Invoice 100% due',
         date: new Date('2026-01-01T00:00:00Z'),
       })
-      await receiveMail(stage, inbox, { subject: 'Lunch', from: 'Bo_b <bo@x.test>', cc: 'Carol <carol@y.test>' })
+      await receiveMail(fixture, inbox, { subject: 'Lunch', from: 'Bo_b <bo@x.test>', cc: 'Carol <carol@y.test>' })
       await update(first, { add_labels: ['VIP '] })
       const found = async (query: string) => subjects((await list(query)).body)
       expect(await found('?labels=["vip","unread"]')).toEqual(['Invoice 100% due'])
@@ -94,8 +94,8 @@ describe('messages.list', () => {
     })
 
     it('excludes restricted messages without the permission and the include flag', async () => {
-      const spam = await receiveMail(stage, inbox, { subject: 'spam', text: GTUBE })
-      const trash = await receiveMail(stage, inbox, { subject: 'trash' })
+      const spam = await receiveMail(fixture, inbox, { subject: 'spam', text: GTUBE })
+      const trash = await receiveMail(fixture, inbox, { subject: 'trash' })
       await update(trash, { add_labels: ['trash'] })
       expect((await list()).body.count).toBe(0)
       expect((await list('?labels=spam')).body.count).toBe(0)
@@ -108,7 +108,7 @@ describe('messages.list', () => {
     })
 
     it('shows nothing of another inbox', async () => {
-      await receiveMail(stage, other)
+      await receiveMail(fixture, other)
       expect((await list()).body).toEqual({ count: 0, messages: [] })
     })
   })
@@ -132,7 +132,7 @@ describe('messages.list', () => {
 
 describe('messages.get', () => {
   it('200: shows bodies, headers and attachments, and leaves unread alone', async () => {
-    const id = await receiveMail(stage, inbox, {
+    const id = await receiveMail(fixture, inbox, {
       subject: 'Grüße',
       html: '<p>Hi</p>',
       replyTo: 'Team <team@customer.test>',
@@ -156,22 +156,22 @@ describe('messages.get', () => {
   it('404: for an unknown id, and for one of another inbox', async () => {
     expect(await get('<nothing@x.test>')).toMatchObject(notFound)
     expect((await get('<a\0b@x.test>')).status).toBe(404)
-    expect(await get(await receiveMail(stage, other))).toMatchObject(notFound)
+    expect(await get(await receiveMail(fixture, other))).toMatchObject(notFound)
   })
 })
 
 describe('messages.getAttachment and files.download', () => {
   it('200: gives a link that needs no key and serves the bytes as a download', async () => {
-    const id = await receiveMail(stage, inbox, {
+    const id = await receiveMail(fixture, inbox, {
       attachments: [{ filename: 'page "1".html', content: '<script>alert(1)</script>', contentType: 'text/html' }],
     })
     const [attachment] = (await get(id)).body.attachments
     const path = `${pathOf(id)}/attachments/${attachment.attachment_id}`
-    const { status, body } = await stage.call(inbox.caller, 'messages.getAttachment', 'GET', path)
+    const { status, body } = await fixture.call(inbox.caller, 'messages.getAttachment', 'GET', path)
     expect(status).toBe(200)
     expect(body).toMatchObject(attachment)
     expect(Date.parse(body.expires_at) - Date.now()).toBeGreaterThan(3_500_000)
-    const file = await fetch(body.download_url.replace('http://public.test/v0', stage.url))
+    const file = await fetch(body.download_url.replace('http://public.test/v0', fixture.url))
     expect(await file.text()).toBe('<script>alert(1)</script>')
     expect(Object.fromEntries(file.headers)).toMatchObject({
       'content-type': 'text/html',
@@ -181,17 +181,17 @@ describe('messages.getAttachment and files.download', () => {
   })
 
   it('403: for an altered link', async () => {
-    const id = await receiveMail(stage, inbox)
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
-    const url = raw.body.download_url.replace('http://public.test/v0', stage.url)
+    const id = await receiveMail(fixture, inbox)
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const url = raw.body.download_url.replace('http://public.test/v0', fixture.url)
     for (const altered of [
       `${url.slice(0, -8)}AAAAAAAA`,
       `${url}A`,
       // Other spellings of the same bytes.
       `${url}=`,
       `${url}!`,
-      `${stage.url}/files/x.y`,
-      `${stage.url}/files/x`,
+      `${fixture.url}/files/x.y`,
+      `${fixture.url}/files/x`,
     ]) {
       const answer = await fetch(altered)
       expect(answer.status).toBe(403)
@@ -200,13 +200,13 @@ describe('messages.getAttachment and files.download', () => {
   })
 
   it('404: for an unknown attachment, and for a file that was deleted', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     const path = `${pathOf(id)}/attachments/${randomUUID()}`
-    const missing = await stage.call(inbox.caller, 'messages.getAttachment', 'GET', path)
+    const missing = await fixture.call(inbox.caller, 'messages.getAttachment', 'GET', path)
     expect(missing).toMatchObject({ status: 404, body: { message: 'Attachment not found' } })
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
     await remove(id)
-    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     expect(file.status).toBe(404)
   })
 })

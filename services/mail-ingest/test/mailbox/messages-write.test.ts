@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import { countRows, type TopicCollection, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let other: TestInbox
 let events: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage()
-  events = await stage.collect('mail.messages')
+  fixture = await openFixture()
+  events = await fixture.collect('mail.messages')
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  ;[inbox, other] = await Promise.all([stage.inbox(), stage.inbox()])
+  ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })
 
 const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
@@ -25,27 +25,27 @@ const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
     permissions: ['message_read', 'message_update', 'message_delete', ...permissions],
   },
 })
-const get = (id: string, caller = inbox.caller) => stage.call(caller, 'messages.get', 'GET', pathOf(id))
+const get = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.get', 'GET', pathOf(id))
 const update = (id: string, body: unknown, caller = inbox.caller) =>
-  stage.call(caller, 'messages.update', 'PATCH', pathOf(id), body)
-const remove = (id: string, caller = inbox.caller) => stage.call(caller, 'messages.delete', 'DELETE', pathOf(id))
+  fixture.call(caller, 'messages.update', 'PATCH', pathOf(id), body)
+const remove = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.delete', 'DELETE', pathOf(id))
 const notFound = { status: 404, body: { code: 'not_found', message: 'Message not found' } }
 
 describe('messages.update', () => {
   it('200: adds and removes labels, removal wins, and the thread follows', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     const answer = await update(id, {
       add_labels: ['Done', 'both', 'received?'],
       remove_labels: ['unread', 'both', 'absent'],
     })
     expect(answer).toMatchObject({ status: 200, body: { message_id: id, labels: ['received', 'done', 'received?'] } })
     const { body } = await get(id)
-    const thread = await stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${body.thread_id}`)
+    const thread = await fixture.call(inbox.caller, 'threads.get', 'GET', `/threads/${body.thread_id}`)
     expect(thread.body.labels).toEqual(['received', 'done', 'received?'])
   })
 
   it('200: logs each change once, and nothing for labels that stay', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     await update(id, { remove_labels: 'unread' })
     await update(id, { remove_labels: ['unread'], add_labels: [] })
     await update(id, { add_labels: ['seen'] })
@@ -65,7 +65,7 @@ describe('messages.update', () => {
   })
 
   it('200: applies all concurrent changes', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     const names = Array.from({ length: 8 }, (_, index) => `label-${index}`)
     await Promise.all(names.map((name) => update(id, { add_labels: [name] })))
     expect((await get(id)).body.labels.toSorted()).toEqual(['received', 'unread', ...names].toSorted())
@@ -80,13 +80,13 @@ describe('messages.update', () => {
     [{ add_labels: [' '] }],
     [{ add_labels: Array.from({ length: 255 }, (_, index) => `label ${index}`) }],
   ])('400: for %j', async (body) => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     expect(await update(id, body)).toMatchObject({ status: 400, body: { code: 'validation_error' } })
     expect((await get(id)).body.labels).toEqual(['received', 'unread'])
   })
 
   it('404: for a message that the key may not see', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     await update(id, { add_labels: ['trash'] })
     expect(await update(id, { remove_labels: ['trash'] }, restricted(inbox.caller))).toMatchObject(notFound)
     expect(await update(id, { remove_labels: ['trash'] }, restricted(inbox.caller, 'label_trash_read'))).toMatchObject({
@@ -98,13 +98,13 @@ describe('messages.update', () => {
 
 describe('messages.delete', () => {
   it('204: removes the message from its thread, which is deleted with its last message', async () => {
-    const first = await receiveMail(stage, inbox, {
+    const first = await receiveMail(fixture, inbox, {
       subject: 'first',
       attachments: [{ filename: 'a.txt', content: 'a' }],
     })
-    const second = await receiveMail(stage, inbox, { subject: 'second', inReplyTo: first })
+    const second = await receiveMail(fixture, inbox, { subject: 'second', inReplyTo: first })
     const { thread_id } = (await get(second)).body
-    const thread = () => stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${thread_id}`)
+    const thread = () => fixture.call(inbox.caller, 'threads.get', 'GET', `/threads/${thread_id}`)
     expect((await thread()).body).toMatchObject({ message_count: 2, subject: 'first' })
     expect(await remove(first)).toMatchObject({ status: 204, text: '' })
     expect(await get(first)).toMatchObject(notFound)
@@ -125,19 +125,19 @@ describe('messages.delete', () => {
 
   it('204: deletes the bytes once no inbox needs them', async () => {
     const subject = `for two ${randomUUID()}`
-    const id = await receiveMail(stage, inbox, { subject, to: [inbox.address, other.address] })
+    const id = await receiveMail(fixture, inbox, { subject, to: [inbox.address, other.address] })
     await waitFor(async () => (await get(id, other.caller)).status === 200, { what: 'the other copy' })
     await remove(id)
-    const raw = await stage.call(other.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
-    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    const raw = await fixture.call(other.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     expect(file.status).toBe(200)
-    const before = await countRows(stage.db, 'raw_mails')
+    const before = await countRows(fixture.db, 'raw_mails')
     await remove(id, other.caller)
-    await waitFor(async () => (await countRows(stage.db, 'raw_mails')) === before - 1, { what: 'the sweep' })
+    await waitFor(async () => (await countRows(fixture.db, 'raw_mails')) === before - 1, { what: 'the sweep' })
   })
 
   it('404: the second time, and for other inboxes', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     expect(await remove(id, other.caller)).toMatchObject(notFound)
     expect((await remove(id)).status).toBe(204)
     expect(await remove(id)).toMatchObject(notFound)

@@ -1,38 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import { callerOf } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let other: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  ;[inbox, other] = await Promise.all([stage.inbox(), stage.inbox()])
+  ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })
 
-const list = (query = '', caller = inbox.caller) => stage.call(caller, 'threads.list', 'GET', `/threads${query}`)
+const list = (query = '', caller = inbox.caller) => fixture.call(caller, 'threads.list', 'GET', `/threads${query}`)
 const get = (id: string, query = '', caller = inbox.caller) =>
-  stage.call(caller, 'threads.get', 'GET', `/threads/${id}${query}`)
+  fixture.call(caller, 'threads.get', 'GET', `/threads/${id}${query}`)
 const subjects = (body: { threads: { subject: string }[] }) => body.threads.map(({ subject }) => subject)
 
 describe('threads.list', () => {
   it('200: sorts by newest activity, and an answer brings a thread to the top', async () => {
-    const first = await receiveMail(stage, inbox, { subject: 'first', date: new Date('2026-01-01T00:00:00Z') })
-    await receiveMail(stage, inbox, { subject: 'second', date: new Date('2026-01-02T00:00:00Z') })
+    const first = await receiveMail(fixture, inbox, { subject: 'first', date: new Date('2026-01-01T00:00:00Z') })
+    await receiveMail(fixture, inbox, { subject: 'second', date: new Date('2026-01-02T00:00:00Z') })
     expect(subjects((await list()).body)).toEqual(['second', 'first'])
-    await receiveMail(stage, inbox, { subject: 're: first', inReplyTo: first, date: new Date('2026-01-03T00:00:00Z') })
+    await receiveMail(fixture, inbox, {
+      subject: 're: first',
+      inReplyTo: first,
+      date: new Date('2026-01-03T00:00:00Z'),
+    })
     expect(subjects((await list()).body)).toEqual(['first', 'second'])
   })
 
   it('200: serves inbox, pod and organization, and no other', async () => {
-    await receiveMail(stage, inbox, { subject: 'mine' })
-    await receiveMail(stage, other, { subject: 'theirs' })
+    await receiveMail(fixture, inbox, { subject: 'mine' })
+    await receiveMail(fixture, other, { subject: 'theirs' })
     const { organization_id, pod_id } = inbox
     expect(subjects((await list()).body)).toEqual(['mine'])
     for (const caller of [callerOf({ organization_id }), callerOf({ organization_id, pod_id })]) {
@@ -43,11 +47,11 @@ describe('threads.list', () => {
   })
 
   it('200: filters by senders, recipients, subject, and labels spread over its messages', async () => {
-    const first = await receiveMail(stage, inbox, { subject: 'Budget 2026', cc: 'Carol <carol@y.test>' })
-    const second = await receiveMail(stage, inbox, { from: 'Bo <bo@x.test>', inReplyTo: first })
-    await receiveMail(stage, inbox, { subject: 'Lunch' })
+    const first = await receiveMail(fixture, inbox, { subject: 'Budget 2026', cc: 'Carol <carol@y.test>' })
+    const second = await receiveMail(fixture, inbox, { from: 'Bo <bo@x.test>', inReplyTo: first })
+    await receiveMail(fixture, inbox, { subject: 'Lunch' })
     const update = (id: string, label: string) =>
-      stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: [label] })
+      fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: [label] })
     await update(first, 'one')
     await update(second, 'two')
     const found = async (query: string) => subjects((await list(query)).body)
@@ -61,9 +65,9 @@ describe('threads.list', () => {
   })
 
   it('200: one restricted message hides its whole thread', async () => {
-    const first = await receiveMail(stage, inbox, { subject: 'thread' })
-    const second = await receiveMail(stage, inbox, { inReplyTo: first })
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(second), { add_labels: ['trash'] })
+    const first = await receiveMail(fixture, inbox, { subject: 'thread' })
+    const second = await receiveMail(fixture, inbox, { inReplyTo: first })
+    await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(second), { add_labels: ['trash'] })
     expect((await list()).body.count).toBe(0)
     expect(subjects((await list('?include_trash=true')).body)).toEqual(['thread'])
   })
@@ -74,7 +78,7 @@ describe('threads.get', () => {
     const ids: string[] = []
     for (let day = 1; day <= 5; day++) {
       const date = new Date(`2026-01-0${day}T00:00:00Z`)
-      ids.push(await receiveMail(stage, inbox, { date, ...(day > 1 && { inReplyTo: ids[0] }) }))
+      ids.push(await receiveMail(fixture, inbox, { date, ...(day > 1 && { inReplyTo: ids[0] }) }))
     }
     const { body: first } = await list()
     const threadId = first.threads[0].thread_id
@@ -93,8 +97,8 @@ describe('threads.get', () => {
 
   it('200: keeps a page of large bodies short and goes on with a token', async () => {
     const text = 'x'.repeat(3 * 1024 * 1024)
-    const first = await receiveMail(stage, inbox, { text })
-    for (let more = 0; more < 3; more++) await receiveMail(stage, inbox, { text, inReplyTo: first })
+    const first = await receiveMail(fixture, inbox, { text })
+    for (let more = 0; more < 3; more++) await receiveMail(fixture, inbox, { text, inReplyTo: first })
     const threadId = (await list()).body.threads[0].thread_id
     const page = (await get(threadId)).body
     expect(page.count).toBeLessThan(4)
@@ -106,13 +110,13 @@ describe('threads.get', () => {
   })
 
   it('404: for unknown threads, other scopes, and labels that the key may not see', async () => {
-    const id = await receiveMail(stage, inbox)
+    const id = await receiveMail(fixture, inbox)
     const threadId = (await list()).body.threads[0].thread_id
     const missing = { status: 404, body: { code: 'not_found', message: 'Thread not found' } }
     expect(await get(randomUUID())).toMatchObject(missing)
     expect(await get(threadId, '', other.caller)).toMatchObject(missing)
     expect(await get(threadId, '', callerOf())).toMatchObject(missing)
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
+    await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
     const limited: Caller = {
       ...inbox.caller,
       credential: { ...inbox.caller.credential, permissions: ['message_read'] },

@@ -1,17 +1,17 @@
 import { sql } from '@restante/service/database'
 import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 /** Mails wait in the queue until the work is done, as they do behind others under load. */
 async function whileMailsWait(work: () => Promise<void>): Promise<void> {
-  const { db } = stage
+  const { db } = fixture
   await db.query(sql(`alter table inbound alter column due_at set default 'infinity'`))
   await work()
   await db.query(sql('alter table inbound alter column due_at set default current_timestamp'))
@@ -19,7 +19,7 @@ async function whileMailsWait(work: () => Promise<void>): Promise<void> {
 }
 
 async function send(inbox: TestInbox, subject: string): Promise<void> {
-  await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, subject })
+  await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, subject })
 }
 
 interface Stored {
@@ -29,14 +29,14 @@ interface Stored {
 const STORED = sql<Stored, [inboxUid: string]>(
   'select subject, xmin::text as transaction from messages where inbox_uid = $1 order by id',
 )
-const stored = (inbox: TestInbox) => stage.db.query(STORED, inbox.inbox_uid)
+const stored = (inbox: TestInbox) => fixture.db.query(STORED, inbox.inbox_uid)
 const subjects = async (inbox: TestInbox) => (await stored(inbox)).map(({ subject }) => subject)
 const allOf = (inbox: TestInbox, count: number) =>
   waitFor(async () => (await stored(inbox)).length === count, { what: `${count} mails`, timeout: 20_000 })
 
 describe('waiting mails of one inbox', () => {
   it('are stored in the order of their arrival, many of them in one transaction', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const names = Array.from({ length: 20 }, (_, index) => `mail ${index}`)
     await whileMailsWait(async () => {
       for (const name of names) await send(inbox, name)
@@ -48,9 +48,9 @@ describe('waiting mails of one inbox', () => {
   })
 
   it('join the thread of a mail stored with them, and a repeated mail is stored once', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const to = inbox.address
-    const common = { port: stage.smtpPort, from: 'ada@customer.test', to }
+    const common = { port: fixture.smtpPort, from: 'ada@customer.test', to }
     await whileMailsWait(async () => {
       const date = new Date(Date.now() - 60_000)
       await sendMail({ ...common, subject: 'root', messageId: '<root@customer.test>', date })
@@ -61,16 +61,16 @@ describe('waiting mails of one inbox', () => {
       await sendMail({ ...common, subject: 'Re: root, late', inReplyTo: '<root@customer.test>', date: older })
     })
     await allOf(inbox, 3)
-    await waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
+    await waitFor(async () => (await countRows(fixture.db, 'inbound')) === 0, { what: 'an empty queue' })
     expect(await subjects(inbox)).toEqual(['root', 'Re: root', 'Re: root, late'])
-    const { body } = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const { body } = await fixture.call(inbox.caller, 'threads.list', 'GET', '/threads')
     expect(body.threads).toMatchObject([{ message_count: 3, subject: 'Re: root, late' }])
   })
 
   it('do not overtake a failing one: earlier ones are stored, later ones wait without a counted attempt', async () => {
-    const { db } = stage
-    const inbox = await stage.inbox()
-    const other = await stage.inbox()
+    const { db } = fixture
+    const inbox = await fixture.inbox()
+    const other = await fixture.inbox()
     await db.query(
       sql(`create function refuse() returns trigger language plpgsql as $$
            begin if new.subject = 'refused' then raise exception 'refused by the test'; end if; return new; end $$`),
@@ -107,9 +107,9 @@ describe('mails whose process died', () => {
   ]
 
   it('are tried one at a time, so that the next death counts for no other, and are stored in full', async () => {
-    const { db } = stage
+    const { db } = fixture
     for (const text of WATCH) await db.query(sql(text))
-    const inboxes = await Promise.all(Array.from({ length: 4 }, () => stage.inbox()))
+    const inboxes = await Promise.all(Array.from({ length: 4 }, () => fixture.inbox()))
     await whileMailsWait(async () => {
       for (const inbox of inboxes) for (const name of ['first', 'second']) await send(inbox, name)
       await db.query(sql(`update inbound set attempts = ${ATTEMPTS - 1}, leased_until = now() - interval '1 second'`))

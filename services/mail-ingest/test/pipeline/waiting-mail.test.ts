@@ -12,7 +12,7 @@ import {
 } from '@restante/testkit'
 import { DnsCache } from '../../src/sender/dns/dns-cache.ts'
 import { WaitingMailRecheck } from '../../src/waiting/recheck.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   // Its record fits into one TXT string.
@@ -37,7 +37,7 @@ select gen_random_uuid(), $1::uuid, $1::uuid, $1::uuid, 'a@b.test', 'a@b.test', 
        now() + interval '1 hour', 'filler.test', '[]', '{}'
   from generate_series(1, $2::int)`)
 
-let stage: Stage
+let fixture: Fixture
 let zone: DnsZone
 let inbox: TestInbox
 let messages: TopicCollection
@@ -48,16 +48,16 @@ let domain: string
 beforeAll(async () => {
   zone = await new DnsZone().start()
   zone.set('spf.test', txt('v=spf1 ip4:127.0.0.1 -all'))
-  stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
-  messages = await stage.collect('mail.messages')
-  facts = await stage.collect('mail.inbound')
+  fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+  messages = await fixture.collect('mail.messages')
+  facts = await fixture.collect('mail.inbound')
 }, 60_000)
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   await zone.stop()
 }, 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
   domain = `d${randomUUID().slice(0, 8)}.test`
   zone.set(`_dmarc.${domain}`, txt('v=DMARC1; p=reject'))
   zone.set(domain, txt('v=spf1 -all'))
@@ -66,7 +66,7 @@ beforeEach(async () => {
 
 const send = (mail: Omit<Submission, 'port'> = {}) =>
   sendMail({
-    port: stage.smtpPort,
+    port: fixture.smtpPort,
     from: `ada@${domain}`,
     to: inbox.address,
     text: 'Hello',
@@ -82,7 +82,7 @@ interface WaitingRow {
   readonly due_at: Date
 }
 const waitingRows = () =>
-  queryRows<WaitingRow>(stage.db, 'select * from waiting_mails where inbox_uid = $1', inbox.inbox_uid)
+  queryRows<WaitingRow>(fixture.db, 'select * from waiting_mails where inbox_uid = $1', inbox.inbox_uid)
 const untilItWaits = () =>
   waitFor(
     async () => {
@@ -108,7 +108,7 @@ const reasonOfDiscard = async () =>
     ).value,
   ).reason
 async function metric(name: string): Promise<number> {
-  const metrics = await (await fetch(stage.metricsUrl)).text()
+  const metrics = await (await fetch(fixture.metricsUrl)).text()
   return Number(new RegExp(`^${name} (.+)$`, 'm').exec(metrics)?.[1])
 }
 
@@ -121,14 +121,14 @@ describe('a temporary error of DNS', () => {
     await waitFor(async () => (await metric('restante_mail_waiting')) > 0, { what: 'the metric', timeout: 20_000 })
     await send({ subject: 'second', from: 'ada@spf.test' })
     await received('second')
-    expect(await countRows(stage.db, 'inbound where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
-    expect(await queryRows(stage.db, 'select refs from raw_mails where blob = $1', row.blob)).toEqual([{ refs: 1 }])
+    expect(await countRows(fixture.db, 'inbound where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
+    expect(await queryRows(fixture.db, 'select refs from raw_mails where blob = $1', row.blob)).toEqual([{ refs: 1 }])
 
     zone.set(`s1._domainkey.${domain}`, key)
     // The failure is remembered for a moment.
     await waitFor(
       async () => {
-        await stage.db.query(DUE_NOW, inbox.inbox_uid)
+        await fixture.db.query(DUE_NOW, inbox.inbox_uid)
         return (await waitingRows()).length === 0
       },
       { what: 'the answer', timeout: 20_000 },
@@ -179,7 +179,7 @@ describe('a temporary error of DNS', () => {
     zone.fail(`s1._domainkey.${domain}`)
     await send()
     await untilItWaits()
-    await stage.db.query(LAST_TIME, inbox.inbox_uid)
+    await fixture.db.query(LAST_TIME, inbox.inbox_uid)
     const { type, message } = await received()
     expect(type).toBe('message.received.unauthenticated')
     expect(message.authentication).toMatchObject({ verdict: 'none', dkim: 'temperror', dmarc: 'temperror' })
@@ -202,7 +202,7 @@ describe('a temporary error of DNS', () => {
       )
       minutes.push((due.getTime() - since.getTime()) / 60_000)
       await queryRows(
-        stage.db,
+        fixture.db,
         'update waiting_mails set due_at = $2 where inbox_uid = $1',
         inbox.inbox_uid,
         new Date(0),
@@ -213,30 +213,30 @@ describe('a temporary error of DNS', () => {
 })
 
 describe('a mail is stored as unauthenticated at once', () => {
-  afterEach(() => stage.db.query(sql(`delete from waiting_mails where domain = 'filler.test'`)))
+  afterEach(() => fixture.db.query(sql(`delete from waiting_mails where domain = 'filler.test'`)))
 
   const storedAtOnce = async () => {
     zone.fail(`s1._domainkey.${domain}`)
     await send()
     const { type } = await received()
     expect(type).toBe('message.received.unauthenticated')
-    expect(await countRows(stage.db, 'waiting_mails where domain = $1', domain)).toBe(0)
+    expect(await countRows(fixture.db, 'waiting_mails where domain = $1', domain)).toBe(0)
   }
 
   it('when 100 mails of its inbox wait', async () => {
-    await stage.db.query(FILL, inbox.inbox_uid, 100)
+    await fixture.db.query(FILL, inbox.inbox_uid, 100)
     await storedAtOnce()
   })
 
   it('when 10,000 mails wait', async () => {
-    await stage.db.query(FILL, randomUUID(), 10_000)
+    await fixture.db.query(FILL, randomUUID(), 10_000)
     await storedAtOnce()
   })
 
   it('when its domain has failed for an hour, until the domain answers', async () => {
     const anHourAgo = new Date(Date.now() - 3_700_000)
     await queryRows(
-      stage.db,
+      fixture.db,
       'insert into failing_domains (domain, since, seen_at) values ($1, $2, $3)',
       domain,
       anHourAgo,
@@ -253,7 +253,7 @@ describe('a mail is stored as unauthenticated at once', () => {
       },
       { what: 'a pass' },
     )
-    await waitFor(async () => (await countRows(stage.db, 'failing_domains where domain = $1', domain)) === 0, {
+    await waitFor(async () => (await countRows(fixture.db, 'failing_domains where domain = $1', domain)) === 0, {
       what: 'the end of the failure',
     })
   })
@@ -264,9 +264,9 @@ describe('mails that wait', () => {
     zone.fail(`s1._domainkey.${domain}`)
     await send()
     const { blob } = await untilItWaits()
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     expect(await reasonOfDiscard()).toBe('inbox_deleted')
-    await waitFor(async () => (await countRows(stage.db, 'raw_mails where blob = $1', blob)) === 0, {
+    await waitFor(async () => (await countRows(fixture.db, 'raw_mails where blob = $1', blob)) === 0, {
       what: 'the sweep',
     })
     expect(await waitingRows()).toEqual([])
@@ -279,18 +279,18 @@ describe('mails that wait', () => {
     zone.set(`s1._domainkey.${domain}`, key)
     const others = Array.from({ length: 4 }, () => {
       const log = createLogger({ service: 'test', level: 'silent' })
-      return new WaitingMailRecheck({ db: stage.db, dns: new DnsCache([zone.address]), log, notify: () => {} })
+      return new WaitingMailRecheck({ db: fixture.db, dns: new DnsCache([zone.address]), log, notify: () => {} })
     })
     // The failure is remembered for a moment by the pipeline.
     await waitFor(
       async () => {
-        await stage.db.query(DUE_NOW, inbox.inbox_uid)
+        await fixture.db.query(DUE_NOW, inbox.inbox_uid)
         await Promise.all(others.map((each) => each.recheck()))
-        return (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) > 0
+        return (await countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) > 0
       },
       { what: 'the message' },
     )
-    await waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
-    expect(await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(1)
+    await waitFor(async () => (await countRows(fixture.db, 'inbound')) === 0, { what: 'an empty queue' })
+    expect(await countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)).toBe(1)
   })
 })

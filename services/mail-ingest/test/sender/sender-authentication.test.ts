@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { dkimSign, sealMessage } from 'mailauth'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   // Its record fits into one TXT string.
@@ -13,7 +13,7 @@ const dkim = (domainName: string) => ({ domainName, keySelector: 's1', privateKe
 const key = { type: 'TXT' as const, data: `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}` }
 const txt = (data: string) => ({ type: 'TXT' as const, data })
 
-let stage: Stage
+let fixture: Fixture
 let zone: DnsZone
 let inbox: TestInbox
 let messages: TopicCollection
@@ -36,21 +36,21 @@ beforeAll(async () => {
     .set('quarantined.test', txt('v=spf1 -all'))
     .set('s1._domainkey.forwarder.test', key)
     .set('s1._domainkey.stranger.test', key)
-  stage = await openStage({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address, ARC_TRUSTED_SEALERS: 'forwarder.test' })
-  messages = await stage.collect('mail.messages')
-  facts = await stage.collect('mail.inbound')
-  feedback = await stage.collect('mail.feedback')
+  fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address, ARC_TRUSTED_SEALERS: 'forwarder.test' })
+  messages = await fixture.collect('mail.messages')
+  facts = await fixture.collect('mail.inbound')
+  feedback = await fixture.collect('mail.feedback')
 }, 60_000)
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   await zone.stop()
 }, 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 async function receive(mail: Omit<Submission, 'port'>) {
-  await sendMail({ port: stage.smtpPort, to: inbox.address, text: 'Hello', subject: 'Hi', ...mail })
+  await sendMail({ port: fixture.smtpPort, to: inbox.address, text: 'Hello', subject: 'Hi', ...mail })
   const isOurs = ({ key: uid, type }: { key: string; type: string }) =>
     uid === inbox.inbox_uid && type.startsWith('message.received')
   const event = await messages.next(isOurs, { what: 'the received event' })
@@ -58,7 +58,7 @@ async function receive(mail: Omit<Submission, 'port'>) {
 }
 
 async function discarded(mail: Omit<Submission, 'port'>): Promise<string> {
-  await sendMail({ port: stage.smtpPort, to: inbox.address, text: 'Hello', subject: 'Hi', ...mail })
+  await sendMail({ port: fixture.smtpPort, to: inbox.address, text: 'Hello', subject: 'Hi', ...mail })
   const isFact = ({ key: uid, type }: { key: string; type: string }) =>
     uid === inbox.inbox_uid && type === 'mail.discarded'
   return JSON.parse((await facts.next(isFact, { what: 'the discard' })).value).reason
@@ -99,7 +99,12 @@ describe('sender authentication', () => {
     'whose domain %s asks to refuse failures is discarded',
     async (domain) => {
       expect(await discarded({ from: `ada@${domain}` })).toBe('dmarc')
-      const { body } = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages?include_unauthenticated=true')
+      const { body } = await fixture.call(
+        inbox.caller,
+        'messages.list',
+        'GET',
+        '/messages?include_unauthenticated=true',
+      )
       expect(body.count).toBe(0)
     },
   )
@@ -137,7 +142,7 @@ describe('sender authentication', () => {
       dmarc: 'pass',
       arc: 'none',
     })
-    const { body } = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+    const { body } = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
     expect(body.messages[0].authentication).toEqual(message.authentication)
   })
 
@@ -230,7 +235,7 @@ describe('a mail that was changed after it was signed', () => {
 describe('the raw mails of discarded mail', () => {
   it('are deleted', async () => {
     await discarded({ from: 'ada@strict.test' })
-    const unused = () => countRows(stage.db, 'raw_mails where refs = 0 and size > 0')
+    const unused = () => countRows(fixture.db, 'raw_mails where refs = 0 and size > 0')
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
   })
 })
@@ -238,7 +243,7 @@ describe('the raw mails of discarded mail', () => {
 describe('a report about sent mail', () => {
   async function reported(signer: string, change: (raw: string) => string = (raw) => raw): Promise<string[]> {
     const id = randomUUID()
-    const to = stage.returnPath.addressFor(id)
+    const to = fixture.returnPath.addressFor(id)
     const raw =
       `From: mailer-daemon@${signer}\r\nTo: ${to}\r\nSubject: report\r\nMIME-Version: 1.0\r\n` +
       'Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n' +
@@ -246,7 +251,7 @@ describe('a report about sent mail', () => {
       'Final-Recipient: rfc822; gone@customer.test\r\nAction: failed\r\nStatus: 5.1.1\r\n--b--\r\n'
     const by = { signingDomain: signer, selector: 's1', privateKey }
     const { signatures } = await dkimSign(Buffer.from(raw), { ...by, signatureData: [by] })
-    await sendMail({ port: stage.smtpPort, envelope: { from: '', to }, raw: change(signatures + raw) })
+    await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw: change(signatures + raw) })
     const record = await feedback.next(({ key: deliveryId }) => deliveryId === id, { what: 'the report' })
     return JSON.parse(record.value).authenticated
   }

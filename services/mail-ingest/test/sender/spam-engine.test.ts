@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { type CollectedRecord, sendMail, type TopicCollection } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
 interface Verdict {
   readonly status?: number
@@ -35,27 +35,27 @@ class Rspamd {
 }
 
 const rspamd = new Rspamd()
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let facts: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage({ RSPAMD_URL: await rspamd.start() })
-  facts = await stage.collect('mail.inbound')
+  fixture = await openFixture({ RSPAMD_URL: await rspamd.start() })
+  facts = await fixture.collect('mail.inbound')
 }, 60_000)
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   rspamd.stop()
 }, 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 async function outcomeOf(
   verdict: Verdict,
 ): Promise<{ type: string; labels?: string[]; reason?: string; spam_score?: number }> {
   rspamd.verdict = verdict
-  await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, subject: 'Hi', text: 'Hello' })
+  await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, subject: 'Hi', text: 'Hello' })
   const isOutcome = ({ key, type }: CollectedRecord) => key === inbox.inbox_uid && type !== 'mail.accepted'
   const record = await facts.next(isOutcome, { what: 'the outcome' })
   return { ...JSON.parse(record.value), type: record.type }

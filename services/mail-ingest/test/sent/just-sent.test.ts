@@ -6,8 +6,8 @@ import type { Caller } from '@restante/contracts/access'
 import { internalOperations } from '@restante/contracts/internal'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { callerOf } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 const FIND = internalOperations['mail-send.findRecentSends']
 const COPY = internalOperations['mail-send.getSentCopy']
@@ -18,7 +18,7 @@ let calls: string[] = []
 let isSilent = false
 let atOnce = { now: 0, most: 0 }
 let mailSend: Server
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
@@ -36,17 +36,17 @@ beforeAll(async () => {
   })
   // A server that listens on a port has an address with one.
   const { port } = mailSend.address() as AddressInfo
-  stage = await openStage({ MAIL_SEND_URL: `http://127.0.0.1:${port}` })
+  fixture = await openFixture({ MAIL_SEND_URL: `http://127.0.0.1:${port}` })
 }, 60_000)
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   mailSend.closeAllConnections()
   await new Promise((resolve) => {
     mailSend.close(resolve)
   })
 }, 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
   calls = []
   isSilent = false
 })
@@ -68,13 +68,13 @@ function answerOf(path: string, body: unknown): object {
 
 /** A message that mail-send has accepted and whose copy is not in its mailbox. */
 async function justSent(more: Partial<SentCopy> = {}): Promise<SentCopy> {
-  const copy = await sentCopy(stage, inbox, more)
+  const copy = await sentCopy(fixture, inbox, more)
   sent.push(copy)
   return copy
 }
 
-const get = (id: string, caller = inbox.caller) => stage.call(caller, 'messages.get', 'GET', pathOf(id))
-const getThread = (id: string, caller: Caller) => stage.call(caller, 'threads.get', 'GET', `/threads/${id}`)
+const get = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.get', 'GET', pathOf(id))
+const getThread = (id: string, caller: Caller) => fixture.call(caller, 'threads.get', 'GET', `/threads/${id}`)
 const madeId = (domain = 'mail.test') => `<${randomUUID()}@${domain}>`
 const restricted = (caller: Caller): Caller => ({
   ...caller,
@@ -87,17 +87,17 @@ describe('a message that was just sent', () => {
     const answers = await Promise.all([get(message_id), get(message_id), get(message_id)])
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(answers[0]?.body).toMatchObject({ message_id, thread_id, labels: ['sent', 'campaign'] })
-    expect((await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count).toBe(1)
+    expect((await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.count).toBe(1)
   })
 
   it('can be read raw, labelled and deleted; afterwards it stays deleted without a call to mail-send', async () => {
     const [read, labelled, deleted] = [await justSent(), await justSent(), await justSent()]
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(read.message_id)}/raw`)
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(read.message_id)}/raw`)
     expect(raw.status).toBe(200)
     const body = { add_labels: ['vip'] }
-    const update = await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(labelled.message_id), body)
+    const update = await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(labelled.message_id), body)
     expect(update.body.labels).toEqual(['sent', 'campaign', 'vip'])
-    const remove = () => stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(deleted.message_id))
+    const remove = () => fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(deleted.message_id))
     expect((await remove()).status).toBe(204)
     calls = []
     expect((await remove()).status).toBe(404)
@@ -118,7 +118,7 @@ describe('a message that was just sent', () => {
 
   it('is not found in another inbox', async () => {
     const { message_id } = await justSent()
-    const other = await stage.inbox()
+    const other = await fixture.inbox()
     expect((await get(message_id, other.caller)).status).toBe(404)
   })
 
@@ -134,7 +134,7 @@ describe('a message that was just sent', () => {
 
   it('has no thread for another inbox or organization', async () => {
     const { thread_id } = await justSent()
-    const other = await stage.inbox()
+    const other = await fixture.inbox()
     for (const caller of [other.caller, callerOf({ organization_id: randomUUID() })]) {
       expect((await getThread(thread_id, caller)).status).toBe(404)
     }
@@ -151,8 +151,8 @@ describe('a missing message', () => {
   })
 
   it('causes no call when it is stored and invisible to the key', async () => {
-    const id = await receiveMail(stage, inbox)
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
+    const id = await receiveMail(fixture, inbox)
+    await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
     calls = []
     expect((await get(id, restricted(inbox.caller))).status).toBe(404)
     expect(calls).toEqual([])

@@ -3,25 +3,25 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { sendMail, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 describe('getReplySource', () => {
   it('returns the source of a reply, unless it is invisible to the caller', async () => {
-    const id = await receiveMail(stage, inbox, { replyTo: 'team@customer.test', cc: 'c@x.test', text: 'Question?' })
+    const id = await receiveMail(fixture, inbox, { replyTo: 'team@customer.test', cc: 'c@x.test', text: 'Question?' })
     const ask = (visible_labels: ('trash' | 'spam')[], inbox_uid = inbox.inbox_uid) =>
-      stage.peer('mail-ingest.getReplySource', { inbox_uid, message_id: id, visible_labels })
+      fixture.peer('mail-ingest.getReplySource', { inbox_uid, message_id: id, visible_labels })
     expect(await ask([])).toMatchObject({
       source: {
         message_id: id,
@@ -34,7 +34,7 @@ describe('getReplySource', () => {
         references: [],
       },
     })
-    await stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
+    await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: ['trash'] })
     expect(await ask(['spam'])).toEqual({})
     expect(await ask(['trash'])).toHaveProperty('source')
     expect(await ask(['trash'], randomUUID())).toEqual({})
@@ -43,40 +43,40 @@ describe('getReplySource', () => {
 
 describe('acceptInbound', () => {
   const handOver = async (to: TestInbox, more: { delivery_id?: string; recipient?: string } = {}) => {
-    const { blob } = await sentCopy(stage, inbox)
+    const { blob } = await sentCopy(fixture, inbox)
     const { organization_id, pod_id, inbox_uid, address } = to
     const request = { delivery_id: randomUUID(), recipient: address, mail_from: inbox.address, blob, ...more }
-    return stage.peer('mail-ingest.acceptInbound', { organization_id, pod_id, inbox_uid, ...request })
+    return fixture.peer('mail-ingest.acceptInbound', { organization_id, pod_id, inbox_uid, ...request })
   }
-  const count = async (of: TestInbox) => (await stage.call(of.caller, 'messages.list', 'GET', '/messages')).body.count
+  const count = async (of: TestInbox) => (await fixture.call(of.caller, 'messages.list', 'GET', '/messages')).body.count
 
   it('delivers as authenticated, once per delivery', async () => {
-    const to = await stage.inbox()
+    const to = await fixture.inbox()
     const delivery_id = randomUUID()
     const recipient = to.address.replace('@', '+tag@')
     expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
     expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
     await handOver(to)
     await waitFor(async () => (await count(to)) === 2, { what: 'two messages' })
-    const { body } = await stage.call(to.caller, 'messages.list', 'GET', '/messages')
+    const { body } = await fixture.call(to.caller, 'messages.list', 'GET', '/messages')
     expect(body.messages[0].labels).toEqual(['received', 'unread'])
-    const message = await stage.call(to.caller, 'messages.get', 'GET', pathOf(body.messages[0].message_id))
+    const message = await fixture.call(to.caller, 'messages.get', 'GET', pathOf(body.messages[0].message_id))
     expect(message.body.headers['Authentication-Results']).toContain('x-internal=pass')
   })
 
   it('repeats the first outcome, even when the inbox was resumed', async () => {
-    const to = await stage.inbox()
+    const to = await fixture.inbox()
     const delivery_id = randomUUID()
-    await stage.setStatus(to, 'paused')
+    await fixture.setStatus(to, 'paused')
     expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
-    await stage.setStatus(to, 'active')
+    await fixture.setStatus(to, 'active')
     expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
     expect(await count(to)).toBe(0)
   })
 
   it('answers unknown for deleted inboxes', async () => {
-    const to = await stage.inbox()
-    await stage.deleteInbox(to)
+    const to = await fixture.inbox()
+    await fixture.deleteInbox(to)
     expect(await handOver(to)).toEqual({ outcome: 'unknown' })
   })
 })
@@ -91,7 +91,7 @@ describe('getSentCopy', () => {
     await once(mailSend.listen(0, '127.0.0.1'), 'listening')
     const address = mailSend.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const own = await openStage({ MAIL_SEND_URL: `http://127.0.0.1:${port}` })
+    const own = await openFixture({ MAIL_SEND_URL: `http://127.0.0.1:${port}` })
     try {
       const sender = await own.inbox()
       const copy = await sentCopy(own, sender)

@@ -1,31 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import { type CollectedRecord, countRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
-import { openStage, type Stage } from '../stage.ts'
+import { type Fixture, openFixture } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let feedback: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage()
-  feedback = await stage.collect('mail.feedback')
+  fixture = await openFixture()
+  feedback = await fixture.collect('mail.feedback')
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 async function deliver(to: string, type: string, ...parts: string[]): Promise<void> {
   const head = `From: mailer-daemon@customer.test\r\nTo: ${to}\r\nSubject: report\r\nMIME-Version: 1.0\r\n`
   const body = parts.map((part) => `--b\r\n${part}\r\n`).join('')
   const raw = `${head}Content-Type: multipart/report; report-type=${type}; boundary=b\r\n\r\n${body}--b--\r\n`
-  await sendMail({ port: stage.smtpPort, envelope: { from: '', to }, raw })
+  await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw })
 }
 
 const isAbout = (deliveryId: string) => (record: CollectedRecord) => record.key === deliveryId
-const idle = () => waitFor(async () => (await countRows(stage.db, 'inbound')) === 0, { what: 'an empty queue' })
+const idle = () => waitFor(async () => (await countRows(fixture.db, 'inbound')) === 0, { what: 'an empty queue' })
 
 describe('a mail to a return path', () => {
   it('is passed on as a bounce report that names the delivery', async () => {
     const id = randomUUID()
     await deliver(
-      stage.returnPath.addressFor(id),
+      fixture.returnPath.addressFor(id),
       'delivery-status',
       'Content-Type: text/plain\r\n\r\nSorry.',
       'Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.customer.test\r\n\r\n' +
@@ -46,7 +46,7 @@ describe('a mail to a return path', () => {
   it('is passed on as a complaint', async () => {
     const id = randomUUID()
     await deliver(
-      stage.returnPath.addressFor(id),
+      fixture.returnPath.addressFor(id),
       'feedback-report',
       'Content-Type: text/plain\r\n\r\nThis is an abuse report.',
       'Content-Type: message/feedback-report\r\n\r\nFeedback-Type: abuse\r\nUser-Agent: x/1\r\nVersion: 1\r\n' +
@@ -64,11 +64,17 @@ describe('a mail to a return path', () => {
 
   it('is dropped when it is not a report, and nothing of it is stored', async () => {
     const id = randomUUID()
-    const to = stage.returnPath.addressFor(id)
-    await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to, subject: 'I am away', text: 'until Monday' })
+    const to = fixture.returnPath.addressFor(id)
+    await sendMail({
+      port: fixture.smtpPort,
+      from: 'ada@customer.test',
+      to,
+      subject: 'I am away',
+      text: 'until Monday',
+    })
     await idle()
     expect(feedback.records.some(isAbout(id))).toBe(false)
-    const unused = () => countRows(stage.db, 'raw_mails where size > 0')
+    const unused = () => countRows(fixture.db, 'raw_mails where size > 0')
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep', timeout: 15_000 })
   })
 })

@@ -10,33 +10,33 @@ import { RecipientLookup } from '../../src/inbound/recipients.ts'
 import { deliveriesConsumer } from '../../src/sent/consumers.ts'
 import type { DeliveryEvent } from '../../src/sent/delivery-events.ts'
 import { SentPlacement } from '../../src/sent/placement.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
 type MailSendEvent = EventOf<(typeof topics)['mail.deliveries']>
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let events: TopicCollection
 let parser: ParserPool
 let consumer: ReturnType<typeof deliveriesConsumer>
 
 beforeAll(async () => {
-  stage = await openStage()
-  events = await stage.collect('mail.messages')
+  fixture = await openFixture()
+  events = await fixture.collect('mail.messages')
   parser = createParserPool({ threads: 1 })
-  const { db } = stage
+  const { db } = fixture
   const outbox = new Outbox({ db, service: 'mail-ingest' })
-  const blobs = await openBlobStore(`directory:${stage.blobs}`)
-  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients: new RecipientLookup(stage) })
-  consumer = deliveriesConsumer({ kafka: stage.topics.kafka, db, outbox, placement })
+  const blobs = await openBlobStore(`directory:${fixture.blobs}`)
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients: new RecipientLookup(fixture) })
+  consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
 }, 60_000)
 afterAll(async () => {
   await parser.close()
-  await stage.stop()
+  await fixture.stop()
 }, 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 /** Hands events to the consumer as their topic would. */
@@ -50,7 +50,7 @@ const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
 type SentMessage = Awaited<ReturnType<typeof sentMessage>>
 
 async function sentMessage(minutes: { delayed?: number; delivered?: number } = {}) {
-  const copy = await sentCopy(stage, inbox)
+  const copy = await sentCopy(fixture, inbox)
   const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
   const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
   const envelope = (type: string) => ({
@@ -104,7 +104,7 @@ interface StoredCopy {
 
 /** All that the facts of a message leave behind. */
 async function stateOf(messageId: string) {
-  const { db } = stage
+  const { db } = fixture
   const rows = await queryRows<StoredCopy>(db, 'select * from messages where message_id = $1', messageId)
   return {
     messages: rows.length,
@@ -116,12 +116,12 @@ async function stateOf(messageId: string) {
   }
 }
 
-const get = (id: string) => stage.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+const get = (id: string) => fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
 const labels = async (id: string): Promise<string[]> => (await get(id)).body.labels
 
 /** Public events about a message. They are complete once `marker`, an event that was raised afterwards, is there. */
 async function fired(messageId: string): Promise<CollectedRecord[]> {
-  const marker = await receiveMail(stage, inbox)
+  const marker = await receiveMail(fixture, inbox)
   await events.next(({ headers }) => headers['ce_subject'] === marker, { what: 'the marker' })
   const isOurs = ({ headers, type }: CollectedRecord) =>
     headers['ce_subject'] === messageId && type.startsWith('message.')
@@ -132,8 +132,8 @@ const firedTypes = async (id: string) => (await fired(id)).map(({ type }) => typ
 describe('a sent copy', () => {
   it('is placed by the call and by the event, once', async () => {
     const { copy, accepted } = await sentMessage()
-    await stage.peer('mail-ingest.placeSent', copy)
-    await stage.peer('mail-ingest.placeSent', copy)
+    await fixture.peer('mail-ingest.placeSent', copy)
+    await fixture.peer('mail-ingest.placeSent', copy)
     await deliver(accepted, accepted)
     const { body } = await get(copy.message_id)
     expect(body).toMatchObject({
@@ -147,9 +147,9 @@ describe('a sent copy', () => {
       extracted_text: 'Our offer.',
       size: copy.blob.size,
     })
-    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+    const list = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
     expect(list.body.count).toBe(1)
-    const thread = await stage.call(inbox.caller, 'threads.get', 'GET', `/threads/${copy.thread_id}`)
+    const thread = await fixture.call(inbox.caller, 'threads.get', 'GET', `/threads/${copy.thread_id}`)
     expect(thread.body).toMatchObject({ message_count: 1, sent_timestamp: copy.timestamp })
     expect(thread.body).not.toHaveProperty('received_timestamp')
   })
@@ -157,17 +157,17 @@ describe('a sent copy', () => {
   it('keeps its bytes when mail-send drops its own', async () => {
     const { copy, accepted } = await sentMessage()
     await deliver(accepted)
-    const blobs = await openBlobStore(`directory:${stage.blobs}`)
+    const blobs = await openBlobStore(`directory:${fixture.blobs}`)
     await blobs.delete(copy.blob.name)
-    const raw = await stage.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
-    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     expect(await file.text()).toContain('Our offer.')
   })
 
   it('does not come back once it was deleted', async () => {
     const { copy, accepted, handedOver } = await sentMessage()
-    await stage.peer('mail-ingest.placeSent', copy)
-    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
+    await fixture.peer('mail-ingest.placeSent', copy)
+    await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
     await deliver(accepted, handedOver)
     expect((await get(copy.message_id)).status).toBe(404)
     expect(await firedTypes(copy.message_id)).toEqual(['message.deleted'])
@@ -176,15 +176,15 @@ describe('a sent copy', () => {
   it('has answers join its thread', async () => {
     const { copy, accepted } = await sentMessage()
     await deliver(accepted)
-    const answer = await receiveMail(stage, inbox, { inReplyTo: copy.message_id })
+    const answer = await receiveMail(fixture, inbox, { inReplyTo: copy.message_id })
     expect((await get(answer)).body.thread_id).toBe(copy.thread_id)
   })
 
   it('makes mail to oneself a duplicate', async () => {
     const { copy, accepted } = await sentMessage()
     await deliver(accepted)
-    const facts = await stage.collect('mail.inbound')
-    const outcome = await stage.peer('mail-ingest.acceptInbound', {
+    const facts = await fixture.collect('mail.inbound')
+    const outcome = await fixture.peer('mail-ingest.acceptInbound', {
       delivery_id: randomUUID(),
       organization_id: inbox.organization_id,
       pod_id: inbox.pod_id,
@@ -246,7 +246,7 @@ describe('delivery events', () => {
     await deliverTwiceAndSwapped(consumer, accepted, handedOver, delayed, delivered)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
     expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
-    const list = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages?labels=sent')
+    const list = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages?labels=sent')
     expect(list.body.count).toBe(1)
   })
 
@@ -286,8 +286,8 @@ describe('delivery events', () => {
     const { copy, accepted, delivered } = await sentMessage()
     const early = await sentMessage()
     await deliver(accepted, early.delivered)
-    await stage.deleteInbox(inbox)
-    await waitFor(async () => (await countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {
+    await fixture.deleteInbox(inbox)
+    await waitFor(async () => (await countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {
       what: 'the purge',
       timeout: 20_000,
     })

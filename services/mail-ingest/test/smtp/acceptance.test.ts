@@ -1,13 +1,13 @@
 import { sql } from '@restante/service/database'
 import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
-import { openStage, type Stage } from '../stage.ts'
+import { type Fixture, openFixture } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 const SESSIONS = 12
 /** PostgreSQL refuses rows for this recipient only. */
@@ -21,12 +21,12 @@ create trigger refuse before insert on inbound for each row execute function ref
 
 describe('mails that arrive in many sessions at the same time', () => {
   it('are answered separately: one whose row cannot be written fails alone', async () => {
-    const inboxes = await Promise.all(Array.from({ length: SESSIONS }, () => stage.inbox()))
+    const inboxes = await Promise.all(Array.from({ length: SESSIONS }, () => fixture.inbox()))
     const [refused, ...taken] = inboxes.map(({ address }) => address)
-    for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await queryRows(stage.db, text)
+    for (const text of REFUSE(refused ?? '').split(/;\n(?=create)/)) await queryRows(fixture.db, text)
     const codes = await Promise.all(
       inboxes.map(async ({ address }) => {
-        const smtp = await SmtpSession.open(stage.smtpPort)
+        const smtp = await SmtpSession.open(fixture.smtpPort)
         const answers: number[] = []
         for (let mail = 0; mail < 3; mail++) {
           await smtp.envelope('ada@customer.test', address)
@@ -37,7 +37,7 @@ describe('mails that arrive in many sessions at the same time', () => {
       }),
     )
     expect(codes).toEqual(inboxes.map(({ address }) => (address === refused ? [451, 451, 451] : [250, 250, 250])))
-    const stored = () => queryRows<{ address: string }>(stage.db, 'select inbox_address as address from messages')
+    const stored = () => queryRows<{ address: string }>(fixture.db, 'select inbox_address as address from messages')
     await waitFor(async () => (await stored()).length === taken.length * 3, { what: 'every accepted mail' })
     const holders = (await stored()).map(({ address }) => address).sort()
     expect(holders).toEqual(taken.flatMap((address) => [address, address, address]).sort())
@@ -46,16 +46,16 @@ describe('mails that arrive in many sessions at the same time', () => {
 
 describe('mails that are refused or break off during DATA', () => {
   const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
-  const reserved = async () => (await stage.db.query(RESERVED))[0]?.count ?? 0
+  const reserved = async () => (await fixture.db.query(RESERVED))[0]?.count ?? 0
   const brokenOff = async () => {
-    const metrics = await (await fetch(stage.metricsUrl)).text()
+    const metrics = await (await fetch(fixture.metricsUrl)).text()
     return Number(/^restante_smtp_mails_total\{outcome="broken_off"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
   }
 
   it('do not use up reserved names, however many there are', async () => {
-    const { address } = await stage.inbox()
+    const { address } = await fixture.inbox()
     const begin = async () => {
-      const smtp = await SmtpSession.open(stage.smtpPort)
+      const smtp = await SmtpSession.open(fixture.smtpPort)
       await smtp.envelope('ada@customer.test', address)
       await smtp.command('DATA')
       return smtp

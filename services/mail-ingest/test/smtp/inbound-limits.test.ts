@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { countRows, openRedis, SmtpSession, type TestRedis, waitFor } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let redis: TestRedis
 let networks = 0
 
 beforeAll(async () => {
   redis = openRedis()
-  stage = await openStage({
+  fixture = await openFixture({
     RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
     REDIS_CACHE_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
@@ -22,14 +22,14 @@ beforeAll(async () => {
   })
 }, 60_000)
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   await redis.close()
 }, 30_000)
 
 /** An address in a network that no other test connects from. */
 const network = () => `127.100.${++networks}.`
-const from = (localAddress: string) => SmtpSession.open(stage.smtpPort, { localAddress })
-const stored = (inbox: TestInbox) => countRows(stage.db, 'messages where inbox_uid = $1', inbox.inbox_uid)
+const from = (localAddress: string) => SmtpSession.open(fixture.smtpPort, { localAddress })
+const stored = (inbox: TestInbox) => countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)
 
 const someMail = () => `Message-ID: <${randomUUID()}@customer.test>\r\nSubject: x\r\n\r\nbody\r\n`
 
@@ -49,11 +49,11 @@ async function session(localAddress: string): Promise<SmtpSession> {
 
 /** What becomes of a mail that another inbox here sends. */
 async function handOver(inbox: TestInbox, sender: string | undefined, raw = someMail()) {
-  const blobs = await openBlobStore(`directory:${stage.blobs}`)
+  const blobs = await openBlobStore(`directory:${fixture.blobs}`)
   const name = `outbound/${randomUUID()}`
   const { size, sha256 } = await blobs.put(name, Buffer.from(raw))
   const { organization_id, pod_id, inbox_uid } = inbox
-  const { outcome } = await stage.peer('mail-ingest.acceptInbound', {
+  const { outcome } = await fixture.peer('mail-ingest.acceptInbound', {
     delivery_id: randomUUID(),
     organization_id,
     pod_id,
@@ -67,7 +67,7 @@ async function handOver(inbox: TestInbox, sender: string | undefined, raw = some
 }
 
 async function limited(limit: string): Promise<number> {
-  const metrics = await (await fetch(stage.metricsUrl)).text()
+  const metrics = await (await fetch(fixture.metricsUrl)).text()
   return Number(
     new RegExp(`^restante_inbound_limited_total\\{limit="${limit}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0,
   )
@@ -91,12 +91,12 @@ describe('the mails of one network', () => {
   })
 
   it('count with the bytes that arrived, whatever SIZE said', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     for (const parameters of ['', ' SIZE=1']) {
       const smtp = await session(`${network()}1`)
       const mail = `Subject: x\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(14_500)}`
-      const paused = await stage.inbox()
-      await stage.setStatus(paused, 'paused')
+      const paused = await fixture.inbox()
+      await fixture.setStatus(paused, 'paused')
       // Two of 1.04 MB exceed the limit of 2 MB, and nothing was declared.
       expect((await send(smtp, paused.address, mail, parameters)).code).toBe(250)
       expect((await send(smtp, paused.address, mail, parameters)).code).toBe(250)
@@ -118,7 +118,7 @@ describe('the mails of one network', () => {
   })
 
   it('are not limited for an exempt network, but its recipients are', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const smtp = await session('127.200.1.1')
     for (let mail = 0; mail < 20; mail++)
       expect((await smtp.command('MAIL FROM:<a@b.test>')).code).toBe((await smtp.command('RSET')).code)
@@ -130,7 +130,7 @@ describe('the mails of one network', () => {
 
 describe('the mails for one inbox', () => {
   it('are at most a quarter from one network, and all from several; each recipient separately', async () => {
-    const [inbox, other] = [await stage.inbox(), await stage.inbox()]
+    const [inbox, other] = [await fixture.inbox(), await fixture.inbox()]
     for (let round = 0; round < 4; round++) {
       const smtp = await session(`${network()}1`)
       for (let mail = 0; mail < 2; mail++) expect((await send(smtp, inbox.address)).code).toBe(250)
@@ -151,7 +151,7 @@ describe('the mails for one inbox', () => {
   })
 
   it('are not used up by recipients without a mail, or with a refused one', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const smtp = await session(`${network()}1`)
     for (let round = 0; round < 5; round++) {
       await smtp.command('MAIL FROM:<ada@customer.test>')
@@ -167,7 +167,7 @@ describe('the mails for one inbox', () => {
   })
 
   it('are counted once for a mail that names its inbox again, also by another spelling or a tag', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const smtp = await session(`${network()}1`)
     const tagged = inbox.address.replace('@', '+tag@')
     await smtp.command('MAIL FROM:<ada@customer.test>')
@@ -180,7 +180,7 @@ describe('the mails for one inbox', () => {
   })
 
   it.each(['RSET', 'EHLO client.test'])('are given back to others at %s', async (command) => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const net = network()
     const idle = [await session(`${net}1`), await session(`${net}2`)]
     for (const smtp of idle) await smtp.envelope('ada@customer.test', inbox.address)
@@ -192,7 +192,7 @@ describe('the mails for one inbox', () => {
   })
 
   it('count also when the client does not wait for the reply', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const address = `${network()}1`
     for (let mail = 0; mail < 2; mail++) {
       const smtp = await session(address)
@@ -214,7 +214,7 @@ describe('a mail in a loop', () => {
   const LOOP = { code: 554, text: expect.stringMatching(/^5\.4\.6 /) }
 
   it('is refused for all its recipients, and the session continues', async () => {
-    const [inbox, other] = [await stage.inbox(), await stage.inbox()]
+    const [inbox, other] = [await fixture.inbox(), await fixture.inbox()]
     const smtp = await session(`${network()}1`)
     await smtp.envelope('ada@customer.test', inbox.address, other.address)
     expect(await smtp.data(`${hop(inbox.address)}${hop(inbox.address)}${someMail()}`)).toEqual(LOOP)
@@ -230,7 +230,7 @@ describe('a mail in a loop', () => {
 
 describe('mail that is handed over internally', () => {
   it('counts for its recipients: a quarter for another organization, all for the own', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const stranger = randomUUID()
     const outcomes: string[] = []
     for (let mail = 0; mail < 3; mail++) outcomes.push(await handOver(inbox, stranger))
@@ -240,7 +240,7 @@ describe('mail that is handed over internally', () => {
   })
 
   it('is refused when it is in a loop', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const hop = `Received: by mx.mail.test id ${randomUUID()}\r\n\tfor <${inbox.address}>; Sat, 21 Nov 2026 05:00:00 +0000\r\n`
     expect(await handOver(inbox, undefined, `${hop}${hop}Subject: x\r\n\r\nbody\r\n`)).toBe('loop')
     expect(await handOver(inbox, undefined, `${hop}Subject: x\r\n\r\nbody\r\n`)).toBe('accepted')
@@ -249,7 +249,7 @@ describe('mail that is handed over internally', () => {
 
 describe('the keys in Redis', () => {
   it('contain no address, and expire', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const smtp = await session(`${network()}1`)
     expect((await send(smtp, inbox.address)).code).toBe(250)
     await smtp.quit()
@@ -267,7 +267,7 @@ describe('the keys in Redis', () => {
 
 describe('the storage of an organization', () => {
   it('when full, defers mail at RCPT with 452, and hand-overs', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     const smtp = await session(`${network()}1`)
     const body = `${'x'.repeat(70)}\r\n`.repeat(15_000)
     expect((await send(smtp, inbox.address, `Subject: x\r\n\r\n${body}`)).code).toBe(250)

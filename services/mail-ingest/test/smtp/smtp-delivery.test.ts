@@ -1,20 +1,20 @@
 import { sendMail, type TopicCollection } from '@restante/testkit'
-import { openStage, type Stage } from '../stage.ts'
+import { type Fixture, openFixture } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let messages: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage()
-  messages = await stage.collect('mail.messages')
+  fixture = await openFixture()
+  messages = await fixture.collect('mail.messages')
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 describe('a mail that arrives by SMTP', () => {
   it('is in the mailbox, and its event is published, with everything that a reader needs', async () => {
-    const inbox = await stage.inbox()
+    const inbox = await fixture.inbox()
     await sendMail({
-      port: stage.smtpPort,
+      port: fixture.smtpPort,
       from: 'Ada Ray <ada@customer.test>',
       to: inbox.address,
       subject: 'Order 1182',
@@ -41,7 +41,7 @@ describe('a mail that arrives by SMTP', () => {
       senders: ['Ada Ray <ada@customer.test>'],
     })
     const path = `/messages/${encodeURIComponent(document.message.message_id)}`
-    const answer = await stage.call(inbox.caller, 'messages.get', 'GET', path)
+    const answer = await fixture.call(inbox.caller, 'messages.get', 'GET', path)
     expect(answer.status).toBe(200)
     const { from_: _, ...message } = document.message
     expect(answer.body).toEqual(message)

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { SmtpSession, waitFor } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 const mail = (subject: string) => `From: ada@x.test\r\nSubject: ${subject}\r\n\r\nbody\r\n`
-const listed = async () => (await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.messages
+const listed = async () => (await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')).body.messages
 const subjects = async (count: number): Promise<string[]> => {
   const messages = await waitFor(async () => (await listed()).length === count && listed(), { what: `${count} mails` })
   return messages.map(({ subject }: { subject: string }) => subject).sort()
@@ -23,7 +23,7 @@ const subjects = async (count: number): Promise<string[]> => {
 
 describe('an SMTP session', () => {
   it('processes pipelined commands in order, mails included', async () => {
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.command('EHLO client.test')
     const envelope = `MAIL FROM:<ada@x.test>\r\nRCPT TO:<${inbox.address}>\r\nDATA\r\n`
     smtp.write(`${envelope}${mail('one')}.\r\n${envelope}${mail('two')}.\r\nQUIT\r\n`)
@@ -35,7 +35,7 @@ describe('an SMTP session', () => {
   })
 
   it('clears sender and recipients at RSET, after a refused mail, and after each mail', async () => {
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('ada@x.test', inbox.address)
     await smtp.command('RSET')
     expect((await smtp.command('DATA')).code).toBe(503)
@@ -52,7 +52,7 @@ describe('an SMTP session', () => {
   })
 
   it('reads the same mail however its bytes are split into packets', async () => {
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('ada@x.test', inbox.address)
     await smtp.command('DATA')
     const text = 'From: ada@x.test\r\nSubject: cut\r\n\r\n..\r\n...two\r\n..\r\nend\r\n'
@@ -64,7 +64,7 @@ describe('an SMTP session', () => {
     await smtp.quit()
     await subjects(1)
     const [{ message_id }] = await listed()
-    const { body } = await stage.call(
+    const { body } = await fixture.call(
       inbox.caller,
       'messages.get',
       'GET',
@@ -74,7 +74,7 @@ describe('an SMTP session', () => {
   })
 
   it('discards plain-text input from before STARTTLS, even in the same packet', async () => {
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('injected@x.test', inbox.address)
     await smtp.startTls()
     expect((await smtp.command(`RCPT TO:<${inbox.address}>`)).code).toBe(503)
@@ -82,7 +82,7 @@ describe('an SMTP session', () => {
     expect((await smtp.data(mail('private'))).code).toBe(250)
     await smtp.quit()
 
-    const raw = connect(stage.smtpPort, '127.0.0.1')
+    const raw = connect(fixture.smtpPort, '127.0.0.1')
     raw.setEncoding('latin1')
     let said = ''
     raw.on('data', (text) => {
@@ -101,7 +101,7 @@ describe('an SMTP session', () => {
   })
 
   it('is refused to a client that sends before the greeting', async () => {
-    const raw = connect(stage.smtpPort, '127.0.0.1')
+    const raw = connect(fixture.smtpPort, '127.0.0.1')
     raw.setEncoding('latin1')
     let said = ''
     raw.on('data', (text) => {

@@ -2,31 +2,31 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { SmtpSession, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
 const COUNT = sql<{ count: number }, [inboxUid: string]>(
   'select count(*)::int as count from messages where inbox_uid = $1',
 )
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let facts: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage({ SMTP_PEER_CONNECTIONS: '5', SMTP_MAX_RECIPIENTS: '3' })
-  facts = await stage.collect('mail.inbound')
+  fixture = await openFixture({ SMTP_PEER_CONNECTIONS: '5', SMTP_MAX_RECIPIENTS: '3' })
+  facts = await fixture.collect('mail.inbound')
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
-const stored = async (of: TestInbox) => (await stage.db.query(COUNT, of.inbox_uid))[0]?.count ?? 0
+const stored = async (of: TestInbox) => (await fixture.db.query(COUNT, of.inbox_uid))[0]?.count ?? 0
 const mail = (subject: string) =>
   `From: ada@customer.test\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nSubject: ${subject}\r\n\r\nHello\r\n`
 
 async function session(): Promise<SmtpSession> {
-  return SmtpSession.open(stage.smtpPort)
+  return SmtpSession.open(fixture.smtpPort)
 }
 
 describe('EHLO', () => {
@@ -53,7 +53,7 @@ describe('RCPT', () => {
   })
 
   it('refuses a forged return path', async () => {
-    const genuine = stage.returnPath.addressFor('11111111-2222-4333-8444-555555555555')
+    const genuine = fixture.returnPath.addressFor('11111111-2222-4333-8444-555555555555')
     const forged = genuine.replace(/.(?=@)/, (digit) => (digit === '0' ? '1' : '0'))
     const smtp = await session()
     expect((await smtp.envelope('', forged)).code).toBe(550)
@@ -62,8 +62,8 @@ describe('RCPT', () => {
   })
 
   it('counts a recipient each time it is named', async () => {
-    const inbox = await stage.inbox()
-    const smtp = await SmtpSession.open(stage.smtpPort)
+    const inbox = await fixture.inbox()
+    const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.command('EHLO client.test')
     await smtp.command('MAIL FROM:<ada@customer.test>')
     for (let time = 0; time < 3; time++) expect((await smtp.command(`RCPT TO:<${inbox.address}>`)).code).toBe(250)
@@ -73,7 +73,7 @@ describe('RCPT', () => {
   })
 
   it('accepts at most the configured number of recipients', async () => {
-    const others = await Promise.all([stage.inbox(), stage.inbox(), stage.inbox()])
+    const others = await Promise.all([fixture.inbox(), fixture.inbox(), fixture.inbox()])
     const smtp = await session()
     const addresses = [inbox, ...others].map(({ address }) => address)
     const { code, text } = await smtp.envelope('ada@customer.test', ...addresses)
@@ -94,7 +94,7 @@ describe('RCPT', () => {
   })
 
   it('stores one copy per inbox, however it was addressed', async () => {
-    const other = await stage.inbox()
+    const other = await fixture.inbox()
     const smtp = await session()
     const tagged = inbox.address.replace('@', '+news@')
     await smtp.envelope('ada@customer.test', inbox.address, tagged, other.address)
@@ -107,9 +107,9 @@ describe('RCPT', () => {
   })
 
   it('drops mail to a paused inbox, without storing it', async () => {
-    await stage.setStatus(inbox, 'paused')
+    await fixture.setStatus(inbox, 'paused')
     const before = await blobCount()
-    await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'gone' })
+    await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'gone' })
     const fact = await facts.next(({ key }) => key === inbox.inbox_uid, { what: 'the fact' })
     expect(fact.type).toBe('mail.discarded')
     expect(JSON.parse(fact.value)).toMatchObject({ reason: 'paused' })
@@ -128,7 +128,7 @@ describe('STARTTLS', () => {
     expect((await smtp.data(mail('encrypted'))).code).toBe(250)
     await smtp.quit()
     const [message] = await waitFor(async () => listed(), { what: 'the message' })
-    const answer = await stage.call(
+    const answer = await fixture.call(
       inbox.caller,
       'messages.get',
       'GET',
@@ -180,10 +180,10 @@ describe('DATA', () => {
     }
 
     it('drops the mail for an inbox paused in the meantime, and delivers it to the others', async () => {
-      const other = await stage.inbox()
+      const other = await fixture.inbox()
       const before = await blobCount()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
-      await stage.setStatus(inbox, 'paused')
+      await fixture.setStatus(inbox, 'paused')
       for (const { later } of [alone, both]) {
         const smtp = await later()
         expect((await smtp.data(mail('too late'))).code).toBe(250)
@@ -199,10 +199,10 @@ describe('DATA', () => {
     })
 
     it('answers 550 when all inboxes were deleted in the meantime', async () => {
-      const other = await stage.inbox()
+      const other = await fixture.inbox()
       const before = await blobCount()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
-      await stage.deleteInbox(inbox)
+      await fixture.deleteInbox(inbox)
       const refused = await alone.later()
       const { code, text } = await refused.data(mail('too late'))
       expect(code).toBe(550)
@@ -223,7 +223,7 @@ describe('DATA', () => {
     await smtp.command('DATA')
     smtp.write('Subject: half a mail\r\n\r\nand then')
     smtp.drop()
-    await sendMail({ port: stage.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'whole' })
+    await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'whole' })
     await waitFor(async () => (await stored(inbox)) === 1, { what: 'the whole one' })
     expect(await blobCount()).toBe(before + 1)
   })
@@ -235,13 +235,13 @@ describe('DATA', () => {
     expect((await smtp.data(text.trimEnd())).code).toBe(250)
     await smtp.quit()
     const [message] = await waitFor(async () => listed(), { what: 'the message' })
-    const raw = await stage.call(
+    const raw = await fixture.call(
       inbox.caller,
       'messages.getRaw',
       'GET',
       `/messages/${encodeURIComponent(message.message_id)}/raw`,
     )
-    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', stage.url))
+    const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     const bytes = Buffer.from(await file.arrayBuffer())
     expect(bytes.length).toBe(raw.body.size)
     expect(bytes.toString()).toMatch(/^Return-Path: <ada@customer\.test>\r\nDelivered-To: /)
@@ -268,11 +268,11 @@ describe('a client', () => {
 })
 
 async function listed() {
-  const { body } = await stage.call(inbox.caller, 'messages.list', 'GET', '/messages')
+  const { body } = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
   return body.messages.length > 0 ? body.messages : undefined
 }
 
 async function blobCount(): Promise<number> {
-  const files = await readdir(stage.blobs, { recursive: true, withFileTypes: true })
+  const files = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
   return files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming').length
 }

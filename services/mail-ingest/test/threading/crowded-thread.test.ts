@@ -4,30 +4,30 @@ import { queryRows } from '@restante/testkit'
 import type { ThreadTotals } from '../../src/mailbox/rows.ts'
 import { store } from '../../src/mailbox/store.ts'
 import { extendTotals } from '../../src/mailbox/thread-totals.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 describe('a thread with many concurrent changes', () => {
   it('ends with totals that match its messages, and each received event counted one more', async () => {
-    const { db } = stage
+    const { db } = fixture
     const date = (day: number) => new Date(Date.UTC(2026, 0, day))
-    const root = await receiveMail(stage, inbox, { subject: 'root', date: date(10) })
-    const threads = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const root = await receiveMail(fixture, inbox, { subject: 'root', date: date(10) })
+    const threads = await fixture.call(inbox.caller, 'threads.list', 'GET', '/threads')
     const [{ thread_id }] = threads.body.threads
-    const events = await stage.collect('mail.messages')
+    const events = await fixture.collect('mail.messages')
     const answers = Array.from({ length: 8 }, (_, index) =>
-      receiveMail(stage, inbox, {
+      receiveMail(fixture, inbox, {
         from: `Writer ${index % 3} <w${index % 3}@x.test>`,
         cc: `c${index}@y.test`,
         subject: `answer ${randomUUID()}`,
@@ -37,12 +37,12 @@ describe('a thread with many concurrent changes', () => {
       }),
     )
     const copies = [12, 3].map(async (day) => {
-      const copy = await sentCopy(stage, inbox, { thread_id, timestamp: date(day).toISOString() })
-      await stage.peer('mail-ingest.placeSent', copy)
+      const copy = await sentCopy(fixture, inbox, { thread_id, timestamp: date(day).toISOString() })
+      await fixture.peer('mail-ingest.placeSent', copy)
     })
-    const label = stage.call(inbox.caller, 'messages.update', 'PATCH', pathOf(root), { add_labels: ['busy'] })
+    const label = fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(root), { add_labels: ['busy'] })
     const [ids] = await Promise.all([Promise.all(answers), Promise.all(copies), label])
-    const deletions = ids.slice(0, 3).map((id) => stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id)))
+    const deletions = ids.slice(0, 3).map((id) => fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id)))
     expect((await Promise.all(deletions)).map(({ status }) => status)).toEqual([204, 204, 204])
 
     const thread = await store.thread(db, thread_id)
@@ -70,20 +70,20 @@ describe('a thread of mails with very many recipients and files', () => {
       Array.from({ length: 900 }, (_, index) => `${'N'.repeat(50)} <p${index}@m${mail}.test>`)
     const date = (day: number) => new Date(Date.UTC(2026, 0, day))
     const mail = (number: number, day: number, inReplyTo: string) =>
-      receiveMail(stage, inbox, {
+      receiveMail(fixture, inbox, {
         from: `w${number}@x.test`,
         to: [inbox.address, ...people(number)].join(', '),
         envelope: { from: 'w@x.test', to: inbox.address },
         inReplyTo,
         date: date(day),
       })
-    const root = await receiveMail(stage, inbox, { subject: 'root', date: date(2) })
+    const root = await receiveMail(fixture, inbox, { subject: 'root', date: date(2) })
     const ids: string[] = []
     for (const number of [1, 2, 3]) ids.push(await mail(number, 10 + number, root))
-    const threads = await stage.call(inbox.caller, 'threads.list', 'GET', '/threads')
+    const threads = await fixture.call(inbox.caller, 'threads.list', 'GET', '/threads')
     const [{ thread_id }] = threads.body.threads
     const read = async () => {
-      const thread = await store.thread(stage.db, thread_id)
+      const thread = await store.thread(fixture.db, thread_id)
       if (!thread) throw new Error('the thread is gone')
       const { recipients } = thread
       expect(recipients.length).toBeLessThanOrEqual(list)
@@ -102,11 +102,11 @@ describe('a thread of mails with very many recipients and files', () => {
     expect(dated.senders[0]).toBe('w4@x.test')
     expect(dated.recipients).toEqual(expect.arrayContaining(people(3)))
 
-    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(ids[2] ?? ''))
+    await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(ids[2] ?? ''))
     const shrunk = await read()
     expect(shrunk).toMatchObject({ message_count: 4, last_message_id: ids[1], timestamp: date(12) })
     expect(shrunk.recipients).toEqual(expect.arrayContaining(people(2)))
     const text = 'select sum(size)::int as size from messages where thread_id = $1'
-    expect(await queryRows(stage.db, text, thread_id)).toEqual([{ size: shrunk.size }])
+    expect(await queryRows(fixture.db, text, thread_id)).toEqual([{ size: shrunk.size }])
   })
 })

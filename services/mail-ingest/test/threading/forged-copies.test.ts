@@ -19,7 +19,7 @@ const afterEnding = (count: number) => post.afterEnding(count)
 const threads = () => post.threads()
 const restricted = (labels: readonly string[]) => labels.filter((label) => !['received', 'unread'].includes(label))
 const update = (messageId: string, change: object) =>
-  post.stage.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), change)
+  post.fixture.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), change)
 
 describe('a copy of a mail that arrived first', () => {
   it.each<[string, Letter, string[]]>([
@@ -75,7 +75,7 @@ describe('a copy of a mail that arrived first', () => {
     await send({ messageId })
     await afterReceiving(1)
     const update = (labels: object) =>
-      post.stage.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), labels)
+      post.fixture.call(post.inbox.caller, 'messages.update', 'PATCH', pathOf(messageId), labels)
     await update({ add_labels: ['trash', 'blocked', 'spam'] })
     await send({ messageId })
     expect(await afterEnding(2)).toEqual(['stored', 'duplicate'])
@@ -138,7 +138,7 @@ describe('a conversation', () => {
     const { caller } = post.inbox
     const limited = { ...caller, credential: { ...caller.credential, permissions: [] } }
     const path = `/threads/${genuine.message.thread_id}`
-    expect((await post.stage.call(limited, 'threads.get', 'GET', path)).status).toBe(200)
+    expect((await post.fixture.call(limited, 'threads.get', 'GET', path)).status).toBe(200)
   })
 
   it('is not split by forged mail that is stored in the same transaction', async () => {
@@ -184,8 +184,8 @@ describe('a conversation', () => {
 
 describe('among several messages with one id', () => {
   it("the inbox's own sent one determines which thread an answer joins", async () => {
-    const copy = await sentCopy(post.stage, post.inbox)
-    await post.stage.peer('mail-ingest.placeSent', copy)
+    const copy = await sentCopy(post.fixture, post.inbox)
+    await post.fixture.peer('mail-ingest.placeSent', copy)
     const question = id()
     await send({ messageId: question, text: 'another thread' })
     // Back from a list with another body: it goes where its own header says.
@@ -219,12 +219,12 @@ describe('among several messages with one id', () => {
 
 describe('an id of the form created by the inbox', () => {
   it('is not taken by a received mail while it is unknown whether the inbox sent it', async () => {
-    const copy = await sentCopy(post.stage, post.inbox)
+    const copy = await sentCopy(post.fixture, post.inbox)
     await send({ messageId: copy.message_id, from: 'Eve <eve@evil.test>', via: 'eve@evil.test' })
     const [forged] = await afterReceiving(1)
     expect(forged.message.message_id).not.toBe(copy.message_id)
-    await post.stage.peer('mail-ingest.placeSent', copy)
-    const { body } = await post.stage.call(post.inbox.caller, 'messages.get', 'GET', pathOf(copy.message_id))
+    await post.fixture.peer('mail-ingest.placeSent', copy)
+    const { body } = await post.fixture.call(post.inbox.caller, 'messages.get', 'GET', pathOf(copy.message_id))
     expect(body).toMatchObject({ thread_id: copy.thread_id, labels: ['sent', 'campaign'] })
   })
 })

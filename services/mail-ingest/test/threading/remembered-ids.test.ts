@@ -30,7 +30,7 @@ async function threadsOf(...mails: Letter[]): Promise<string[]> {
 
 const remembered = () =>
   queryRows<{ id: string; thread_id: string }>(
-    post.stage.db,
+    post.fixture.db,
     'select id, thread_id from remembered_ids where inbox_uid = $1 order by position desc',
     post.inbox.inbox_uid,
   )
@@ -114,7 +114,7 @@ describe('an id that mails refer to and that no message has', () => {
   })
 
   it('is forgotten after 30 days', async () => {
-    const { db } = post.stage
+    const { db } = post.fixture
     const ticket = madeId()
     await post.send({ inReplyTo: ticket, text: 'one' })
     const [one] = await post.afterReceiving(1)
@@ -136,16 +136,16 @@ describe('an id that mails refer to and that no message has', () => {
   })
 
   it('is deleted with its thread, and with its inbox', async () => {
-    const { stage, inbox } = post
+    const { fixture, inbox } = post
     const messageId = madeId()
     await threadsOf({ messageId, inReplyTo: madeId() }, { inReplyTo: madeId() })
     expect(await remembered()).toHaveLength(2)
-    await stage.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
+    await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
     expect(await remembered()).toHaveLength(1)
-    await stage.deleteInbox(inbox)
+    await fixture.deleteInbox(inbox)
     const { organization_id, pod_id, inbox_uid, address } = inbox
     const deleted_at = new Date().toISOString()
-    await stage.gatewayPeer('mail-ingest.purgeInbox', { organization_id, pod_id, inbox_uid, address, deleted_at })
+    await fixture.gatewayPeer('mail-ingest.purgeInbox', { organization_id, pod_id, inbox_uid, address, deleted_at })
     await waitFor(async () => (await remembered()).length === 0, { what: 'the purge', timeout: 20_000 })
   })
 })

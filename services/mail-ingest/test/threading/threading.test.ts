@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
-import { openStage, type Stage, type TestInbox } from '../stage.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 let inbox: TestInbox
 let messages: TopicCollection
 let facts: TopicCollection
 
 beforeAll(async () => {
-  stage = await openStage()
-  messages = await stage.collect('mail.messages')
-  facts = await stage.collect('mail.inbound')
+  fixture = await openFixture()
+  messages = await fixture.collect('mail.messages')
+  facts = await fixture.collect('mail.inbound')
 }, 60_000)
-afterAll(() => stage.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 beforeEach(async () => {
-  inbox = await stage.inbox()
+  inbox = await fixture.inbox()
 })
 
 const send = (mail: Omit<Submission, 'port'>) =>
-  sendMail({ port: stage.smtpPort, from: 'Ada <ada@customer.test>', to: inbox.address, ...mail })
+  sendMail({ port: fixture.smtpPort, from: 'Ada <ada@customer.test>', to: inbox.address, ...mail })
 
 const received = () =>
   messages.records
@@ -76,7 +76,7 @@ describe('threading', () => {
   })
 
   it('starts a new thread for a mail whose ids belong to another inbox', async () => {
-    const other = await stage.inbox()
+    const other = await fixture.inbox()
     const id = `<${randomUUID()}@customer.test>`
     await send({ messageId: id, to: other.address, text: 'elsewhere' })
     await send({ inReplyTo: id, text: 'here' })
@@ -111,13 +111,13 @@ describe('a mail with a known id', () => {
   it('is recognised without a Message-ID too, by its bytes', async () => {
     const raw = `From: ada@customer.test\r\nTo: ${inbox.address}\r\nSubject: no id ${randomUUID()}\r\n\r\nHello\r\n`
     const envelope = { from: 'ada@customer.test', to: inbox.address }
-    await sendMail({ port: stage.smtpPort, envelope, raw })
-    await sendMail({ port: stage.smtpPort, envelope, raw })
+    await sendMail({ port: fixture.smtpPort, envelope, raw })
+    await sendMail({ port: fixture.smtpPort, envelope, raw })
     await waitFor(() => discards().length === 1, { what: 'the discard' })
     const [mail] = received()
     expect(mail.message.message_id).toMatch(/^<.+@.+>$/)
     const path = `/messages/${encodeURIComponent(mail.message.message_id)}`
-    expect((await stage.call(inbox.caller, 'messages.get', 'GET', path)).status).toBe(200)
+    expect((await fixture.call(inbox.caller, 'messages.get', 'GET', path)).status).toBe(200)
   })
 })
 
@@ -125,7 +125,7 @@ describe('a mail without exactly one author', () => {
   const text = (from: string, messageId: string, more = '') =>
     `From: ${from}\r\nTo: ${inbox.address}\r\nMessage-ID: ${messageId}\r\nSubject: Several\r\n${more}\r\nHello\r\n`
   const deliver = (raw: string) =>
-    sendMail({ port: stage.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
+    sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
   const id = () => `<${randomUUID()}@customer.test>`
 
   it('equals only a mail with the same text for an author', async () => {

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { InternalResponseOf } from '@restante/contracts/internal'
 import { ReturnPath } from '@restante/mime'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
-import { DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type Recipient = InternalResponseOf<'gateway.resolveRecipients'>['recipients'][number]
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld()
+  fixture = await startWorld()
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 /** Inboxes hosted here, by local part; every other name of the domain is unknown. */
 function hosts(...names: string[]): Map<string, Recipient> {
@@ -22,7 +22,7 @@ function hosts(...names: string[]): Map<string, Recipient> {
       return [address, { status: name.startsWith('paused') ? 'paused' : 'deliver', given: address, address, ...scope }]
     }),
   )
-  world.peers.answers = {
+  fixture.peers.answers = {
     'mail-ingest.placeSent': async () => ({}),
     'mail-ingest.acceptInbound': async () => ({ outcome: 'accepted' }),
     'gateway.resolveRecipients': async ({ addresses }) => ({
@@ -33,7 +33,7 @@ function hosts(...names: string[]): Map<string, Recipient> {
 }
 
 async function send(body: Record<string, unknown>): Promise<string> {
-  const answer = await world.call('messages.send', inboxCaller(), { path: '/messages/send', body })
+  const answer = await fixture.call('messages.send', inboxCaller(), { path: '/messages/send', body })
   expect(answer.status).toBe(200)
   return String(answer.body['message_id'])
 }
@@ -45,21 +45,21 @@ describe('delivery to inboxes hosted here', () => {
     const local = name('ann')
     const [inbox] = hosts(local).values()
     const id = await send({ to: `${local}@${DOMAIN.toUpperCase()}`, text: 'inside' })
-    await factOf(world, id, 'delivery.delivered')
-    expect(factsAbout(world, id).map(({ type }) => type)).toEqual([
+    await factOf(fixture, id, 'delivery.delivered')
+    expect(factsAbout(fixture, id).map(({ type }) => type)).toEqual([
       'message.accepted',
       'delivery.handed_over',
       'delivery.delivered',
     ])
-    const [handedOver] = world.peers
+    const [handedOver] = fixture.peers
       .requests('mail-ingest.acceptInbound')
       .filter(({ recipient }) => recipient.startsWith(local))
-    const accepted = await factOf(world, id, 'message.accepted')
+    const accepted = await factOf(fixture, id, 'message.accepted')
     const { inbox_uid, pod_id, organization_id } = inbox?.status === 'deliver' ? inbox : {}
     expect(handedOver).toMatchObject({ inbox_uid, pod_id, organization_id, blob: accepted.payload['blob'] })
-    const paths = new ReturnPath(world.config.returnPath)
+    const paths = new ReturnPath(fixture.config.returnPath)
     expect(paths.deliveryOf(handedOver?.mail_from ?? '')).toBe(handedOver?.delivery_id)
-    expect(world.outside.mails).toEqual([])
+    expect(fixture.outside.mails).toEqual([])
   })
 
   it('bounces for an unknown name, delivers to the others, and does not reveal a paused one', async () => {
@@ -67,23 +67,23 @@ describe('delivery to inboxes hosted here', () => {
     hosts(ann, paused)
     const address = (local: string) => `${local}@${DOMAIN}`
     const id = await send({ to: [ann, paused, nobody].map(address) })
-    const bounced = await factOf(world, id, 'delivery.bounced')
+    const bounced = await factOf(fixture, id, 'delivery.bounced')
     expect(bounced.payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [address(nobody)] })
-    const delivered = await factOf(world, id, 'delivery.delivered')
+    const delivered = await factOf(fixture, id, 'delivery.delivered')
     expect([...Object(delivered.payload['recipients'])].sort()).toEqual([ann, paused].map(address).sort())
-    const handedOver = world.peers.requests('mail-ingest.acceptInbound').map(({ recipient }) => recipient)
+    const handedOver = fixture.peers.requests('mail-ingest.acceptInbound').map(({ recipient }) => recipient)
     expect(handedOver).not.toContain(address(paused))
   })
 
   it("accepts the mailbox's answer when the inbox was deleted in the meantime", async () => {
     const local = name('gone')
     hosts(local)
-    world.peers.answers = {
-      ...world.peers.answers,
+    fixture.peers.answers = {
+      ...fixture.peers.answers,
       'mail-ingest.acceptInbound': async () => ({ outcome: 'unknown' }),
     }
     const id = await send({ to: `${local}@${DOMAIN}` })
-    expect((await factOf(world, id, 'delivery.bounced')).payload).toMatchObject({ sub_type: 'NoEmail' })
+    expect((await factOf(fixture, id, 'delivery.bounced')).payload).toMatchObject({ sub_type: 'NoEmail' })
   })
 
   it.each(['gateway.resolveRecipients', 'mail-ingest.acceptInbound'] as const)(
@@ -92,15 +92,15 @@ describe('delivery to inboxes hosted here', () => {
       const local = name('ann')
       hosts(local)
       let failures = 2
-      const { [operation]: answer } = world.peers.answers
-      world.peers.answers = {
-        ...world.peers.answers,
+      const { [operation]: answer } = fixture.peers.answers
+      fixture.peers.answers = {
+        ...fixture.peers.answers,
         [operation]: async (request: never) => (failures-- > 0 ? 500 : answer?.(request)),
       }
       const id = await send({ to: `${local}@${DOMAIN}` })
-      await factOf(world, id, 'delivery.delivered')
+      await factOf(fixture, id, 'delivery.delivered')
       expect(failures).toBe(-1)
-      const ids = world.peers
+      const ids = fixture.peers
         .requests('mail-ingest.acceptInbound')
         .filter(({ recipient }) => recipient.startsWith(local))
         .map(({ delivery_id }) => delivery_id)
@@ -112,33 +112,33 @@ describe('delivery to inboxes hosted here', () => {
     const local = name('ann')
     hosts(local)
     // A rejection of the request itself, which no retry fixes.
-    world.peers.answers = { ...world.peers.answers, 'mail-ingest.acceptInbound': async () => 400 }
+    fixture.peers.answers = { ...fixture.peers.answers, 'mail-ingest.acceptInbound': async () => 400 }
     const id = await send({ to: `${local}@${DOMAIN}` })
     await queryRows(
-      world.db,
+      fixture.db,
       'update sends set accepted_at = $2 where message_id = $1',
       id,
-      new Date(Date.now() - world.config.delivery.retry.giveUpAfterMs),
+      new Date(Date.now() - fixture.config.delivery.retry.giveUpAfterMs),
     )
-    const { payload } = await factOf(world, id, 'delivery.rejected')
+    const { payload } = await factOf(fixture, id, 'delivery.rejected')
     expect(payload['reason']).toContain('internal failure')
-    expect(factsAbout(world, id).map(({ type }) => type)).toEqual(['message.accepted', 'delivery.rejected'])
-    expect(await countRows(world.db, 'suppressions where address = $1', `${local}@${DOMAIN}`)).toBe(0)
+    expect(factsAbout(fixture, id).map(({ type }) => type)).toEqual(['message.accepted', 'delivery.rejected'])
+    expect(await countRows(fixture.db, 'suppressions where address = $1', `${local}@${DOMAIN}`)).toBe(0)
   })
 
   it('delays no other recipient for one whose mailbox does not answer', async () => {
     const [ann, bo] = [name('ann'), name('bo')]
     hosts(ann, bo)
     let out = true
-    world.peers.answers = {
-      ...world.peers.answers,
+    fixture.peers.answers = {
+      ...fixture.peers.answers,
       'mail-ingest.acceptInbound': async ({ recipient }) =>
         out && recipient.startsWith(bo) ? 400 : { outcome: 'accepted' },
     }
     const id = await send({ to: [ann, bo].map((local) => `${local}@${DOMAIN}`) })
-    expect((await factOf(world, id, 'delivery.delivered')).payload['recipients']).toEqual([`${ann}@${DOMAIN}`])
+    expect((await factOf(fixture, id, 'delivery.delivered')).payload['recipients']).toEqual([`${ann}@${DOMAIN}`])
     out = false
-    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+    await waitFor(() => factsAbout(fixture, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
       what: 'the other delivery',
     })
   })
@@ -146,19 +146,19 @@ describe('delivery to inboxes hosted here', () => {
   it('retries a delivery that an attempt without its lease had taken', async () => {
     const local = name('ann')
     hosts(local)
-    const { 'gateway.resolveRecipients': resolve } = world.peers.answers
+    const { 'gateway.resolveRecipients': resolve } = fixture.peers.answers
     let ahead = true
-    world.peers.answers = {
-      ...world.peers.answers,
+    fixture.peers.answers = {
+      ...fixture.peers.answers,
       'gateway.resolveRecipients': async (request) => {
         const overtake = `update deliveries set state = 'deferred', attempts = 1 where starts_with(recipient, $1)`
-        if (ahead) await queryRows(world.db, overtake, local)
+        if (ahead) await queryRows(fixture.db, overtake, local)
         ahead = false
         return resolve?.(request) ?? 503
       },
     }
     const id = await send({ to: `${local}@${DOMAIN}` })
-    await factOf(world, id, 'delivery.delivered')
+    await factOf(fixture, id, 'delivery.delivered')
   }, 20_000)
 
   it('delivers one message to local and external recipients', async () => {
@@ -166,10 +166,10 @@ describe('delivery to inboxes hosted here', () => {
     hosts(local)
     const outside = `bo-${randomUUID().slice(0, 6)}@outside.example`
     const id = await send({ to: [`${local}@${DOMAIN}`, outside] })
-    await world.outside.next(outside)
-    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+    await fixture.outside.next(outside)
+    await waitFor(() => factsAbout(fixture, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
       what: 'both deliveries',
     })
-    expect(factsAbout(world, id).filter(({ type }) => type === 'delivery.handed_over')).toHaveLength(1)
+    expect(factsAbout(fixture, id).filter(({ type }) => type === 'delivery.handed_over')).toHaveLength(1)
   })
 })

@@ -1,53 +1,53 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
-import { factOf, factsAbout, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld({ RETRY_FOR: '4s', DELIVERY_ANSWER_TIMEOUT: '2s', DELIVERY_CONNECT_TIMEOUT: '2s' })
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld({ RETRY_FOR: '4s', DELIVERY_ANSWER_TIMEOUT: '2s', DELIVERY_CONNECT_TIMEOUT: '2s' })
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 function someone(domain = 'outside.example'): string {
   return `ann-${randomUUID().slice(0, 8)}@${domain}`
 }
 
 async function send(body: Record<string, unknown>, caller = inboxCaller()): Promise<string> {
-  const answer = await world.call('messages.send', caller, { path: '/messages/send', body })
+  const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body })
   expect(answer.status).toBe(200)
   return String(answer.body['message_id'])
 }
 
 const typesAbout = (id: string) =>
-  factsAbout(world, id)
+  factsAbout(fixture, id)
     .map(({ type }) => type)
     .slice(1)
 
 describe('delivery to external recipients', () => {
   it('retries after a 4xx, announces the delay after the first retry, and finally delivers', async () => {
     const to = someone()
-    world.outside.answerRecipient(to, '450 4.2.0 later', '451 4.2.0 later', '421 4.2.0 later')
+    fixture.outside.answerRecipient(to, '450 4.2.0 later', '451 4.2.0 later', '421 4.2.0 later')
     const id = await send({ to })
-    await factOf(world, id, 'delivery.delivered')
+    await factOf(fixture, id, 'delivery.delivered')
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delayed', 'delivery.delivered'])
     const [delivery] = await queryRows<{ send_id: string }>(
-      world.db,
+      fixture.db,
       'select * from deliveries where recipient = $1',
       to,
     )
     expect(delivery).toMatchObject({ state: 'delivered', attempts: 4, status: expect.stringMatching(/^2\./) })
-    expect(await countRows(world.db, 'timers where starts_with(key, $1)', delivery?.send_id ?? '')).toBe(0)
+    expect(await countRows(fixture.db, 'timers where starts_with(key, $1)', delivery?.send_id ?? '')).toBe(0)
   })
 
   it('bounces on a 5xx at once, suppresses the address for the organization, and does not retry', async () => {
     const caller = inboxCaller()
     const to = someone()
-    world.outside.answerRecipient(to, '550 5.1.1 no such user')
+    fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
     const id = await send({ to }, caller)
-    const { payload } = await factOf(world, id, 'delivery.bounced')
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({
       type: 'Permanent',
       sub_type: 'NoEmail',
@@ -55,78 +55,78 @@ describe('delivery to external recipients', () => {
       diagnostic: expect.stringContaining('no such user'),
     })
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.bounced'])
-    const again = await world.call('messages.send', caller, { path: '/messages/send', body: { to } })
+    const again = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to } })
     expect(again).toMatchObject({ status: 403, body: { message: expect.stringContaining(`${to} (bounced)`) } })
-    expect(world.outside.attempts.filter((attempt) => attempt === to)).toHaveLength(1)
+    expect(fixture.outside.attempts.filter((attempt) => attempt === to)).toHaveLength(1)
   })
 
   it('bounces without suppressing the address when the content is refused after DATA', async () => {
     const caller = inboxCaller()
     const to = someone()
-    world.outside.answerData(to, '554 5.7.1 looks like spam')
+    fixture.outside.answerData(to, '554 5.7.1 looks like spam')
     const id = await send({ to }, caller)
-    const { payload } = await factOf(world, id, 'delivery.bounced')
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'ContentRejected' })
-    expect(await countRows(world.db, 'suppressions where organization_id = $1', caller.organization_id)).toBe(0)
+    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', caller.organization_id)).toBe(0)
   })
 
   it('gives up when the retry window is over, with the last reply', async () => {
     const to = someone()
-    world.outside.answerRecipient(to, ...Array.from({ length: 100 }, () => '452 4.2.2 mailbox full' as const))
+    fixture.outside.answerRecipient(to, ...Array.from({ length: 100 }, () => '452 4.2.2 mailbox full' as const))
     const id = await send({ to })
-    const { payload } = await factOf(world, id, 'delivery.bounced')
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'MailboxFull' })
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delayed', 'delivery.bounced'])
   })
 
   it('retries when the connection breaks in the middle of the message', async () => {
     const to = someone()
-    world.outside.answerData(to, 'drop')
+    fixture.outside.answerData(to, 'drop')
     const id = await send({ to, text: 'x'.repeat(100_000) })
-    await factOf(world, id, 'delivery.delivered')
-    expect(world.outside.mailsTo(to)).toHaveLength(1)
+    await factOf(fixture, id, 'delivery.delivered')
+    expect(fixture.outside.mailsTo(to)).toHaveLength(1)
   })
 
   it('decides each recipient separately, over one connection, and reports each', async () => {
     const [fine, unknown, later] = [someone(), someone(), someone()]
-    world.outside.answerRecipient(unknown, '550 5.1.1 no such user').answerRecipient(later, '450 4.2.0 later')
+    fixture.outside.answerRecipient(unknown, '550 5.1.1 no such user').answerRecipient(later, '450 4.2.0 later')
     const id = await send({ to: fine, cc: unknown, bcc: later })
-    await waitFor(() => factsAbout(world, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
+    await waitFor(() => factsAbout(fixture, id).filter(({ type }) => type === 'delivery.delivered').length === 2, {
       what: 'both deliveries',
     })
     const about = (type: string) =>
-      factsAbout(world, id)
+      factsAbout(fixture, id)
         .filter((fact) => fact.type === type)
         .map(({ payload }) => payload['recipients'])
     expect(about('delivery.handed_over')).toEqual([[fine, unknown, later].sort()])
     expect(about('delivery.bounced')).toEqual([[unknown]])
     expect(about('delivery.delivered').flat().sort()).toEqual([fine, later].sort())
-    const returnPaths = [fine, later].map((address) => world.outside.mailsTo(address)[0]?.mailFrom)
+    const returnPaths = [fine, later].map((address) => fixture.outside.mailsTo(address)[0]?.mailFrom)
     expect(new Set(returnPaths).size).toBe(2)
   })
 
   it('bounces mail to a domain that does not exist or accepts no mail, without a message.sent event', async () => {
     const nowhere = someone(`${randomUUID().slice(0, 8)}.nowhere`)
     const id = await send({ to: nowhere })
-    const { payload } = await factOf(world, id, 'delivery.bounced')
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail' })
     expect(typesAbout(id)).toEqual(['delivery.bounced'])
   })
 
   it('waits for a name server that fails', async () => {
-    world.zone.fail('flaky.example')
+    fixture.zone.fail('flaky.example')
     const to = someone('flaky.example')
     const id = await send({ to })
-    await waitFor(() => world.zone.questions.filter(({ name }) => name === 'flaky.example').length > 1, {
+    await waitFor(() => fixture.zone.questions.filter(({ name }) => name === 'flaky.example').length > 1, {
       what: 'a second look',
     })
-    world.zone.set('flaky.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
-    await factOf(world, id, 'delivery.delivered')
+    fixture.zone.set('flaky.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
+    await factOf(fixture, id, 'delivery.delivered')
   })
 
   it('tries the next MX host when the best one refuses the session', async () => {
     const refusing = await listen((socket) => socket.end('554 5.3.2 not today\r\n'), '127.0.0.2')
-    world.zone
+    fixture.zone
       .set('first.test', { type: 'A', address: '127.0.0.2' })
       .set(
         'two.example',
@@ -135,7 +135,7 @@ describe('delivery to external recipients', () => {
       )
     const to = someone('two.example')
     await send({ to })
-    await world.outside.next(to)
+    await fixture.outside.next(to)
     expect(refusing.connections).toBe(1)
     refusing.stop()
   })
@@ -143,11 +143,11 @@ describe('delivery to external recipients', () => {
   it('sends unencrypted when the offered TLS does not work', async () => {
     const seen: string[] = []
     const broken = await listen((socket) => brokenTls(socket, seen), '127.0.0.3')
-    world.zone
+    fixture.zone
       .set('broken.test', { type: 'A', address: '127.0.0.3' })
       .set('broken.example', { type: 'MX', exchange: 'broken.test', priority: 1 })
     const id = await send({ to: someone('broken.example'), text: 'plain words' })
-    await factOf(world, id, 'delivery.delivered')
+    await factOf(fixture, id, 'delivery.delivered')
     expect(seen.join('')).toContain('STARTTLS')
     expect(seen.join('')).toContain('plain words')
     broken.stop()
@@ -159,14 +159,14 @@ describe('delivery to external recipients', () => {
       (socket) => plainServer(socket, seen, ['SIZE 1000', 'PIPELINING', '8BITMIME']),
       '127.0.0.4',
     )
-    world.zone
+    fixture.zone
       .set('small.test', { type: 'A', address: '127.0.0.4' })
       .set('small.example', { type: 'MX', exchange: 'small.test', priority: 1 })
     const large = await send({ to: someone('small.example'), text: 'x'.repeat(2_000) })
-    const { payload } = await factOf(world, large, 'delivery.bounced')
+    const { payload } = await factOf(fixture, large, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'MessageTooLarge' })
     const fine = await send({ to: someone('small.example'), text: 'x' })
-    await factOf(world, fine, 'delivery.delivered')
+    await factOf(fixture, fine, 'delivery.delivered')
     expect(seen.join('')).toMatch(/MAIL FROM:<b\+[0-9a-f]+@bounces\.restante\.test> BODY=8BITMIME SIZE=\d{3}\r\n/)
     small.stop()
   })
@@ -174,11 +174,11 @@ describe('delivery to external recipients', () => {
   it('bounces an internationalized address when the server does not support it', async () => {
     const seen: string[] = []
     const ascii = await listen((socket) => plainServer(socket, seen, []), '127.0.0.5')
-    world.zone
+    fixture.zone
       .set('ascii.test', { type: 'A', address: '127.0.0.5' })
       .set('ascii.example', { type: 'MX', exchange: 'ascii.test', priority: 1 })
     const id = await send({ to: `jürgen-${randomUUID().slice(0, 4)}@ascii.example` })
-    const { payload } = await factOf(world, id, 'delivery.bounced')
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'ContentRejected' })
     expect(seen.join('')).not.toContain('MAIL FROM')
     ascii.stop()
@@ -198,7 +198,7 @@ async function listen(talk: (socket: Socket) => void, address: string): Promise<
     socket.on('error', () => {})
     talk(socket)
   })
-  await new Promise<void>((resolve) => server.listen(world.outside.port, address, resolve))
+  await new Promise<void>((resolve) => server.listen(fixture.outside.port, address, resolve))
   return listening
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Caller } from '@restante/contracts/access'
 import { freePort } from '@restante/testkit'
-import { inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
 const HUMAN = 'human@outside.example'
 const SOURCE = `<${randomUUID()}@outside.example>`
@@ -32,7 +32,7 @@ const refused = (status: number, code: string, message?: unknown): object => ({
 })
 
 describe('when several checks of a send fail, the response is that of the first', () => {
-  let world: World
+  let fixture: Fixture
   const agent = inboxCaller({ unverified: true, sending: `only:${HUMAN}` })
   /** The same organization and inbox under other conditions. */
   const circumstances = (more: Partial<Caller>, inbox: Partial<SendingCaller['inbox']> = {}): SendingCaller => ({
@@ -42,14 +42,14 @@ describe('when several checks of a send fail, the response is that of the first'
   })
 
   beforeAll(async () => {
-    world = await startWorld()
-    world.peers.answers = {
+    fixture = await startWorld()
+    fixture.peers.answers = {
       'mail-ingest.placeSent': async () => ({}),
       'mail-ingest.getReplySource': async ({ message_id }) =>
         message_id === GONE ? {} : { source: source(message_id) },
     }
   }, 60_000)
-  afterAll(() => world.stop(), 30_000)
+  afterAll(() => fixture.stop(), 30_000)
 
   const crowd = Array.from({ length: 51 }, (_, index) => `to-${index}@outside.example`)
   const source = (message_id: string) => ({
@@ -66,7 +66,7 @@ describe('when several checks of a send fail, the response is that of the first'
   })
 
   const reply = ({ caller, message, key, body }: Request) =>
-    world.call('messages.reply', caller, { path: `/messages/${encodeURIComponent(message)}/reply`, body, key })
+    fixture.call('messages.reply', caller, { path: `/messages/${encodeURIComponent(message)}/reply`, body, key })
 
   it('a reply', async () => {
     const files = createServer((_request, response) => response.writeHead(404).end())
@@ -153,7 +153,7 @@ describe('when several checks of a send fail, the response is that of the first'
     const first = { caller: inboxCaller(), message: SOURCE, key: randomUUID(), body: { text: 'Once' } }
     const { status, body } = await reply(first)
     expect(status).toBe(200)
-    world.peers.answers = { ...world.peers.answers, 'mail-ingest.getReplySource': async () => ({}) }
+    fixture.peers.answers = { ...fixture.peers.answers, 'mail-ingest.getReplySource': async () => ({}) }
     const { caller } = first
     const now = { ...caller, sending: 'suspended' as const, inbox: { ...caller.inbox, paused: true } }
     expect(await reply({ ...first, caller: now })).toMatchObject({ status: 200, body })

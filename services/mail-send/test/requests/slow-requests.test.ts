@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import { sql } from '@restante/service/database'
 import { callerHeaders, slowRequest, waitFor } from '@restante/testkit'
-import { CALLER_KEY, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { CALLER_KEY, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type Confirmation = InternalResponseOf<'gateway.confirmCaller'>
 type Confirm = (request: InternalRequestOf<'gateway.confirmCaller'>) => Promise<Confirmation | number>
@@ -37,12 +37,12 @@ const CHANGES: [title: string, confirm: Confirm, answer: object][] = [
 ]
 
 describe('a slow send', () => {
-  let world: World
+  let fixture: Fixture
   let files: Server
   let fetched: ServerResponse | undefined
 
   beforeAll(async () => {
-    world = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
+    fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
     files = createServer((_request, response) => {
       fetched = response
     })
@@ -50,23 +50,23 @@ describe('a slow send', () => {
   }, 60_000)
   afterAll(async () => {
     files.close()
-    await world.stop()
+    await fixture.stop()
   }, 30_000)
   beforeEach(() => {
-    world.peers.calls.length = 0
+    fixture.peers.calls.length = 0
     fetched = undefined
   })
 
   const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
   const answerWith = (confirm: Confirm) => {
-    world.peers.answers = { 'mail-ingest.placeSent': async () => ({}), 'gateway.confirmCaller': confirm }
+    fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}), 'gateway.confirmCaller': confirm }
   }
   const sendsOf = async ({ organization_id }: { organization_id: string }) =>
-    (await world.db.query(countSends, organization_id))[0]?.count
+    (await fixture.db.query(countSends, organization_id))[0]?.count
   const begin = (caller: ReturnType<typeof inboxCaller>) =>
     slowRequest(
       'POST',
-      `http://127.0.0.1:${world.config.http.port}/messages/send`,
+      `http://127.0.0.1:${fixture.config.http.port}/messages/send`,
       callerHeaders('mail-send', CALLER_KEY, 'messages.send', caller),
       { to: someone(), text: 'late' },
     )
@@ -85,7 +85,7 @@ describe('a slow send', () => {
       const caller = inboxCaller()
       const finish = await begin(caller)
       expect(await finish()).toMatchObject({ status: 200 })
-      expect(world.peers.requests('gateway.confirmCaller')).toEqual([{ operation: 'messages.send', caller }])
+      expect(fixture.peers.requests('gateway.confirmCaller')).toEqual([{ operation: 'messages.send', caller }])
     })
   })
 
@@ -97,7 +97,7 @@ describe('a slow send', () => {
       const attachments = [{ url: `http://127.0.0.1:${port}/file` }]
       const body = { to: someone(), text: 'late', attachments }
       const began = performance.now()
-      const answered = world.call('messages.send', caller, { path: '/messages/send', body })
+      const answered = fixture.call('messages.send', caller, { path: '/messages/send', body })
       const file = await waitFor(() => fetched, { what: 'the request for the file' })
       await waitFor(() => performance.now() - began > 1_200, { what: 'the caller to be out of date' })
       file.end('content')
@@ -108,11 +108,11 @@ describe('a slow send', () => {
 
   it('does not ask the gateway when it is fast', async () => {
     answerWith(confirmed)
-    const answer = await world.call('messages.send', inboxCaller(), {
+    const answer = await fixture.call('messages.send', inboxCaller(), {
       path: '/messages/send',
       body: { to: someone(), text: 'at once' },
     })
     expect(answer.status).toBe(200)
-    expect(world.peers.requests('gateway.confirmCaller')).toEqual([])
+    expect(fixture.peers.requests('gateway.confirmCaller')).toEqual([])
   })
 })

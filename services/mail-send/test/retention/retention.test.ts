@@ -5,52 +5,52 @@ import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { announceBlob } from '../../src/delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
 import { Sweeper } from '../../src/retention/sweeper.ts'
-import { factOf, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 let blobs: BlobStore
 let sweeper: Sweeper
 
 beforeAll(async () => {
-  world = await startWorld()
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-  blobs = await openBlobStore(world.config.blobStore)
+  fixture = await startWorld()
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  blobs = await openBlobStore(fixture.config.blobStore)
   const log = createLogger({ service: 'test', level: 'silent' })
-  sweeper = new Sweeper({ db: world.db, blobs, log })
+  sweeper = new Sweeper({ db: fixture.db, blobs, log })
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 const days = (count: number) => new Date(Date.now() - count * 24 * 3_600_000)
 
 async function sent(to: string) {
   const caller = inboxCaller()
   const body = { to, text: 'x' }
-  const answer = await world.call('messages.send', caller, { path: '/messages/send', body, key: randomUUID() })
+  const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body, key: randomUUID() })
   const messageId = String(answer.body['message_id'])
   const text = 'select id from sends where message_id = $1'
-  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
+  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(fixture.db, text, messageId)
   return { caller, messageId, id }
 }
 
 describe('the sweeper', () => {
   it('deletes the content of a finished message after a week, and the delivery after 90 days', async () => {
     const { id, messageId } = await sent(`ann-${randomUUID()}@outside.example`)
-    await factOf(world, messageId, 'delivery.delivered')
+    await factOf(fixture, messageId, 'delivery.delivered')
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
-    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(8))
+    await queryRows(fixture.db, 'update sends set accepted_at = $2 where id = $1', id, days(8))
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(false)
-    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
-    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(91))
+    expect(await queryRows(fixture.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    await queryRows(fixture.db, 'update sends set accepted_at = $2 where id = $1', id, days(91))
     await sweeper.sweep()
-    expect(await countRows(world.db, 'deliveries where send_id = $1', id)).toBe(0)
+    expect(await countRows(fixture.db, 'deliveries where send_id = $1', id)).toBe(0)
   })
 
   it('keeps undelivered messages, however old', async () => {
-    world.zone.fail('stuck.example')
+    fixture.zone.fail('stuck.example')
     const { id } = await sent(`ann-${randomUUID()}@stuck.example`)
-    await queryRows(world.db, 'update sends set accepted_at = $2 where id = $1', id, days(2))
+    await queryRows(fixture.db, 'update sends set accepted_at = $2 where id = $1', id, days(2))
     await sweeper.sweep()
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
   })
@@ -58,24 +58,24 @@ describe('the sweeper', () => {
   it('deletes a code mail and its address two days after it was sent, when its code has long expired', async () => {
     const [id, stuck] = [randomUUID(), randomUUID()]
     const to = `ann-${id}@outside.example`
-    world.zone.fail('stuck-too.example')
+    fixture.zone.fail('stuck-too.example')
     const mails = [
       { id, to },
       { id: stuck, to: `ann-${id}@stuck-too.example` },
     ]
     for (const mail of mails) {
       const text = { subject: 'Your code', text: 'It is 123456.' }
-      await world.internal('mail-send.sendSystemMail', 'gateway', { ...mail, ...text })
+      await fixture.internal('mail-send.sendSystemMail', 'gateway', { ...mail, ...text })
     }
-    await world.outside.next(to)
-    const delivered = () => countRows(world.db, `deliveries where recipient = $1 and state = 'delivered'`, to)
+    await fixture.outside.next(to)
+    const delivered = () => countRows(fixture.db, `deliveries where recipient = $1 and state = 'delivered'`, to)
     await waitFor(async () => (await delivered()) > 0, { what: 'the delivery to be settled' })
     const sends = async () =>
-      (await queryRows<{ id: string }>(world.db, 'select id from sends where id = any($1)', [id, stuck])).map(
+      (await queryRows<{ id: string }>(fixture.db, 'select id from sends where id = any($1)', [id, stuck])).map(
         (row) => row.id,
       )
     const age = (count: number) =>
-      queryRows(world.db, 'update sends set accepted_at = $2 where id = any($1)', [id, stuck], days(count))
+      queryRows(fixture.db, 'update sends set accepted_at = $2 where id = any($1)', [id, stuck], days(count))
     await age(1)
     await sweeper.sweep()
     expect(new Set(await sends())).toEqual(new Set([id, stuck]))
@@ -83,16 +83,16 @@ describe('the sweeper', () => {
     await sweeper.sweep()
     expect(await sends()).toEqual([stuck])
     expect(await blobs.exists(outboundBlob(id))).toBe(false)
-    expect(await countRows(world.db, 'deliveries where recipient = $1', to)).toBe(0)
+    expect(await countRows(fixture.db, 'deliveries where recipient = $1', to)).toBe(0)
   })
 
   it('removes the blob of a message that was never accepted, and no other', async () => {
     const [orphan, writing] = [randomUUID(), randomUUID()]
     const { id: accepted } = await sent(`ann-${randomUUID()}@outside.example`)
-    for (const id of [orphan, writing, accepted]) await announceBlob(world.db, id)
+    for (const id of [orphan, writing, accepted]) await announceBlob(fixture.db, id)
     for (const id of [orphan, writing]) await blobs.put(outboundBlob(id), Buffer.from('x'))
     await queryRows(
-      world.db,
+      fixture.db,
       'update pending_blobs set created_at = $2 where send_id = any($1)',
       [orphan, accepted],
       days(1),
@@ -100,30 +100,30 @@ describe('the sweeper', () => {
     await sweeper.sweep()
     const left = await Promise.all([orphan, writing, accepted].map((id) => blobs.exists(outboundBlob(id))))
     expect(left).toEqual([false, true, true])
-    expect(await queryRows(world.db, 'select send_id from pending_blobs')).toEqual([{ send_id: writing }])
+    expect(await queryRows(fixture.db, 'select send_id from pending_blobs')).toEqual([{ send_id: writing }])
   })
 
   it('deletes idempotency keys a day after completion, claims of dead processes, and counts of past days', async () => {
     const { caller } = await sent(`ann-${randomUUID()}@outside.example`)
     const { organization_id: organizationId } = caller
     await queryRows(
-      world.db,
+      fixture.db,
       'insert into daily_counts (organization_id, day, recipients) values ($1, $2, $3)',
       organizationId,
       days(5),
       3,
     )
-    const keys = () => countRows(world.db, 'idempotency_keys where organization_id = $1', organizationId)
+    const keys = () => countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)
     await sweeper.sweep()
     expect(await keys()).toBe(1)
     await queryRows(
-      world.db,
+      fixture.db,
       'update idempotency_keys set completed_at = $2 where organization_id = $1',
       organizationId,
       days(1),
     )
     await sweeper.sweep()
     expect(await keys()).toBe(0)
-    expect(await countRows(world.db, 'daily_counts where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'daily_counts where organization_id = $1', organizationId)).toBe(0)
   })
 })

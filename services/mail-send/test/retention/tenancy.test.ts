@@ -11,7 +11,7 @@ import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, wait
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
 import { suppress } from '../../src/delivery/outcome/suppressions.ts'
 import { SendPurge } from '../../src/tenancy/purge.ts'
-import { factOf, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
 type SendingCaller = ReturnType<typeof inboxCaller>
@@ -25,20 +25,20 @@ select gen_random_uuid(), 'inbox', $1::uuid, now(), now() - interval '1 hour' fr
 union all
 select gen_random_uuid(), 'inbox', $2::uuid, now(), now()`)
 
-let world: World
+let fixture: Fixture
 let blobs: BlobStore
 /** Another process, which is not started: events are delivered to it, and it purges when a test says so. */
 let tenancy: Tenancy
 
 beforeAll(async () => {
-  world = await startWorld()
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-  blobs = await openBlobStore(world.config.blobStore)
-  const { db, topics } = world
+  fixture = await startWorld()
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  blobs = await openBlobStore(fixture.config.blobStore)
+  const { db, topics } = fixture
   const log = createLogger({ service: 'test', level: 'silent' })
   tenancy = new Tenancy({ service: 'mail-send', kafka: topics.kafka, db, log, purge: new SendPurge(blobs) })
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 /** Delivers deletions as Kafka may, at its worst, and waits for the purge. */
 async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
@@ -47,7 +47,7 @@ async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
 }
 
 async function purge(): Promise<void> {
-  await world.db.query(makeDue)
+  await fixture.db.query(makeDue)
   await tenancy.purge()
 }
 
@@ -55,18 +55,18 @@ const deletionOf = ({ organization_id: organizationId, inbox }: SendingCaller) =
   inboxDeletedEvent({ organizationId, podId: inbox.pod_id, inboxUid: inbox.uid, address: inbox.address })
 
 const trySend = (caller: SendingCaller, to: string, key = randomUUID()) =>
-  world.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'x' }, key })
+  fixture.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'x' }, key })
 
 async function send(caller: SendingCaller, to: string): Promise<{ messageId: string; id: string }> {
   const messageId = String((await trySend(caller, to)).body['message_id'])
   const text = 'select id from sends where message_id = $1'
-  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(world.db, text, messageId)
+  const [{ id } = { id: '' }] = await queryRows<{ id: string }>(fixture.db, text, messageId)
   return { messageId, id }
 }
 
 async function tombstoneOf({ inbox }: SendingCaller) {
   const text = 'select purged_at, ended_at from deleted_scopes where id = $1'
-  return (await queryRows<{ purged_at: Date | null; ended_at: Date | null }>(world.db, text, inbox.uid))[0]
+  return (await queryRows<{ purged_at: Date | null; ended_at: Date | null }>(fixture.db, text, inbox.uid))[0]
 }
 
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
@@ -76,15 +76,15 @@ describe('when an inbox is deleted', () => {
     const caller = inboxCaller()
     const sibling = { ...caller, inbox: inboxCaller().inbox }
     const to = someone()
-    world.outside.answerRecipient(to, '450 4.2.0 later')
+    fixture.outside.answerRecipient(to, '450 4.2.0 later')
     const { id, messageId } = await send(caller, to)
     const { id: others } = await send(sibling, someone())
     await deliver(1, deletionOf(caller))
-    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
-    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', sibling.inbox.uid)).toBe(1)
+    expect(await countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
+    expect(await countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', sibling.inbox.uid)).toBe(1)
     const asked = { inbox_uid: caller.inbox.uid, message_ids: [messageId] }
-    expect((await world.internal('mail-send.getSentCopy', 'mail-ingest', asked)).body).toEqual({})
-    await factOf(world, messageId, 'delivery.delivered')
+    expect((await fixture.internal('mail-send.getSentCopy', 'mail-ingest', asked)).body).toEqual({})
+    await factOf(fixture, messageId, 'delivery.delivered')
     await purge()
     expect(await blobs.exists(outboundBlob(id))).toBe(false)
     expect(await blobs.exists(outboundBlob(others))).toBe(true)
@@ -92,12 +92,12 @@ describe('when an inbox is deleted', () => {
 
   it('keeps the bytes of undelivered messages, and recipients for late reports', async () => {
     const caller = inboxCaller()
-    world.zone.fail('waiting.example')
+    fixture.zone.fail('waiting.example')
     const { id } = await send(caller, `ann-${randomUUID()}@waiting.example`)
     await deliver(1, deletionOf(caller))
     expect(await blobs.exists(outboundBlob(id))).toBe(true)
-    expect(await countRows(world.db, 'deliveries where send_id = $1', id)).toBe(1)
-    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    expect(await countRows(fixture.db, 'deliveries where send_id = $1', id)).toBe(1)
+    expect(await queryRows(fixture.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
     expect(await tombstoneOf(caller)).toEqual({ purged_at: expect.any(Date), ended_at: null })
   })
 
@@ -106,9 +106,9 @@ describe('when an inbox is deleted', () => {
     await deliver(1, deletionOf(caller))
     expect(await trySend(caller, someone())).toMatchObject({ status: 404, body: { message: 'Inbox not found' } })
     const { uid: inboxUid } = caller.inbox
-    expect(await countRows(world.db, 'sends where inbox_uid = $1', inboxUid)).toBe(0)
-    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
-    expect(await countRows(world.db, 'pending_blobs')).toBe(0)
+    expect(await countRows(fixture.db, 'sends where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(fixture.db, 'pending_blobs')).toBe(0)
   })
 
   it('purges a message that was being accepted at the same time', async () => {
@@ -120,8 +120,8 @@ describe('when an inbox is deleted', () => {
       deliver(2, deletionOf(caller)),
     ])
     await purge()
-    expect(await countRows(world.db, 'sends where inbox_uid = $1 and copy is not null', inboxUid)).toBe(0)
-    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
+    expect(await countRows(fixture.db, 'sends where inbox_uid = $1 and copy is not null', inboxUid)).toBe(0)
+    expect(await countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', inboxUid)).toBe(0)
   })
 
   it('reports to the gateway when it is purged, and learns of the deletion from it if necessary', async () => {
@@ -131,17 +131,17 @@ describe('when an inbox is deleted', () => {
       const { uid: inbox_uid, pod_id, address } = caller.inbox
       const inbox = { organization_id: caller.organization_id, pod_id, inbox_uid, address }
       const body = { ...inbox, deleted_at: new Date().toISOString() }
-      return (await world.internal('mail-send.purgeInbox', 'gateway', body)).body['purged']
+      return (await fixture.internal('mail-send.purgeInbox', 'gateway', body)).body['purged']
     }
     expect(await ask()).toBe(false)
     await waitFor(ask, { what: 'the purge' })
-    expect(await queryRows(world.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
+    expect(await queryRows(fixture.db, 'select copy from sends where id = $1', id)).toEqual([{ copy: null }])
   })
 })
 
 describe('the purge metrics', () => {
   const waiting = async () => {
-    const metrics = await (await fetch(`http://127.0.0.1:${world.config.metrics?.port}/metrics`)).text()
+    const metrics = await (await fetch(`http://127.0.0.1:${fixture.config.metrics?.port}/metrics`)).text()
     const read = (name: string) => Number(new RegExp(`^${name}{of="inbox"} (.+)$`, 'm').exec(metrics)?.[1])
     return { inboxes: read('restante_purges_waiting'), oldest: read('restante_purges_oldest_seconds') }
   }
@@ -150,13 +150,13 @@ describe('the purge metrics', () => {
     const [stuck, delivering] = [randomUUID(), randomUUID()]
     const hourAgo = new Date(Date.now() - 3_600_000)
     await queryRows(
-      world.db,
+      fixture.db,
       `insert into deleted_scopes (id, kind, purged_at, organization_id, deleted_at, due_at)
        select uid, 'inbox', purged_at, $3, $4, now() + interval '1 hour'
          from (values ($1::uuid, null), ($2::uuid, $4::timestamptz)) as given (uid, purged_at)`,
       ...[stuck, delivering, randomUUID(), hourAgo],
     )
-    const unpurged = () => countRows(world.db, 'deleted_scopes where purged_at is null')
+    const unpurged = () => countRows(fixture.db, 'deleted_scopes where purged_at is null')
     await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
     await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
     expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
@@ -167,7 +167,7 @@ describe('the purge metrics', () => {
 
 describe('when another organization deletes many inboxes', () => {
   it('purges one that was deleted later without waiting for them', async () => {
-    const { db } = world
+    const { db } = fixture
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(manyDeleted, large, small, 200)
     await waitFor(
@@ -188,7 +188,7 @@ describe('when the purge of an inbox fails', () => {
     const [stuck, other] = [inboxCaller(), inboxCaller()]
     for (const caller of [stuck, other]) {
       const { id, messageId } = await send(caller, someone())
-      await factOf(world, messageId, 'delivery.delivered')
+      await factOf(fixture, messageId, 'delivery.delivered')
       if (caller === stuck) await putInTheWay(id)
     }
     await deliverShuffled(tenancy.consumer, 1, deletionOf(stuck))
@@ -211,7 +211,7 @@ describe('when the purge of an inbox fails', () => {
   let inTheWay = ''
   /** Keeps the store from deleting the bytes of a message. */
   async function putInTheWay(id: string): Promise<void> {
-    const files = await readdir(world.blobs, { recursive: true, withFileTypes: true })
+    const files = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
     const found = files.find((file) => file.isFile() && file.name === path.basename(outboundBlob(id)))
     if (!found) throw new Error('the message has no bytes')
     inTheWay = path.join(found.parentPath, found.name)
@@ -224,27 +224,27 @@ describe('when an organization is deleted', () => {
   it.each([1, 2, 3])('deletes its keys, counts and suppressed addresses, and no others (seed %i)', async (seed) => {
     const [caller, other] = [inboxCaller(), inboxCaller()]
     for (const { organization_id } of [caller, other])
-      await suppress(world.db, organization_id, 'a@b.example', 'bounced')
+      await suppress(fixture.db, organization_id, 'a@b.example', 'bounced')
     const { messageId } = await send(caller, someone())
-    await factOf(world, messageId, 'delivery.delivered')
+    await factOf(fixture, messageId, 'delivery.delivered')
     const { organization_id: organizationId } = caller
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
-    expect(await countRows(world.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
-    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
-    expect(await countRows(world.db, 'sends where organization_id = $1', organizationId)).toBe(0)
-    expect(await countRows(world.db, 'suppressions where organization_id = $1', other.organization_id)).toBe(1)
+    expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'sends where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', other.organization_id)).toBe(1)
   })
 
   it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
     const caller = inboxCaller()
     const to = someone()
-    world.outside.answerRecipient(to, '450 4.2.0 later', '550 5.1.1 nobody')
+    fixture.outside.answerRecipient(to, '450 4.2.0 later', '550 5.1.1 nobody')
     const { id, messageId } = await send(caller, to)
     const { organization_id: organizationId } = caller
     await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
-    await factOf(world, messageId, 'delivery.bounced')
+    await factOf(fixture, messageId, 'delivery.bounced')
     await purge()
-    expect(await countRows(world.db, 'sends where id = $1', id)).toBe(0)
-    expect(await countRows(world.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'sends where id = $1', id)).toBe(0)
+    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
   })
 })

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
-import { type Answer, factOf, factsAbout, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Answer, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld()
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld()
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 type SendingCaller = ReturnType<typeof inboxCaller>
 
@@ -18,12 +18,12 @@ function someone(): string {
 }
 
 function send(caller: SendingCaller, body: unknown, key: string): Promise<Answer> {
-  return world.call('messages.send', caller, { path: '/messages/send', body, key })
+  return fixture.call('messages.send', caller, { path: '/messages/send', body, key })
 }
 
 function age(organizationId: string, change: { leasedUntil?: Date; completedAt?: Date }) {
   return queryRows(
-    world.db,
+    fixture.db,
     `update idempotency_keys
         set leased_until = coalesce($2, leased_until), completed_at = coalesce($3, completed_at)
       where organization_id = $1`,
@@ -50,9 +50,9 @@ describe('an Idempotency-Key', () => {
       expect(answer).toMatchObject(CONFLICT)
       expect(answer.headers.get('x-should-retry')).toBe('true')
     }
-    await factOf(world, accepted[0]?.body['message_id'], 'delivery.delivered')
-    expect(world.outside.mailsTo(to)).toHaveLength(1)
-    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
+    await factOf(fixture, accepted[0]?.body['message_id'], 'delivery.delivered')
+    expect(fixture.outside.mailsTo(to)).toHaveLength(1)
+    expect(await countRows(fixture.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
   })
 
   it('answers the original ids when the request is repeated, with nothing new', async () => {
@@ -60,11 +60,11 @@ describe('an Idempotency-Key', () => {
     const to = someone()
     const key = randomUUID()
     const first = await send(caller, { to, text: 'once', headers: { 'X-A': '1', 'X-B': '2' } }, key)
-    await factOf(world, first.body['message_id'], 'delivery.delivered')
+    await factOf(fixture, first.body['message_id'], 'delivery.delivered')
     const again = await send(caller, { headers: { 'X-B': '2', 'X-A': '1' }, text: 'once', to: [to] }, key)
     expect(again).toMatchObject({ status: 200, body: first.body })
-    expect(factsAbout(world, first.body['message_id'])).toHaveLength(3)
-    expect(world.outside.mailsTo(to)).toHaveLength(1)
+    expect(factsAbout(fixture, first.body['message_id'])).toHaveLength(3)
+    expect(fixture.outside.mailsTo(to)).toHaveLength(1)
   })
 
   it('is replayed before any check of what has changed since', async () => {
@@ -85,7 +85,7 @@ describe('an Idempotency-Key', () => {
     const others = await Promise.all([
       send(caller, { ...body, text: 'twice' }, key),
       send(sibling, body, key),
-      world.call('messages.reply', caller, { path: '/messages/%3C1%40x.example%3E/reply', body, key }),
+      fixture.call('messages.reply', caller, { path: '/messages/%3C1%40x.example%3E/reply', body, key }),
     ])
     for (const answer of others) {
       expect(answer).toMatchObject(CONFLICT)
@@ -148,7 +148,7 @@ describe('an Idempotency-Key', () => {
     const soon = new Date(Date.now() + 8_000)
     await age(caller.organization_id, { leasedUntil: soon })
     const longer = 'idempotency_keys where organization_id = $1 and leased_until > $2'
-    const renewed = () => countRows(world.db, longer, caller.organization_id, soon)
+    const renewed = () => countRows(fixture.db, longer, caller.organization_id, soon)
     await waitFor(async () => (await renewed()) === 1, { what: 'a longer lease' })
     serve()
     expect((await slow).status).toBe(200)
@@ -167,7 +167,7 @@ describe('an Idempotency-Key', () => {
     serve()
     expect(await slow).toMatchObject(CONFLICT)
     expect(await send(caller, { to, text: 'first' }, key)).toMatchObject({ status: 200, body: other.body })
-    expect(await countRows(world.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
+    expect(await countRows(fixture.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
   })
 })
 
@@ -185,13 +185,13 @@ async function slowFile(): Promise<{ url: string; serve: () => void }> {
 }
 
 function claims(caller: SendingCaller): Promise<number> {
-  return countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)
+  return countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)
 }
 
 /** The claim left by a process that died in the middle of a send. */
 async function crashedClaim(caller: SendingCaller, key: string): Promise<void> {
   await queryRows(
-    world.db,
+    fixture.db,
     'insert into idempotency_keys (organization_id, key, inbox_uid, fingerprint, lease_id, leased_until) values ($1, $2, $3, $4, $5, $6)',
     caller.organization_id,
     key,

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import { countRows } from '@restante/testkit'
-import { type Answer, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type Source = NonNullable<InternalResponseOf<'mail-ingest.getReplySource'>['source']>
 type SendingCaller = ReturnType<typeof inboxCaller>
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld()
+  fixture = await startWorld()
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 function sourceOf(caller: SendingCaller, changes: Partial<Source> = {}): Source {
   const from = `Ann <ann-${randomUUID().slice(0, 6)}@outside.example>`
@@ -35,7 +35,7 @@ function sourceOf(caller: SendingCaller, changes: Partial<Source> = {}): Source 
 
 function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source {
   const source = sourceOf(caller, changes)
-  world.peers.answers = {
+  fixture.peers.answers = {
     'mail-ingest.placeSent': async () => ({}),
     'mail-ingest.getReplySource': async ({ inbox_uid, message_id }) =>
       inbox_uid === caller.inbox.uid && message_id === source.message_id ? { source } : {},
@@ -52,7 +52,7 @@ function reply(
 ): Promise<Answer> {
   const verb = operation === 'messages.reply' ? 'reply' : 'reply-all'
   const path = `/messages/${encodeURIComponent(source.message_id)}/${verb}`
-  return world.call(operation, caller, { path, body, ...(key !== undefined && { key }) })
+  return fixture.call(operation, caller, { path, body, ...(key !== undefined && { key }) })
 }
 
 const bare = (display: string | undefined): string => /<(.+)>/.exec(display ?? '')?.[1] ?? display ?? ''
@@ -62,11 +62,14 @@ describe('messages.reply', () => {
     it('answers a message that the inbox has just sent, whose copy is not in the mailbox yet', async () => {
       const caller = inboxCaller()
       const placed: string[] = []
-      world.peers.answers = { 'mail-ingest.placeSent': async () => 503, 'mail-ingest.getReplySource': async () => ({}) }
+      fixture.peers.answers = {
+        'mail-ingest.placeSent': async () => 503,
+        'mail-ingest.getReplySource': async () => ({}),
+      }
       const body = { to: 'bo@outside.example', text: 'first' }
-      const first = await world.call('messages.send', caller, { path: '/messages/send', body })
+      const first = await fixture.call('messages.send', caller, { path: '/messages/send', body })
       const [message_id, thread_id] = [String(first.body['message_id']), String(first.body['thread_id'])]
-      world.peers.answers = {
+      fixture.peers.answers = {
         'mail-ingest.placeSent': async (copy) => {
           placed.push(copy.message_id)
           return {}
@@ -77,7 +80,7 @@ describe('messages.reply', () => {
             : {},
       }
       const path = `/messages/${encodeURIComponent(message_id)}/reply`
-      const answer = await world.call('messages.reply', caller, { path, body: { text: 'and another thing' } })
+      const answer = await fixture.call('messages.reply', caller, { path, body: { text: 'and another thing' } })
       expect(answer).toMatchObject({ status: 200, body: { thread_id } })
       expect(placed.slice(0, 1)).toEqual([message_id])
     })
@@ -87,7 +90,7 @@ describe('messages.reply', () => {
       const source = sourceFor(caller)
       const answer = await reply(caller, source, { text: 'Gladly.', html: '<b>Gladly.</b>' })
       expect(answer).toMatchObject({ status: 200, body: { thread_id: source.thread_id } })
-      const { parsed } = await world.outside.next(bare(source.from))
+      const { parsed } = await fixture.outside.next(bare(source.from))
       expect(parsed.subject).toBe('Re: Lunch')
       expect(parsed.inReplyTo).toBe(source.message_id)
       expect(parsed.references).toEqual([...source.references, source.message_id])
@@ -95,7 +98,7 @@ describe('messages.reply', () => {
         `Gladly.\n\nOn Mon, Aug 24, 2026 at 2:46 PM UTC ${bare(source.from)} wrote:\n\n> Shall we?\n> \n> Ann`,
       )
       expect(parsed.html).toMatch(/<b>Gladly\.<\/b>.*class="gmail_quote".*<blockquote.*Shall we\?/s)
-      const copy = world.peers
+      const copy = fixture.peers
         .requests('mail-ingest.placeSent')
         .find(({ message_id }) => message_id === answer.body['message_id'])
       expect(copy).toMatchObject({
@@ -111,9 +114,9 @@ describe('messages.reply', () => {
       const list = `list-${randomUUID().slice(0, 6)}@outside.example`
       const source = sourceFor(caller, { reply_to: [list], subject: 're: Lunch' })
       await reply(caller, source, { text: 'x' })
-      expect((await world.outside.next(list)).parsed.subject).toBe('re: Lunch')
+      expect((await fixture.outside.next(list)).parsed.subject).toBe('re: Lunch')
       await reply(caller, source, { text: 'x', subject: 'Dinner instead' })
-      await world.outside.next(list, { matches: ({ parsed }) => parsed.subject === 'Dinner instead' })
+      await fixture.outside.next(list, { matches: ({ parsed }) => parsed.subject === 'Dinner instead' })
     })
 
     it("goes to the recipients of the inbox's own message when that is answered", async () => {
@@ -121,7 +124,7 @@ describe('messages.reply', () => {
       const to = `zed-${randomUUID().slice(0, 6)}@outside.example`
       const source = sourceFor(caller, { sent: true, from: caller.inbox.address, to: [to], cc: [] })
       await reply(caller, source, { text: 'One more thing.' })
-      await world.outside.next(to)
+      await fixture.outside.next(to)
     })
 
     it("is not open to header injection, whatever the source's headers contain", async () => {
@@ -131,7 +134,7 @@ describe('messages.reply', () => {
         references: ['<a\u0000b@outside.example>', '<fine@outside.example>'],
       })
       expect((await reply(caller, source, { text: 'x' })).status).toBe(200)
-      const { parsed } = await world.outside.next(bare(source.from))
+      const { parsed } = await fixture.outside.next(bare(source.from))
       expect(parsed.headers.has('bcc')).toBe(false)
       expect(parsed.references).toEqual(['<fine@outside.example>', source.message_id])
     })
@@ -157,11 +160,11 @@ describe('messages.reply', () => {
     const source = { ...sourceFor(caller), message_id: `<${randomUUID()}@gone.example>` }
     const answer = await reply({ ...caller, credential }, source, { text: 'x' }, 'messages.reply', randomUUID())
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found', message: 'Message not found' } })
-    const asked = world.peers
+    const asked = fixture.peers
       .requests('mail-ingest.getReplySource')
       .find(({ message_id }) => message_id === source.message_id)
     expect(asked).toMatchObject({ inbox_uid: caller.inbox.uid, visible_labels: ['trash'] })
-    expect(await countRows(world.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
+    expect(await countRows(fixture.db, 'idempotency_keys where inbox_uid = $1', caller.inbox.uid)).toBe(0)
   })
 
   it('422: refuses when there is no one to answer', async () => {
@@ -186,7 +189,7 @@ describe('messages.reply', () => {
   it('503: asks to retry later while the mailbox does not answer', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller)
-    world.peers.answers = {}
+    fixture.peers.answers = {}
     const answer = await reply(caller, source, { text: 'x' })
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
   })
@@ -200,19 +203,19 @@ describe('messages.replyAll', () => {
     const [cy = ''] = source.cc ?? []
     const answer = await reply(caller, source, { text: 'All', to: 'mallory@outside.example' }, 'messages.replyAll')
     expect(answer).toMatchObject({ status: 200, body: { thread_id: source.thread_id } })
-    for (const address of [bo, bare(source.from), cy]) await world.outside.next(address)
-    const copy = world.peers
+    for (const address of [bo, bare(source.from), cy]) await fixture.outside.next(address)
+    const copy = fixture.peers
       .requests('mail-ingest.placeSent')
       .find(({ message_id }) => message_id === answer.body['message_id'])
     expect(copy).toMatchObject({ to: [bo, source.from], cc: [cy] })
-    expect(world.outside.mailsTo('mallory@outside.example')).toEqual([])
+    expect(fixture.outside.mailsTo('mallory@outside.example')).toEqual([])
   })
 
   it('200: does the same as reply with reply_all', async () => {
     const caller = inboxCaller()
     const source = sourceFor(caller)
     expect((await reply(caller, source, { text: 'All', reply_all: true })).status).toBe(200)
-    for (const address of [source.to[1] ?? '', ...(source.cc ?? [])]) await world.outside.next(address)
+    for (const address of [source.to[1] ?? '', ...(source.cc ?? [])]) await fixture.outside.next(address)
   })
 
   it('400: refuses more than 50 derived recipients', async () => {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { countRows, freePort, waitFor } from '@restante/testkit'
 import { fetchedName } from '../../src/sending/content/fetched-name.ts'
-import { type Answer, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 function someone(): string {
   return `ann-${randomUUID().slice(0, 8)}@outside.example`
@@ -19,7 +19,7 @@ function someone(): string {
 type SendingCaller = ReturnType<typeof inboxCaller>
 
 function send(caller: SendingCaller, body: unknown, key?: string): Promise<Answer> {
-  return world.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
+  return fixture.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
 }
 
 describe('messages.send with attachments: 200', () => {
@@ -41,7 +41,7 @@ describe('messages.send with attachments: 200', () => {
     })
     files.close()
     expect(answer.status).toBe(200)
-    const { parsed } = await world.outside.next(to)
+    const { parsed } = await fixture.outside.next(to)
     expect(
       parsed.attachments.map(({ filename, contentType, contentDisposition, cid, content }) => ({
         filename,
@@ -138,7 +138,7 @@ describe('messages.send with attachments: 503', () => {
     })
     expect(answer.headers.get('retry-after')).toBe('1')
     for (const table of ['sends', 'idempotency_keys'])
-      expect(await countRows(world.db, `${table} where organization_id = $1`, caller.organization_id)).toBe(0)
+      expect(await countRows(fixture.db, `${table} where organization_id = $1`, caller.organization_id)).toBe(0)
   })
 
   it('asks to retry later when an attachment takes too long', async () => {

@@ -3,15 +3,15 @@ import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, waitFor } from '@restante/testkit'
 import { suppress } from '../../src/delivery/outcome/suppressions.ts'
-import { type Answer, DOMAIN, factOf, factsAbout, inboxCaller, startWorld, type World } from '../support/world.ts'
+import { type Answer, DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
-let world: World
+let fixture: Fixture
 
 beforeAll(async () => {
-  world = await startWorld()
-  world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+  fixture = await startWorld()
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 }, 60_000)
-afterAll(() => world.stop(), 30_000)
+afterAll(() => fixture.stop(), 30_000)
 
 function someone(name = 'ann'): string {
   return `${name}-${randomUUID().slice(0, 8)}@outside.example`
@@ -20,13 +20,13 @@ function someone(name = 'ann'): string {
 type SendingCaller = ReturnType<typeof inboxCaller>
 
 function send(caller: SendingCaller, body: unknown, key?: string): Promise<Answer> {
-  return world.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
+  return fixture.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
 }
 
 /** Everything that a refused send must not leave. */
 async function expectNothingLeft(caller: SendingCaller): Promise<void> {
-  expect(await countRows(world.db, 'sends where organization_id = $1', caller.organization_id)).toBe(0)
-  expect(await countRows(world.db, 'idempotency_keys where organization_id = $1', caller.organization_id)).toBe(0)
+  expect(await countRows(fixture.db, 'sends where organization_id = $1', caller.organization_id)).toBe(0)
+  expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', caller.organization_id)).toBe(0)
 }
 
 describe('messages.send: 200', () => {
@@ -36,13 +36,13 @@ describe('messages.send: 200', () => {
     const answer = await send(caller, { to, subject: 'Hello', text: 'How are you?' })
     expect(answer.status).toBe(200)
     const { message_id, thread_id } = answer.body
-    const mail = await world.outside.next(to)
+    const mail = await fixture.outside.next(to)
     expect(mail.parsed).toMatchObject({ subject: 'Hello', messageId: message_id })
     expect(mail.parsed.from?.value).toEqual([{ name: 'The Desk', address: caller.inbox.address }])
     expect(mail.mailFrom).toMatch(/^b\+[0-9a-f]{52}@bounces\.restante\.test$/)
     expect(mail.helo).toBe(`mail.${DOMAIN}`)
-    await factOf(world, message_id, 'delivery.delivered')
-    const facts = factsAbout(world, message_id)
+    await factOf(fixture, message_id, 'delivery.delivered')
+    const facts = factsAbout(fixture, message_id)
     expect(facts.map(({ type }) => type)).toEqual(['message.accepted', 'delivery.handed_over', 'delivery.delivered'])
     for (const fact of facts) {
       expect(fact.key).toBe(caller.inbox.uid)
@@ -70,7 +70,7 @@ describe('messages.send: 200', () => {
       labels: ['VIP', 'q3'],
       headers: { 'X-Campaign': 'spring', Bcc: 'mallory@outside.example', 'List-Unsubscribe': '<https://x.example>' },
     })
-    const placed = world.peers
+    const placed = fixture.peers
       .requests('mail-ingest.placeSent')
       .find(({ message_id }) => message_id === answer.body['message_id'])
     expect(placed).toMatchObject({
@@ -85,24 +85,24 @@ describe('messages.send: 200', () => {
       extracted_text: 'plain',
       extracted_html: '<p>rich</p>',
     })
-    const accepted = await factOf(world, answer.body['message_id'], 'message.accepted')
+    const accepted = await factOf(fixture, answer.body['message_id'], 'message.accepted')
     expect(sentCopy.parse(accepted.payload)).toEqual(placed)
-    const blobs = await openBlobStore(world.config.blobStore)
+    const blobs = await openBlobStore(fixture.config.blobStore)
     const raw = (await blobs.buffer(placed?.blob.name ?? '')).toString()
     expect(raw).not.toMatch(/^(bcc|list-unsubscribe):/im)
     expect(raw).toMatch(/^X-Campaign: spring\r$/m)
     for (const recipient of [to, cc, bcc]) {
-      const mail = await world.outside.next(recipient)
+      const mail = await fixture.outside.next(recipient)
       expect(mail.recipients).toEqual([recipient])
       expect(mail.raw.toString()).toBe(raw)
     }
   })
 
   it('answers without waiting for a mailbox that does not answer', async () => {
-    world.peers.answers = { 'mail-ingest.placeSent': () => new Promise(() => {}) }
+    fixture.peers.answers = { 'mail-ingest.placeSent': () => new Promise(() => {}) }
     const begun = performance.now()
     const answer = await send(inboxCaller(), { to: someone() })
-    world.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
     expect(answer.status).toBe(200)
     expect(performance.now() - begun).toBeLessThan(1_500)
   })
@@ -111,7 +111,7 @@ describe('messages.send: 200', () => {
     const caller = inboxCaller()
     const to = someone()
     const answer = await send(caller, { to: [to, caller.inbox.address.toUpperCase()], text: 'x' })
-    const handedOver = await factOf(world, answer.body['message_id'], 'delivery.handed_over')
+    const handedOver = await factOf(fixture, answer.body['message_id'], 'delivery.handed_over')
     expect(handedOver.payload['recipients']).toEqual([to])
   })
 
@@ -203,7 +203,7 @@ describe('messages.send: 403', () => {
   it('refuses the whole send when one recipient is suppressed, for this organization only', async () => {
     const caller = inboxCaller()
     const [blocked, fine] = [someone('blocked'), someone('fine')]
-    await suppress(world.db, caller.organization_id, blocked, 'bounced')
+    await suppress(fixture.db, caller.organization_id, blocked, 'bounced')
     const answer = await send(caller, { to: [fine, blocked.toUpperCase()] })
     expect(answer).toMatchObject({
       status: 403,
@@ -253,6 +253,6 @@ describe('messages.send: 429', () => {
     const answers = await Promise.all(Array.from({ length: 15 }, () => send(caller, { to: human })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(5)
-    await waitFor(() => world.outside.mailsTo(human).length === 10, { what: 'ten mails' })
+    await waitFor(() => fixture.outside.mailsTo(human).length === 10, { what: 'ten mails' })
   })
 })

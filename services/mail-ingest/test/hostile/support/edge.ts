@@ -17,7 +17,7 @@ import { InboundRates } from '../../../src/rates/inbound-rates.ts'
 import { ReservedNames } from '../../../src/raw/reserved-names.ts'
 import { Admission } from '../../../src/smtp/admission.ts'
 import { SmtpEdge } from '../../../src/smtp/server.ts'
-import { BOUNCE_DOMAIN, configOf } from '../../stage.ts'
+import { BOUNCE_DOMAIN, configOf } from '../../fixture.ts'
 
 const ACCEPTED = sql<{ blob: string }, [lane: string]>('select blob from inbound where lane = $1 order by position')
 

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { serviceCommand } from '@restante/service/process'
 import { freePort, waitFor } from '@restante/testkit'
-import { environmentOf, type Stage } from '../../stage.ts'
+import { environmentOf, type Fixture } from '../../fixture.ts'
 import type { ProbeResult } from './probe.ts'
 
 /** mail-ingest as a process of its own, so that its memory and its answers are its own. */
@@ -22,18 +22,18 @@ export class IngestProcess {
     this.#output = output
   }
 
-  /** Starts it on the engines of a stage, with all roles, and resolves when it is ready. */
-  static async start(stage: Stage, variables: Record<string, string>): Promise<IngestProcess> {
+  /** Starts it on the engines of a fixture, with all roles, and resolves when it is ready. */
+  static async start(fixture: Fixture, variables: Record<string, string>): Promise<IngestProcess> {
     const [port, smtpPort] = await Promise.all([freePort(), freePort()])
     const env = environmentOf({
       PATH: process.env['PATH'] ?? '',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'error',
       PORT: String(port),
       SMTP_PORT: String(smtpPort),
-      DATABASE_URL: stage.databaseUrl,
-      TOPIC_PREFIX: stage.topics.prefix,
-      BLOB_STORE: `directory:${stage.blobs}`,
-      GATEWAY_URL: stage.gatewayUrl,
+      DATABASE_URL: fixture.databaseUrl,
+      TOPIC_PREFIX: fixture.topics.prefix,
+      BLOB_STORE: `directory:${fixture.blobs}`,
+      GATEWAY_URL: fixture.gatewayUrl,
       ...variables,
     })
     const main = path.resolve(import.meta.dirname, '../../../src/main.ts')

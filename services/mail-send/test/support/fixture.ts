@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** mail-send on real engines, with fake external servers and services on loopback. */
-export interface World {
+export interface Fixture {
   readonly config: Config
   readonly db: Database
   readonly peers: Peers
@@ -75,7 +75,7 @@ export interface Request {
 }
 
 /** Starts everything. @param variables environment on top of what the tests need. */
-export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const [database, topics, zone, outside, peers, blobs, port, metricsPort] = await Promise.all([
     createDatabase(path.join(import.meta.dirname, '../..')),
     createTopics(),
@@ -196,19 +196,19 @@ export interface Fact {
 }
 
 /** The events in Kafka about one message, in order. */
-export function factsAbout(world: Pick<World, 'facts'>, messageId: unknown): Fact[] {
-  return world.facts.records
+export function factsAbout(fixture: Pick<Fixture, 'facts'>, messageId: unknown): Fact[] {
+  return fixture.facts.records
     .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
     .filter(({ payload }) => payload.message_id === messageId)
 }
 
 /** Waits for an event of a type about a message. */
 export function factOf(
-  world: Pick<World, 'facts'>,
+  fixture: Pick<Fixture, 'facts'>,
   messageId: unknown,
   type: keyof Topic<'mail.deliveries'>['events'],
 ): Promise<Fact> {
-  return waitFor(() => factsAbout(world, messageId).find((fact) => fact.type === type), {
+  return waitFor(() => factsAbout(fixture, messageId).find((fact) => fact.type === type), {
     what: `${type} of ${messageId}`,
     timeout: 15_000,
   })

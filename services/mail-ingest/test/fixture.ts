@@ -77,7 +77,7 @@ export interface Answer {
 }
 
 /** mail-ingest in this process, the real gateway beside it, engines of their own. */
-export interface Stage {
+export interface Fixture {
   readonly smtpPort: number
   readonly url: string
   readonly metricsUrl: string
@@ -105,7 +105,7 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-export async function openStage(overrides: Record<string, string> = {}): Promise<Stage> {
+export async function openFixture(overrides: Record<string, string> = {}): Promise<Fixture> {
   const folder = path.resolve(import.meta.dirname, '..')
   const [database, topics, blobs, port, smtpPort, metricsPort] = await Promise.all([
     createDatabase(folder),
@@ -206,7 +206,7 @@ export function configOf(variables: Record<string, string>): Config {
   return mailIngest.configure(environmentOf(variables))
 }
 
-/** The environment of a process of this service on a stage. */
+/** The environment of a process of this service on a fixture. */
 export function environmentOf(variables: Record<string, string>): Record<string, string> {
   return {
     HOST: '127.0.0.1',
