@@ -118,7 +118,7 @@ describe('a service that is composed from the kit', () => {
     await compose((kit) => {
       kept = kit
     })
-    expect(() => kept?.use({ name: 'late' })).toThrow('late is too late')
+    expect(() => kept?.use({ name: 'late' })).toThrow('late cannot be added')
   })
 })
 
