@@ -24,7 +24,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/mail-ingest/test/faults/parser-killers.test.ts',
     'kills parser threads and processes, three times for each mail',
   ],
-  ['services/mail-ingest/test/purge.test.ts', 'fills inboxes and deletes them while parts of the deletion fail'],
+  [
+    'services/mail-ingest/test/tenancy/purge.test.ts',
+    'fills inboxes and deletes them while parts of the deletion fail',
+  ],
   [
     'services/mail-ingest/test/sender/sender-judge.test.ts',
     'judges 1,500 generated mails, with the processor time of each',

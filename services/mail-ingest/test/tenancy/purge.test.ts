@@ -5,9 +5,9 @@ import { openBlobStore } from '@restante/blobs'
 import { deliverShuffled } from '@restante/messaging/testing'
 import { sql } from '@restante/service/database'
 import { callerOf, countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
-import { rawMails } from '../src/raw/store.ts'
-import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
-import { pathOf, receiveMail, sentCopy, tenancyOf } from './mailbox-fixture.ts'
+import { rawMails } from '../../src/raw/store.ts'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const MANY_DELETED = sql<never, [large: string, small: string, count: number]>(`
