@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 /**
  * Writes docs/configuration.md from the environment that each service declares; with `--check` it only reports whether
- * the document is up to date. The variables of all services come first, then each service's own.
+ * the document is up to date. The table of services comes first, then the variables of all services, then each service's own.
  */
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -40,6 +40,26 @@ async function variablesOf(service: string): Promise<Variable[]> {
   }))
 }
 
+/** What a service connects to, by the variables that name it. */
+const ENGINES = { DATABASE_URL: 'PostgreSQL', KAFKA_BROKERS: 'Kafka', REDIS_URL: 'Redis', BLOB_STORE: 'object store' }
+
+const manifest = z.object({ description: z.string() })
+
+/** One row of the table of services: its port, what it does, what it needs. */
+async function serviceRow(service: string, variables: readonly Variable[]): Promise<string> {
+  const { description } = manifest.parse(
+    JSON.parse(await readFile(path.join(root, 'services', service, 'package.json'), 'utf8')),
+  )
+  const of = (name: string) => variables.find((variable) => variable.name === name)
+  const engines = Object.entries(ENGINES).flatMap(([name, engine]) => {
+    const variable = of(name)
+    return variable === undefined
+      ? []
+      : [variable.required || variable.fallback !== '' ? engine : `${engine} (optional)`]
+  })
+  return `| ${service} | ${of('PORT')?.fallback ?? ''} | ${description} | ${engines.join(', ')} |`
+}
+
 function table(variables: readonly Variable[]): string {
   const rows = variables.map(({ name, required, fallback, meaning }) => {
     const value = required ? '**required**' : fallback === '' ? '' : `\`${fallback}\``
@@ -55,6 +75,7 @@ async function document(): Promise<string> {
     own.every((variables) => variables.some((other) => JSON.stringify(other) === JSON.stringify(variable))),
   )
   const shared = new Set(sameEverywhere.map(({ name }) => name))
+  const rows = await Promise.all(services.map((service, index) => serviceRow(service, own[index] ?? [])))
   const sections = services.map((service, index) => {
     const variables = (own[index] ?? []).filter(({ name }) => !shared.has(name))
     return `## ${service}\n\n${table(variables)}`
@@ -62,6 +83,7 @@ async function document(): Promise<string> {
   return `${[
     '# Configuration',
     'Services read these environment variables once, at start. A wrong or missing variable ends the process with one message that names all of them. Durations are written `250ms`, `5s`, `15m`, `72h`, `30d`; flags `true` or `false`; lists with commas. This page is generated from the code by `npm run generate:docs`.',
+    `## Services\n\n${['| Service | Port | What it is | Connects to |', '|---|---|---|---|', ...rows].join('\n')}`,
     `## Every service\n\n${table(sameEverywhere)}\n\nOpenTelemetry traces are on when the standard variable \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.`,
     ...sections,
   ].join('\n\n')}\n`
