@@ -5,21 +5,25 @@ import { purgeStatements, RoundRobinPurger } from './round-robin-purger.ts'
 import { forgetAddresses } from './tombstones.ts'
 
 /**
- * What a batch has left of a deleted scope, which decides when the next one is due.
+ * What remains of a deleted scope after a batch, which determines when the next batch is due.
  *
- * - `more`: rows that the batch had no room for. The next batch is due after those of the other organizations.
- * - `pending`: what ends by itself within seconds, such as mail in transit. It is looked at again after a second.
- * - `purged`: only what has to be finished first, such as the delivery of accepted mail. The scope counts as purged, and
- *   is looked at again less and less often.
+ * - `more`: further rows. The next batch is due at once, in rotation with those of other organizations.
+ * - `pending`: data that disappears by itself within seconds, such as mail in transit. The next batch is due after a
+ *   second.
+ * - `purged`: only accepted work that must be finished first, such as the delivery of accepted mail. The scope counts
+ *   as purged, and is checked again at growing intervals.
  * - `ended`: nothing.
  */
 export type BatchOutcome = 'more' | 'pending' | 'purged' | 'ended'
 
-/** How a service purges in batches: each is a transaction, and a crash between two loses nothing. */
+/**
+ * Deletes a service's data in batches. Each batch is a transaction of its own, so a crash between two batches loses
+ * nothing.
+ */
 export interface PurgeInBatches {
-  /** Deletes a batch of what the service stores of a deleted inbox. */
+  /** Deletes one batch of a deleted inbox's data. */
   inbox(tx: Tx, inboxUid: string): Promise<BatchOutcome>
-  /** Deletes a batch of what the service stores of a deleted organization, apart from its inboxes. */
+  /** Deletes one batch of a deleted organization's data. The data of its inboxes is purged separately. */
   organization(tx: Tx, organizationId: string): Promise<BatchOutcome>
 }
 
@@ -47,14 +51,17 @@ select kinds.of, count(id)::int as waiting,
 const ADDRESSES = 1_000
 const EVERY_MS = 2_000
 
-/** How many inboxes and organizations are still to be purged; those that only wait for deliveries do not count. */
+/**
+ * Counts the inboxes and organizations that are still to be purged. Those in which only accepted work is left do not
+ * count.
+ */
 export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
   return new PurgeBacklog({ db, log, measure: WAITING })
 }
 
 /**
  * Purges deleted inboxes and organizations in batches, one transaction each: wherever it stops, the next run continues.
- * Organizations are served in rotation, and the inboxes of one before the organization itself.
+ * Each round serves deleted inboxes first, then deleted organizations, both in rotation of the organizations.
  */
 export class PurgeLoop extends Periodic {
   readonly #inboxes: RoundRobinPurger
@@ -80,7 +87,7 @@ export class PurgeLoop extends Periodic {
     })
   }
 
-  /** Works until nothing more can be purged now, or the process stops. */
+  /** Purges until no scope is due, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && !stopping?.aborted; ) {
       const inboxes = await this.#inboxes.round(stopping)
@@ -90,7 +97,7 @@ export class PurgeLoop extends Periodic {
   }
 }
 
-/** The scopes of a kind that are not purged to the end: see the partial index `deleted_scopes_open`. */
+/** The scopes of one kind whose purge has not ended. The condition matches the partial index `deleted_scopes_open`. */
 function openOf(kind: Kind) {
   const open = `kind = '${kind}' and ended_at is null`
   return { table: 'deleted_scopes', id: 'id', owner: 'organization_id', open }

@@ -1,13 +1,16 @@
 import { type Statement, sql, sqlUnprepared, type Transactional, type Tx } from '@restante/service/database'
 
-/** A table of entries to be purged. It has a column `due_at`, and an index on owner and `due_at` of the open rows. */
+/**
+ * A table of entries to be purged. It has a column `due_at`, and a partial index of the open rows on owner and
+ * `due_at`.
+ */
 export interface PurgeTable {
   readonly table: string
   /** Column with the id of the entry; a uuid. */
   readonly id: string
   /** Column with the owner; a uuid. */
   readonly owner: string
-  /** SQL condition of the rows that are not purged yet: that of the partial index. */
+  /** SQL condition of the rows that are not purged yet: the same as that of the partial index. */
   readonly open: string
 }
 
@@ -17,7 +20,10 @@ export interface PurgeStatements {
   readonly later: Statement<never, [id: string, waitMs: number]>
 }
 
-/** Declares the statements that purge a table: once per table, where the service declares its others. */
+/**
+ * Declares the statements that purge a table. Called once per table, next to the declarations of the service's other
+ * statements.
+ */
 export function purgeStatements(of: PurgeTable): PurgeStatements {
   return {
     next: nextTurn(of),
@@ -29,7 +35,10 @@ update ${of.table} set due_at = clock_timestamp() + $2::int * interval '1 millis
 interface RoundRobinPurgerOptions {
   readonly db: Transactional
   readonly statements: PurgeStatements
-  /** Purges one batch of a row that `tx` has locked, and sets its `due_at` to when it continues, or marks it purged. */
+  /**
+   * Purges one batch of an entry whose row `tx` has locked. Then it sets `due_at` to the time of the next batch, or
+   * marks the entry as purged.
+   */
   readonly work: (tx: Tx, id: string) => Promise<void>
 }
 
@@ -40,13 +49,16 @@ interface Turn {
 
 /** Sorts before every owner. */
 const NO_OWNER = '00000000-0000-0000-0000-000000000000'
-/** How long an entry is deferred that cannot be purged now, such as bytes that the store does not delete. */
+/**
+ * How long an entry is deferred after its batch has failed, for example because the blob store did not delete its
+ * bytes.
+ */
 const FAILED_MS = 60_000
 
 /**
- * Purges batch by batch, one transaction each, and serves owners in rotation, one batch at a time: an owner with a
- * hundred thousand entries does not hold up an owner with one. Each batch serves its owner's longest due entry. Any
- * number of processes may do this concurrently.
+ * Purges entries in batches, one transaction each. Owners are served in rotation, one batch at a time, so that an owner
+ * with a hundred thousand entries does not hold up an owner with one. Each batch serves the owner's entry that has been
+ * due longest. Any number of processes may do this concurrently.
  */
 export class RoundRobinPurger {
   readonly #options: RoundRobinPurgerOptions
@@ -60,7 +72,8 @@ export class RoundRobinPurger {
   /**
    * Serves every owner that has a due entry once.
    * @returns whether there may be more to do.
-   * @throws Error of `work`: the failed entry is deferred for a minute, and the next round continues after its owner.
+   * @throws the error of `work`. The failed entry is deferred for a minute, and the next round continues after its
+   * owner.
    */
   async round(stopping?: AbortSignal): Promise<boolean> {
     let some = this.#after !== NO_OWNER
@@ -83,8 +96,8 @@ export class RoundRobinPurger {
       if (turn !== undefined) this.#after = turn.owner
       return turn !== undefined
     } catch (error) {
-      // Without deferral the entry, as the longest due, would take every turn of its owner. During a database outage
-      // the update fails too, which is harmless: then no owner is served.
+      // Without deferral this entry, which has been due longest, would take every turn of its owner. During a database
+      // outage the update fails too, which is harmless: no owner is served then.
       if (failing.turn !== undefined) {
         this.#after = failing.turn.owner
         await db.query(statements.later, failing.turn.id, FAILED_MS).catch(() => {})
@@ -94,7 +107,10 @@ export class RoundRobinPurger {
   }
 }
 
-/** Walks the owners through the index, to the first that has a due entry not locked by another process. */
+/**
+ * Finds the first owner that has a due entry which no other process has locked. The recursion jumps from owner to owner
+ * in the index.
+ */
 function nextTurn({ table, id, owner, open }: PurgeTable): Statement<Turn, [after: string]> {
   return sqlUnprepared(`
 with recursive owners as (

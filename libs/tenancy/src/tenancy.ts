@@ -8,9 +8,12 @@ import { type PurgeInBatches, PurgeLoop, purgeBacklog } from './purge.ts'
 import { TombstoneSweeper } from './tombstone-sweeper.ts'
 import { type DeletedScope, type Deletion, deletionOfInbox, findTombstone, Tombstones } from './tombstones.ts'
 
-/** How a service purges in the transaction that stores the tombstone, where it stores little of a scope. */
+/** Deletes a service's data in the transaction that stores the tombstone: for services that store little of a scope. */
 export interface PurgeAtOnce {
-  /** Deletes everything of a deleted inbox, pod or organization. Called once for each, under the lock of its tombstone. */
+  /**
+   * Deletes all data of a deleted inbox, pod or organization. Called once for each, while the lock of its tombstone is
+   * held.
+   */
   atOnce(tx: Tx, scope: DeletedScope): Promise<void>
 }
 
@@ -24,31 +27,31 @@ export interface TenancyOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly log: Logger
-  /** How the service deletes its data; deletions of pods reach a service that purges at once. */
+  /** How the service deletes its data. Only `PurgeAtOnce` is called for pods. */
   readonly purge: PurgeInBatches | PurgeAtOnce
-  /** Default: tombstones under the lock of `holdInbox`, without addresses. */
+  /** Default: tombstones without addresses, stored under the lock that `holdInbox` shares. */
   readonly tombstones?: Tombstones
-  /** What else the service does with events of the topic: they join the same consumer. */
+  /** Handlers of other events of the topic. They run in the same consumer. */
   readonly handlers?: OtherHandlers
 }
 
 /**
- * Follows the deletions of inboxes, pods and organizations: consumes their events, stores their tombstones, purges what
- * the service stores of them, reports the backlog, and answers the owner's question whether an inbox is purged. Deletions
- * are final, so their order among other events does not matter.
+ * Applies deletions of inboxes, pods and organizations to a service: consumes their events, stores tombstones, purges
+ * the service's data, reports the backlog, and answers the gateway whether an inbox is purged. Deletions are final, so
+ * their order among other events does not matter.
  */
 export class Tenancy implements Component {
   readonly name = 'tenancy'
   readonly stage = 'work'
   readonly consumer: Consumer<TenancyTopic>
-  /** The topics that it takes events from. */
+  /** The topics that it consumes. */
   readonly topics: readonly TenancyTopic[]
   readonly #db: Database
   readonly #purge: PurgeInBatches | PurgeAtOnce
   readonly #tombstones: Tombstones
   readonly #loop: PurgeLoop | undefined
   /** In the order in which they start. */
-  readonly #parts: readonly Required<Pick<Component, 'start' | 'stop'>>[]
+  readonly #components: readonly Required<Pick<Component, 'start' | 'stop'>>[]
 
   constructor(options: TenancyOptions) {
     const { service, kafka, db, log, purge, tombstones = new Tombstones() } = options
@@ -59,34 +62,35 @@ export class Tenancy implements Component {
     this.topics = this.consumer.topics
     this.#loop = 'atOnce' in purge ? undefined : new PurgeLoop({ db, log, batches: purge })
     const purging = this.#loop ? [this.#loop, purgeBacklog(db, log)] : []
-    this.#parts = [...purging, new TombstoneSweeper({ db, log }), this.consumer]
+    this.#components = [...purging, new TombstoneSweeper({ db, log }), this.consumer]
   }
 
   async start(): Promise<void> {
-    for (const part of this.#parts) await part.start()
+    for (const component of this.#components) await component.start()
   }
 
   working(): Promise<void> {
     return this.consumer.working()
   }
 
-  /** Waits for the events and the batch that are being processed. */
+  /** Waits until the events and the batch in progress are done. */
   async stop(): Promise<void> {
-    for (const part of this.#parts.toReversed()) await part.stop()
+    for (const component of this.#components.toReversed()) await component.stop()
   }
 
   /**
-   * Handles `<service>.purgeInbox`: whether everything of a deleted inbox is purged. A service that has not consumed the
-   * deletion yet learns of it here. It works in processes that do not run this component, too.
+   * Handles `<service>.purgeInbox`, the question whether all data of a deleted inbox is purged. If the service has not
+   * consumed the deletion yet, the request applies it. The handler also works in processes that do not run this
+   * component.
    */
   readonly purgeInbox = async ({ body }: { readonly body: DeletedInbox }): Promise<{ purged: boolean }> => {
     const known = await findTombstone(this.#db, body.inbox_uid)
     if (known) return { purged: known.purged }
-    await this.#db.transaction((tx) => this.#follow(tx, deletionOfInbox(body)))
+    await this.#db.transaction((tx) => this.#apply(tx, deletionOfInbox(body)))
     return { purged: 'atOnce' in this.#purge }
   }
 
-  /** Purges in batches until nothing more can be purged now. */
+  /** Purges in batches until no scope is due. */
   async purge(): Promise<void> {
     await this.#loop?.purge()
   }
@@ -95,21 +99,21 @@ export class Tenancy implements Component {
     const ofPods: Handlers<TenancyTopic> = {
       'pod.deleted': {
         effect: (tx, { payload: { organization_id, pod_id: id, deleted_at } }) =>
-          this.#follow(tx, { kind: 'pod', id, organization_id, deleted_at }),
+          this.#apply(tx, { kind: 'pod', id, organization_id, deleted_at }),
       },
     }
     return {
       ...handlers,
       ...('atOnce' in purge && ofPods),
-      'inbox.deleted': { effect: (tx, { payload }) => this.#follow(tx, deletionOfInbox(payload)) },
+      'inbox.deleted': { effect: (tx, { payload }) => this.#apply(tx, deletionOfInbox(payload)) },
       'organization.deleted': {
         effect: (tx, { payload: { organization_id, deleted_at } }) =>
-          this.#follow(tx, { kind: 'organization', id: organization_id, organization_id, deleted_at }),
+          this.#apply(tx, { kind: 'organization', id: organization_id, organization_id, deleted_at }),
       },
     }
   }
 
-  async #follow(tx: Tx, deletion: Deletion): Promise<void> {
+  async #apply(tx: Tx, deletion: Deletion): Promise<void> {
     const purge = this.#purge
     const isNew = await this.#tombstones.store(tx, deletion, 'atOnce' in purge)
     if (!isNew) return

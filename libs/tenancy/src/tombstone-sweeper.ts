@@ -13,7 +13,7 @@ delete from deleted_scopes
                        where deleted_at < now() - interval '${SECONDS} seconds' and ended_at is not null limit $1)
 returning id`)
 
-/** Deletes tombstones when neither a delivery nor a late event about their scope is possible any more. */
+/** Deletes tombstones once neither a delivery nor a late event about their scope is possible any more. */
 export class TombstoneSweeper extends Periodic {
   readonly #db: Database
 
@@ -22,7 +22,7 @@ export class TombstoneSweeper extends Periodic {
     this.#db = db
   }
 
-  /** Deletes everything that is old enough, in batches. */
+  /** Deletes all tombstones that are old enough, in batches. */
   async sweep(): Promise<void> {
     while ((await this.#db.query(FORGET, BATCH)).length === BATCH);
   }

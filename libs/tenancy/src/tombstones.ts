@@ -9,12 +9,12 @@ export interface DeletedScope {
   readonly organization_id: string
 }
 
-/** A deletion as the owner reports it, in its event or in its request to purge. */
+/** A deletion as the gateway reports it, in an event or in a request to purge. */
 export interface Deletion extends DeletedScope {
   readonly deleted_at: string
-  /** Of an inbox. */
+  /** Only of an inbox. */
   readonly pod_id?: string
-  /** Of an inbox. */
+  /** Only of an inbox. */
   readonly address?: string
 }
 
@@ -23,9 +23,9 @@ export interface Tombstone {
   readonly organization_id: string
   /** Null in a service that does not keep addresses (`TombstoneOptions`). */
   readonly pod_id: string | null
-  /** The same; null once its organization is deleted too. */
+  /** Null in such a service, too, and once the organization of the inbox is deleted. */
   readonly address: string | null
-  /** Whether nothing is left of it, except what has to be finished first. */
+  /** Whether all its data is deleted, apart from accepted work that must be finished first. */
   readonly purged: boolean
 }
 
@@ -60,28 +60,28 @@ returning id`)
 const HOLD = sql<never, [id: string]>(`select pg_advisory_xact_lock_shared(hashtextextended('scope ' || $1, 0))`)
 const LOCK = sql<never, [id: string]>(`select pg_advisory_xact_lock(hashtextextended('scope ' || $1, 0))`)
 
-/** The tombstone of an inbox; undefined while its deletion is not known here. */
+/** The tombstone of an inbox; undefined when this service knows of no deletion. */
 export async function findTombstone(on: Queryable, inboxUid: string): Promise<Tombstone | undefined> {
   const [row] = await on.query(FIND, inboxUid)
   return row
 }
 
-/** The ids of the deleted ones among these inboxes, pods and organizations. */
+/** Those of the given ids whose inbox, pod or organization is deleted. */
 export async function deletedAmong(on: Queryable, ids: readonly string[]): Promise<Set<string>> {
   return new Set((await on.query(AMONG, ids)).map(({ id }) => id))
 }
 
 /**
- * Keeps an inbox from being marked deleted until the transaction ends: rows that the purge does not see would stay. It
- * excludes `Tombstones.store` unless the service has given them a lock of its own.
- * @returns whether it still exists, as far as this service knows.
+ * Prevents an inbox from being marked deleted until the transaction ends: the purge would miss rows that are committed
+ * after it. The lock excludes `Tombstones.store`, unless the service has configured another one (`TombstoneOptions`).
+ * @returns false when the inbox is deleted, as far as this service knows.
  */
 export async function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
   await tx.query(HOLD, inboxUid)
   return (await findTombstone(tx, inboxUid)) === undefined
 }
 
-/** @returns the deletion of an inbox, from its event or from the owner's request to purge it. */
+/** The deletion of an inbox, from the content of its event or of a request to purge it. */
 export function deletionOfInbox(inbox: DeletedInbox): Deletion {
   const { organization_id, pod_id, inbox_uid, address, deleted_at } = inbox
   return { kind: 'inbox', id: inbox_uid, organization_id, pod_id, address, deleted_at }
@@ -90,17 +90,17 @@ export function deletionOfInbox(inbox: DeletedInbox): Deletion {
 /** How a service stores tombstones. */
 export interface TombstoneOptions {
   /**
-   * Takes the lock under which the service writes data of the scope, so that no write in progress is missed. Default:
-   * the lock that `holdInbox` shares.
+   * Takes the lock that the service holds while it writes data of the scope, so that storing a tombstone waits for
+   * writes in progress. Default: the lock that `holdInbox` shares.
    */
   readonly lock?: (tx: Tx, scope: DeletedScope) => Promise<void>
-  /** Whether pod and address of an inbox are kept, for late events that name it. Default: they are not. */
+  /** Whether pod and address of an inbox are kept, for late events that name it. Default: false. */
   readonly keepsAddresses?: boolean
 }
 
 /**
- * The tombstones of deleted inboxes, pods and organizations. From the commit that stores one, nothing is accepted for
- * the scope or shown of it: a write checks it under the lock that storing it takes.
+ * Stores the tombstones of deleted inboxes, pods and organizations. Once one is committed, the service accepts no data
+ * of the scope and shows none: every write checks for the tombstone while it holds the lock that storing one takes.
  */
 export class Tombstones {
   readonly #lock: (tx: Tx, scope: DeletedScope) => Promise<void>
@@ -112,10 +112,10 @@ export class Tombstones {
   }
 
   /**
-   * Stores the tombstone of a deleted scope. An inbox of a deleted organization gets no address: late events about it
-   * have no recipient any more.
-   * @param purged whether this transaction also deletes the content.
-   * @returns whether the deletion was not known here yet.
+   * Stores the tombstone of a deleted scope, for an inbox of a deleted organization without the address: late events
+   * about it have no recipient any more.
+   * @param purged whether this transaction also deletes the data.
+   * @returns whether the deletion is new to this service.
    */
   async store(tx: Tx, deletion: Deletion, purged = false): Promise<boolean> {
     const { id, kind, organization_id, deleted_at } = deletion

@@ -13,10 +13,10 @@ const TABLES = [
 const ADD = sql<never, [owner: string, things: number, batches: number, ageMs: number]>(`
 insert into things (id, owner, batches, due_at)
 select gen_random_uuid(), $1, $3, now() - $4 * interval '1 millisecond' from generate_series(1, $2::int)`)
-const HAVE_TURN = sql<{ owner: string }, [id: string]>(
+const RECORD_TURN = sql<{ owner: string }, [id: string]>(
   'insert into turns (owner, id) select owner, id from things where id = $1 returning owner',
 )
-const GO_ON = sql<never, [id: string]>(`
+const FINISH_BATCH = sql<never, [id: string]>(`
 update things
    set batches = batches - 1, due_at = clock_timestamp(), purged_at = case when batches = 1 then now() end
  where id = $1`)
@@ -46,12 +46,12 @@ describe('RoundRobinPurger', () => {
     await admin.stop()
   })
 
-  /** @param refused owner whose entries cannot be purged. */
-  function purges(refused?: string) {
+  /** @param refused owner whose batches fail. */
+  function createPurger(refused?: string) {
     const work = async (tx: Queryable, id: string): Promise<void> => {
-      const [turn] = await tx.query(HAVE_TURN, id)
-      if (turn?.owner === refused) throw new Error('its bytes stay')
-      await tx.query(GO_ON, id)
+      const [turn] = await tx.query(RECORD_TURN, id)
+      if (turn?.owner === refused) throw new Error('batch failed')
+      await tx.query(FINISH_BATCH, id)
     }
     return new RoundRobinPurger({ db, statements, work })
   }
@@ -59,16 +59,16 @@ describe('RoundRobinPurger', () => {
   const ownersOfTurns = async () => (await db.query(TURNS)).map(({ owner }) => owner)
 
   it.each([
-    ['above', 'ffffffff-0000-4000-8000-000000000000'],
-    ['below', '00000000-0000-4000-8000-000000000001'],
+    ['after', 'ffffffff-0000-4000-8000-000000000000'],
+    ['before', '00000000-0000-4000-8000-000000000001'],
   ])(
-    'alternates between owners, however much one has that is due for longer; with an id %s that of the other',
+    'alternates between two owners although one has more entries, due for longer (its id sorts %s the other)',
     async (_, large) => {
       const small = randomUUID()
       await db.query(ADD, large, 50, 2, 3_600_000)
       await db.query(ADD, small, 1, 5, 0)
-      const turns = purges()
-      while (await turns.round());
+      const purger = createPurger()
+      while (await purger.round());
       const owners = await ownersOfTurns()
       expect(owners).toHaveLength(105)
       expect(owners.slice(0, 10).filter((owner) => owner === small)).toHaveLength(5)
@@ -76,16 +76,16 @@ describe('RoundRobinPurger', () => {
     },
   )
 
-  it("goes on with other owners while an owner's entries cannot be purged, and defers each of those by a minute", async () => {
+  it("serves other owners while one owner's batches fail, and defers each failed entry by a minute", async () => {
     const stuck = '00000000-0000-4000-8000-000000000001'
     const others: string[] = [randomUUID(), randomUUID()]
     await db.query(ADD, stuck, 20, 1, 3_600_000)
     for (const owner of others) await db.query(ADD, owner, 3, 1, 0)
-    const turns = purges(stuck)
+    const purger = createPurger(stuck)
     for (let failures = 0; failures < 5; failures++) {
       await expect(async () => {
-        while (await turns.round());
-      }).rejects.toThrow('its bytes stay')
+        while (await purger.round());
+      }).rejects.toThrow('batch failed')
     }
     expect((await ownersOfTurns()).filter((owner) => others.includes(owner))).toHaveLength(6)
     const left = await db.query(LEFT)
@@ -93,13 +93,13 @@ describe('RoundRobinPurger', () => {
     expect(left.filter(({ later }) => later)).toHaveLength(5)
   })
 
-  it('serves each owner once per round, however many processes run', async () => {
+  it('purges each entry once when several processes purge concurrently', async () => {
     const owners = Array.from({ length: 5 }, () => randomUUID())
     for (const owner of owners) await db.query(ADD, owner, 10, 1, 0)
     await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const turns = purges()
-        while (await turns.round());
+        const purger = createPurger()
+        while (await purger.round());
       }),
     )
     expect(await db.query(LEFT)).toEqual([])

@@ -16,7 +16,7 @@ function openDatabase(url: string): Database {
   return new Database({ url, applicationName: 'tenancy-test' })
 }
 
-/** A database with the library's table, and a prefix of topics, for one suite on the running engines. */
+/** A database with the library's table and a topic prefix of its own, for one suite, on the running engines. */
 export class Stack {
   readonly log = createLogger({ service: 'tenancy-test', level: 'silent' })
   readonly #name = `test_tenancy_${randomUUID().slice(0, 8)}`
@@ -36,17 +36,17 @@ export class Stack {
   async start(): Promise<void> {
     await this.#admin.query(sql(`create database ${this.#name}`))
     await migrate({ url: this.#url, folder: path.resolve(import.meta.dirname, '..') })
-    // What the service of these tests stores: a row per thing of a scope.
+    // The data of the tested service: any number of rows of a scope.
     await this.db.query(sql('create table things (scope uuid not null)'))
     await ensureTopics(this.kafka, [topics.tenancy])
   }
 
-  /** The part of a service that follows deletions. Unless it is started, events are delivered to it by hand. */
+  /** The tested component of a service. Suites that do not start it deliver events to its consumer directly. */
   tenancy(options: Pick<TenancyOptions, 'purge'> & Partial<TenancyOptions>): Tenancy {
     return new Tenancy({ service: 'mail-send', kafka: this.kafka, db: this.db, log: this.log, ...options })
   }
 
-  /** Publishes an event as the relay of its owner would. */
+  /** Publishes an event as the relay of the gateway would. */
   async publish(event: TenancyEvent): Promise<void> {
     const producer = this.kafka.producer()
     await producer.connect()
@@ -65,7 +65,7 @@ export class Stack {
   }
 }
 
-/** A deleted inbox as its owner describes it. */
+/** A deleted inbox as the gateway describes it. */
 export function deletedInbox(organization_id: string = randomUUID()) {
   const [pod_id, inbox_uid] = [randomUUID(), randomUUID()]
   return {
@@ -91,7 +91,7 @@ export function organizationDeleted(organization_id: string): TenancyEvent {
   return topics.tenancy.event('organization.deleted', { organization_id, version: 2, deleted_at }, { time: new Date() })
 }
 
-/** Resolves when `condition` answers something truthy; checks again every few milliseconds. */
+/** Checks `condition` every few milliseconds, and resolves to its first truthy result. */
 export async function until<T>(condition: () => Promise<T> | T, limitMs = 15_000): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {

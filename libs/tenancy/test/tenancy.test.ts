@@ -40,7 +40,7 @@ const thingsOf = async (scope: string) => (await stack.db.query(COUNT, scope))[0
 const rowOf = async (id: string) => (await stack.db.query(ROW, id))[0]
 
 const BATCH = 3
-/** A service whose data are rows of `things`; `rest` is what is left of a scope without rows. */
+/** A service whose data are rows of `things`. `rest` is the outcome of a batch that leaves no rows of its scope. */
 function purging(rest: (id: string) => BatchOutcome = () => 'ended'): PurgeInBatches {
   const batch = async (tx: Tx, id: string): Promise<BatchOutcome> =>
     (await tx.query(REMOVE, id, BATCH)).length === BATCH ? 'more' : rest(id)
@@ -67,7 +67,7 @@ describe('a service that purges in batches', () => {
     },
   )
 
-  it('answers its owner whether an inbox is purged, and learns of the deletion from the question', async () => {
+  it('answers whether an inbox is purged, and applies a deletion that is new to it', async () => {
     const inbox = deletedInbox()
     await stack.db.query(ADD, inbox.inbox_uid, 5)
     const tenancy = stack.tenancy({ purge: purging() })
@@ -80,7 +80,7 @@ describe('a service that purges in batches', () => {
     expect(await rowOf(inbox.inbox_uid)).toMatchObject({ ended: true })
   })
 
-  it('looks again after a second at what ends by itself, which does not count as purged', async () => {
+  it('purges again after a second while data is left that disappears by itself, and does not count it as purged', async () => {
     const inbox = deletedInbox()
     const left: { outcome: BatchOutcome } = { outcome: 'pending' }
     const tenancy = stack.tenancy({ purge: purging(() => left.outcome) })
@@ -93,7 +93,7 @@ describe('a service that purges in batches', () => {
     expect(await rowOf(inbox.inbox_uid)).toMatchObject({ purged: true, ended: true })
   })
 
-  it('reports an inbox as purged when only accepted work is left, and goes on until that has ended', async () => {
+  it('reports an inbox as purged when only accepted work is left, and keeps purging until that has ended', async () => {
     const inbox = deletedInbox()
     const left: { outcome: BatchOutcome } = { outcome: 'purged' }
     const tenancy = stack.tenancy({ purge: purging(() => left.outcome) })
@@ -109,7 +109,7 @@ describe('a service that purges in batches', () => {
     expect(await rowOf(inbox.inbox_uid)).toMatchObject({ purged: true, ended: true })
   })
 
-  it('leaves deletions of pods alone, and gives other events of the topic to the handlers of the service', async () => {
+  it('ignores deletions of pods, and passes other events of the topic to the handlers of the service', async () => {
     const [organizationId, podId] = [randomUUID(), randomUUID()]
     const tenancy = stack.tenancy({
       purge: purging(),
@@ -132,7 +132,7 @@ describe('a service that purges in batches', () => {
     expect([await rowOf(podId), await thingsOf(organizationId)]).toEqual([undefined, 1])
   })
 
-  it('consumes the topic, and purges at once when it runs', async () => {
+  it('purges an inbox as soon as its deletion is consumed from the topic', async () => {
     const inbox = deletedInbox()
     await stack.db.query(ADD, inbox.inbox_uid, 10)
     const tenancy = stack.tenancy({ purge: purging() })
@@ -154,20 +154,20 @@ describe('a service that purges in batches', () => {
 })
 
 describe('a service that purges at once', () => {
-  /** Records its calls in the order of the scopes. */
+  /** A purge that records its calls. */
   function immediately(refused?: string) {
     const calls: DeletedScope[] = []
     const purge: PurgeAtOnce = {
       atOnce: async (tx, scope) => {
         calls.push(scope)
-        if (scope.id === refused) throw new Error('the scope stays')
+        if (scope.id === refused) throw new Error('purge failed')
         await tx.query(REMOVE, scope.id, 1_000)
       },
     }
     return { calls, purge }
   }
 
-  it('deletes what it has of an inbox, a pod and an organization once, with the tombstone', async () => {
+  it('deletes the data of an inbox, a pod and an organization once each, when it stores the tombstone', async () => {
     const inbox = deletedInbox()
     const { organization_id, pod_id, inbox_uid } = inbox
     for (const id of [inbox_uid, pod_id, organization_id]) await stack.db.query(ADD, id, 10)
@@ -185,7 +185,7 @@ describe('a service that purges at once', () => {
     ])
   })
 
-  it('deletes what it has of an organization after its default pod, which has the same id', async () => {
+  it('purges a default pod and its organization, although both have the same id', async () => {
     const id = randomUUID()
     const { calls, purge } = immediately()
     const { consumer } = stack.tenancy({ purge })
@@ -193,7 +193,7 @@ describe('a service that purges at once', () => {
     expect(calls.map(({ kind }) => kind)).toEqual(['pod', 'organization'])
   })
 
-  it('answers its owner that an inbox is purged, whose deletion it learns from the question', async () => {
+  it('purges an inbox when the question whether it is purged reports a new deletion', async () => {
     const inbox = deletedInbox()
     await stack.db.query(ADD, inbox.inbox_uid, 10)
     const { calls, purge } = immediately()
@@ -206,13 +206,13 @@ describe('a service that purges at once', () => {
   it('stores no tombstone when the purge fails', async () => {
     const inbox = deletedInbox()
     const { purge } = immediately(inbox.inbox_uid)
-    await expect(stack.tenancy({ purge }).purgeInbox({ body: inbox })).rejects.toThrow('the scope stays')
+    await expect(stack.tenancy({ purge }).purgeInbox({ body: inbox })).rejects.toThrow('purge failed')
     expect(await rowOf(inbox.inbox_uid)).toBeUndefined()
   })
 })
 
 describe('a tombstone', () => {
-  it('waits for a write that holds its scope, and refuses every later one', async () => {
+  it('is stored after a write that holds its scope has ended, and is found by every later write', async () => {
     const inbox = deletedInbox()
     const tenancy = stack.tenancy({ purge: purging() })
     const marked = await stack.db.transaction(async (tx) => {
@@ -229,7 +229,7 @@ describe('a tombstone', () => {
     expect(await stack.db.transaction((tx) => holdInbox(tx, inbox.inbox_uid))).toBe(false)
   })
 
-  it('keeps neither pod nor address unless the service names the inbox in late events', async () => {
+  it('keeps pod and address of an inbox only with keepsAddresses', async () => {
     const [plain, named] = [deletedInbox(), deletedInbox()]
     await deliverOnce(stack.tenancy({ purge: purging() }).consumer, inboxDeleted(plain))
     const tombstones = new Tombstones({ keepsAddresses: true })
@@ -239,7 +239,7 @@ describe('a tombstone', () => {
     expect(await findTombstone(stack.db, named.inbox_uid)).toEqual({ organization_id, pod_id, address, purged: false })
   })
 
-  it.each([1, 2, 3])('loses its address with the organization, in any order of events (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('loses its address when its organization is deleted, in any order (seed %i)', async (seed) => {
     const organizationId = randomUUID()
     const [one, two, other] = [deletedInbox(organizationId), deletedInbox(organizationId), deletedInbox()]
     const tenancy = stack.tenancy({ purge: purging(), tombstones: new Tombstones({ keepsAddresses: true }) })
@@ -252,7 +252,7 @@ describe('a tombstone', () => {
     expect(await findTombstone(stack.db, other.inbox_uid)).toMatchObject({ address: other.address })
   })
 
-  it('is forgotten when no late event about its scope is possible, and not before its purge has ended', async () => {
+  it('is deleted after 111 days, but not before its purge has ended', async () => {
     const [old, unfinished, young] = [deletedInbox(), deletedInbox(), deletedInbox()]
     const left = (id: string): BatchOutcome => (id === unfinished.inbox_uid ? 'purged' : 'ended')
     const tenancy = stack.tenancy({ purge: purging(left) })
