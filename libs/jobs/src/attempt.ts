@@ -9,17 +9,20 @@ export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
   readonly concurrency: number
   /**
-   * How long an attempt may take; its lease is renewed during this time. Afterwards another attempt begins, and this
-   * one's effect is refused.
+   * Time limit of an attempt, during which its lease is renewed. Afterwards another attempt begins, and the effect of
+   * this one is refused.
    */
   readonly attemptMs: number
   /** How long until the timers of a dead process are retried. Default 10 s. */
   readonly leaseMs?: number
   /** When a failed attempt (1, 2, ...) is retried, or null to give the timer up. */
   readonly retry: (attempt: number, error: unknown) => Date | null
-  /** No more attempts than this are begun: it bounds those that die with their process and never reach `retry`. */
+  /**
+   * Most attempts that are begun. It also bounds attempts that die with their process and therefore never reach
+   * `retry`.
+   */
   readonly maxAttempts?: number
-  /** Called in the transaction that deletes a timer which is given up. */
+  /** Called when a timer is given up, in the transaction that deletes it. */
   readonly givenUp?: (tx: Tx, timer: Timer<Payload>, error: unknown) => Promise<void>
 }
 
@@ -29,14 +32,16 @@ export interface AttemptContext<Payload> {
   /** Aborted when the lease runs out or a shutdown stops waiting. For outside work, such as an HTTP request. */
   readonly signal: AbortSignal
   /**
-   * The effect, once per attempt: a transaction that holds the timer, and in which the timer is deleted unless `effect`
-   * postponed or rescheduled it. A handler that never calls it has no effect; its timer is deleted when it returns. It
-   * is retried through an outage of the database as long as the attempt has time, so `effect` may be called more than
-   * once.
-   * @throws LeaseLostError before `effect` runs, when the timer is no longer this attempt's.
+   * Commits the effect of the attempt, once: `effect` runs in a transaction that has locked the timer, and that deletes
+   * the timer unless `effect` postponed or rescheduled it. A handler that never calls `run` has no effect; its timer is
+   * deleted when it returns. The transaction is retried through an outage of the database as long as the attempt has
+   * time, so `effect` may be called more than once.
+   * @throws LeaseLostError before `effect` is called, when the attempt has lost its lease.
    */
   run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
-  /** Inside `run`: another attempt at that time instead of completion, with the attempts so far counted. */
+  /**
+   * Called inside `run`: schedules another attempt instead of completing the timer. The attempts so far stay counted.
+   */
   postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
 }
 
@@ -72,7 +77,7 @@ export class Attempts<Payload> {
     try {
       const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#leaseMs)
       if (!timer) {
-        this.#log.debug({ timer: id, kind }, 'skipped job of a timer that was cancelled, replaced or leased again')
+        this.#log.debug({ timer: id, kind }, 'job skipped, its timer was cancelled, replaced or leased again')
         return
       }
       startDelay.observe({ kind }, Math.max(0, Date.now() - timer.dueAt.getTime()) / 1000)
@@ -120,7 +125,10 @@ export class Attempts<Payload> {
     }
   }
 
-  /** Renews the lease of an attempt that takes longer. A short outage of the database does no harm. */
+  /**
+   * Renews the lease of an attempt that may outlast it. Renewals are repeated, so a short outage of the database does
+   * no harm.
+   */
   #keepLease(
     { id, kind, lease }: ClaimedTimer<Payload>,
     stopping: AbortSignal,
@@ -141,7 +149,7 @@ export class Attempts<Payload> {
     return { lost: lost.signal, stop: () => clearInterval(interval) }
   }
 
-  /** The effect and the end of the timer, together. */
+  /** Commits the effect and the end of the timer together. */
   #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
       const [held] = await tx.query(lockTimer, timer.id, timer.lease)

@@ -1,6 +1,6 @@
 /**
- * The timer is no longer this attempt's: its lease ran out and the timer was given to another, or it was cancelled or
- * rescheduled. The attempt's effect was refused. This is not a failure, and nothing is to be retried.
+ * The attempt has lost its timer: its lease ran out and another attempt got the timer, or the timer was cancelled or
+ * rescheduled. The effect of the attempt was refused. This is not a failure, and nothing is to be retried.
  */
 export class LeaseLostError extends Error {
   constructor(timerId: string) {
@@ -12,7 +12,7 @@ export class LeaseLostError extends Error {
 /** Passed to `givenUp` when attempts repeatedly ended without an outcome, for example because their process died. */
 export class AttemptsExhaustedError extends Error {
   constructor(attempts: number) {
-    super(`${attempts} attempts were begun and none has completed.`)
+    super(`${attempts} attempts were started, but none has completed.`)
     this.name = 'AttemptsExhaustedError'
   }
 }

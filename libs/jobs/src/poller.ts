@@ -10,17 +10,22 @@ export interface PollerOptions {
   readonly queues: Queues
   readonly log: Logger
   readonly pollMs: number
-  /** How long a lease lasts whose job is no longer in the queue; timers that wait in the queue keep theirs. */
+  /**
+   * How long the lease of a queued timer lasts. It is renewed while the timer waits in the queue; a timer that the
+   * queue has lost is queued again when it runs out.
+   */
   readonly queueLeaseMs: number
   /** Jobs of each kind that may wait in the queue; the rest waits in PostgreSQL. */
   readonly backlog: ReadonlyMap<string, number>
 }
 
 const BATCH = 500
-/** A full queue is refilled this many times as often, so that fast work does not wait for the next poll. */
+/** While a queue is full, polls are this many times as frequent, so that fast work does not wait for the next poll. */
 const FASTER_WHEN_FULL = 10
 const MEASURE_EVERY_MS = 10_000
-/** The loop is considered dead after this long without a tick; each step of a tick is bounded well below. */
+/**
+ * The loop is considered dead after this long without a tick; the time limits of all steps of a tick are well below.
+ */
 const SILENCE_MS = 15_000
 /** Grace period after a database outage in which live workers may renew expired leases before others take them. */
 const GRACE_MS = 5_000
@@ -60,7 +65,7 @@ export class Poller {
     await this.#loop
   }
 
-  /** @throws Error when the loop has stopped ticking. An outage of Redis is no reason: the loop goes on. */
+  /** @throws Error when the loop has stopped ticking. An outage of Redis does not stop it. */
   alive(): void {
     const silence = Date.now() - this.#lastTick
     if (silence > SILENCE_MS) throw new Error(`due timers were not polled for ${Math.round(silence / 1000)} s`)
@@ -84,7 +89,7 @@ export class Poller {
       this.#failing = false
       return full
     } catch (error) {
-      // Outages of Redis are logged by the queues, once; the loop is alive all the same.
+      // `Queues` logs an outage of Redis once; the loop is alive all the same.
       if (error instanceof QueueUnavailableError) {
         this.#lastTick = Date.now()
         this.#failing = false
@@ -120,8 +125,8 @@ export class Poller {
   }
 
   /**
-   * Renews the leases of timers that wait in the queue, so that each is in it once and keeps its place, however long
-   * the queue is. Timers that left the queue are with a worker, or lost; only their leases run out.
+   * Renews the leases of timers that wait in the queue, so that each is queued only once and keeps its place, however
+   * long the queue is. Timers that have left the queue are with a worker or lost; their leases are left to run out.
    */
   async #keep(): Promise<void> {
     const { db, queues, queueLeaseMs } = this.#options
@@ -156,7 +161,10 @@ export class Poller {
     return new Map(kinds.filter(([, room]) => room > 0))
   }
 
-  /** Some of these may be in the queue after all; their jobs will find the lease gone. */
+  /**
+   * Releases the leases of timers that could not be queued. Some may be in the queue after all; their jobs find the
+   * lease gone and are skipped.
+   */
   async #release(timers: LeasedTimer[]): Promise<void> {
     const leases = timers.map(({ lease }) => lease)
     // If this fails too, the leases run out.

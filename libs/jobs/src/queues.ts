@@ -53,7 +53,10 @@ class ManagedRedis extends Redis {
   }
 }
 
-/** The BullMQ queues of one process: a queue and a worker per kind, over one connection and one blocking one each. */
+/**
+ * The BullMQ queues of one process: a queue and a worker per kind. They share a connection, and each worker has a
+ * second one for blocking commands.
+ */
 export class Queues {
   readonly #redis: ManagedRedis
   readonly #prefix: string
@@ -82,8 +85,9 @@ export class Queues {
   /** Opens the queue of a kind and starts its worker. `work` must not throw. */
   open(kind: string, concurrency: number, work: (job: TimerJob) => Promise<void>): void {
     const common = { connection: this.#redis, prefix: this.#prefix }
-    // Errors such as keys deleted under a running job, or broken connections: leases recover from all of them.
-    const ignore = (error: Error) => this.#log.debug({ err: error, kind }, 'queue')
+    // BullMQ reports errors such as deleted keys of a running job, or broken connections. Timers recover from all of
+    // them when their leases run out.
+    const ignore = (error: Error) => this.#log.debug({ err: error, kind }, 'queue error')
     const queue = new Queue<TimerJob>(kind, { ...common, skipMetasUpdate: true })
     const worker = new Worker<TimerJob>(kind, (job) => this.#track(work(job.data)), {
       ...common,
@@ -91,7 +95,7 @@ export class Queues {
       // BullMQ must not rerun the job of a dead worker: the timer's lease decides when it is retried.
       maxStalledCount: 0,
       runRetryDelay: 1_000,
-      // A worker that never reached Redis cannot be closed.
+      // A worker that never reached Redis cannot be closed, so it is started after the first connection.
       autorun: false,
     })
     this.#connected.promise.then(() => worker.run()).catch(ignore)
@@ -127,7 +131,8 @@ export class Queues {
   /** Accepts no more jobs and waits for running ones. */
   async drain(): Promise<void> {
     const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()))
-    // During an outage a worker does not close, and no job can arrive that would be missed here.
+    // During an outage a worker cannot be closed. No job can arrive then either, so it is enough to wait for the
+    // running ones.
     await (this.#redis.status === 'ready' ? closed : Promise.all(this.#running))
   }
 
@@ -148,7 +153,10 @@ export class Queues {
     return queue
   }
 
-  /** A command during an outage would wait for its end, so it is not started; one that hangs is abandoned. */
+  /**
+   * During an outage a command would wait for Redis to come back, so none is sent; one that gets no answer is
+   * abandoned.
+   */
   async #answer<T>(command: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new QueueUnavailableError(this.#redis.status)
     return within(ANSWER_WITHIN_MS, command(), () => {

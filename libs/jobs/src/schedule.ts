@@ -3,23 +3,24 @@ import { deleteIdleTimers, deleteTimers, insertTimer, upsertTimers } from './sta
 import type { ScheduledTimer } from './timer.ts'
 
 /**
- * Sets and cancels timers of one service, whichever process works on them: a process that only sets them needs no
- * queue. `Kinds` maps each kind to the shape of its payload; a kind's name has no colon.
+ * Schedules and cancels timers of one service, whichever process runs them. A process that only schedules them needs no
+ * queue. `Kinds` maps each kind to the shape of its payload; the name of a kind must not contain a colon.
  */
 export class Schedule<Kinds extends object> {
-  /** Sets one timer; see `scheduleAll`. */
+  /** Schedules one timer; see `scheduleAll`. */
   async schedule(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
     await this.scheduleAll(tx, [timer])
   }
 
   /**
-   * Sets timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced: its
-   * attempts start at 1 again, and a running attempt of it loses its lease. When one is due already, this process polls
-   * for it as soon as the transaction has committed.
+   * Schedules timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced:
+   * its attempts start at 1 again, and a running attempt of it loses its lease. If a timer is already due, this process
+   * polls for it as soon as the transaction has committed.
    */
   async scheduleAll(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): Promise<void> {
     if (timers.length === 0) return
-    // One per kind and key, the last one given; in a fixed order, so that transactions cannot deadlock on them.
+    // Of each kind and key only the last given timer, in a fixed order, so that concurrent transactions cannot deadlock
+    // on them.
     const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
     const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
     await tx.query(
@@ -29,27 +30,28 @@ export class Schedule<Kinds extends object> {
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
       rows.map(({ payload }) => JSON.stringify(payload)),
     )
-    this.#tellWhenDue(tx, rows)
+    this.#notifyWhenDue(tx, rows)
   }
 
   /**
-   * Sets a timer in the caller's transaction unless one of its kind and key is live, which is left unchanged: for
-   * recurring jobs that reschedule themselves, and that every starting process ensures.
+   * Schedules a timer in the caller's transaction, unless one of its kind and key is live, which is left unchanged.
+   * This is for recurring jobs: they reschedule themselves, and every process ensures on its start that they are
+   * scheduled.
    */
   async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
     const { kind, key, dueAt, payload } = timer
     await tx.query(insertTimer, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
-    this.#tellWhenDue(tx, [timer])
+    this.#notifyWhenDue(tx, [timer])
   }
 
-  #tellWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
+  #notifyWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
     const now = Date.now()
     if (timers.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.onDue())
   }
 
   /**
-   * Deletes timers of a kind whose work is obsolete, without waiting: those whose attempt is just being concluded are
-   * left to it. A running attempt loses its lease.
+   * Deletes timers of a kind whose work is obsolete. It does not wait for locks: a timer whose attempt is just being
+   * concluded is left to that attempt. Any other running attempt loses its lease.
    */
   async cancelIdle(tx: Tx, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await tx.query(deleteIdleTimers, kind, keys)
@@ -63,6 +65,6 @@ export class Schedule<Kinds extends object> {
     return (await on.query(deleteTimers, kind, keys)).length
   }
 
-  /** Called after a commit that set a timer which is due already. */
+  /** Called after a commit that scheduled a timer which is already due. */
   protected onDue(): void {}
 }

@@ -13,7 +13,7 @@ export interface LeasedTimer {
 /** A timer whose attempt has begun, with the lease that only this attempt knows. */
 export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 
-/** Inserts or replaces; a running attempt of a replaced timer loses its lease. */
+/** Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. */
 export const upsertTimers = sql<
   { id: string },
   [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[]]
@@ -25,7 +25,7 @@ export const upsertTimers = sql<
   set due_at = excluded.due_at, payload = excluded.payload, attempt = 0, lease_id = null, leased_until = null
   returning id`)
 
-/** Inserts unless there is one, leased or not. */
+/** Inserts a timer unless there is one of its kind and key, leased or not. */
 export const insertTimer = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
   insert into timers (id, kind, key, due_at, payload)
   values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb)
@@ -70,7 +70,7 @@ export const keepLeases = sql<never, [ids: string[], leases: string[], leaseMs: 
   from unnest($1::uuid[], $2::uuid[]) as waiting (id, lease)
   where timers.id = waiting.id and timers.lease_id = waiting.lease`)
 
-/** Releases leases that no job was made for. */
+/** Releases leases for which no job was added. */
 export const releaseLeases = sql<{ id: string }, [leases: string[]]>(
   'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
 )
@@ -87,12 +87,12 @@ export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: str
     returning id, kind, key, due_at as "dueAt", attempt, payload, lease_id as lease`)
 }
 
-/** Locks the timer for the rest of the transaction, if it is still this attempt's. */
+/** Locks the timer for the rest of the transaction, if this attempt still has its lease. */
 export const lockTimer = sql<{ id: string }, [id: string, lease: string]>(
   'select id from timers where id = $1 and lease_id = $2 for update',
 )
 
-/** Extends a running attempt's lease; finds nothing when the timer is no longer its own. */
+/** Extends a running attempt's lease. No row is returned when the attempt has lost it. */
 export const renewLease = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   where id = $1 and lease_id = $2
@@ -113,7 +113,7 @@ export const postponeTimer = sql<
   where id = $1 and lease_id = $2
   returning id`)
 
-/** Seconds by which the longest due, unleased timer is late. */
+/** The delay in seconds of the timer that has been due longest among those without a valid lease. */
 export const measureLag = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
   select kind, extract(epoch from now() - min(due_at))::float8 as seconds
   from timers

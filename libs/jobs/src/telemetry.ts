@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 
 export const timerLag = new Gauge({
   name: 'restante_timers_lag_seconds',
-  help: 'Delay of the longest due timer that is in no queue and with no worker',
+  help: 'Delay of the timer that has been due longest and is neither queued nor running',
   labelNames: ['kind'],
 })
 export const timersLeased = new Counter({
   name: 'restante_timers_leased_total',
-  help: 'Due timers handed to the queue',
+  help: 'Due timers added to the queue',
   labelNames: ['kind'],
 })
 export const attemptsEnded = new Counter({

@@ -15,7 +15,7 @@ export interface TimersOptions {
   /** Poll interval for due timers. Default 250. */
   readonly pollMs?: number
   /**
-   * How long until a timer that the queue has lost is queued again: the delay that a flushed Redis causes. Default
+   * How long until a timer that the queue has lost is queued again, for example after Redis was flushed. Default
    * 10,000.
    */
   readonly queueLeaseMs?: number
@@ -28,13 +28,13 @@ interface Work {
   readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
 }
 
-/** How long an aborted handler has to end before its connections are closed. */
+/** How long an aborted handler may take to end before the connections are closed. */
 const ABORT_GRACE_MS = 1_000
 
 /**
- * Timers of one service. PostgreSQL decides when: a timer is a row, scheduled in the transaction of the state that it
- * belongs to. BullMQ decides where: due timers become immediate jobs. `Kinds` maps each kind to the shape of its
- * payload; a kind's name has no colon.
+ * The timers of one service. PostgreSQL decides when a timer runs: it is a row, scheduled in the transaction of the
+ * state that it belongs to. BullMQ decides where: due timers become jobs that are ready at once. `Kinds` maps each kind
+ * to the shape of its payload; the name of a kind must not contain a colon.
  */
 export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
@@ -59,7 +59,9 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     this.#poller?.poke()
   }
 
-  /** Registers the handler of a kind. To be called before `start`; other kinds are left to other processes. */
+  /**
+   * Registers the handler of a kind. Must be called before `start`. Timers of other kinds are left to other processes.
+   */
   work<Kind extends keyof Kinds & string>(
     kind: Kind,
     options: WorkOptions<Kinds[Kind]>,
@@ -73,7 +75,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     })
   }
 
-  /** Starts working. Does not wait for Redis: until it answers, due timers stay in the table. */
+  /** Starts working. It does not wait for Redis: until Redis answers, due timers stay in the table. */
   async start(): Promise<void> {
     const { db, redis, log } = this.#options
     if (this.#works.size === 0) return
@@ -88,8 +90,8 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   }
 
   /**
-   * Rejects when the polling loop has stopped. An outage of Redis only degrades the service: nothing is lost, work is
-   * late, and the metric `restante_timers_queue_up` is 0. Making the process unready would not help.
+   * Rejects when the polling loop has stopped. An outage of Redis only degrades the service: no timer is lost, but
+   * timers run late, and the metric `restante_timers_queue_up` is 0. Making the process unready would not help.
    */
   async ready(): Promise<void> {
     this.#poller?.alive()
