@@ -17,7 +17,7 @@ import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
-/** Parts of the service that can run as processes of their own. */
+/** Roles of the service, each of which can run as a process of its own. */
 export type Role = (typeof ROLES)[number]
 
 const roles = env.list(ROLES.join(',')).pipe(z.array(z.enum(ROLES, { error: `must name ${ROLES.join(', ')}` })).min(1))
@@ -32,35 +32,43 @@ const variables = z.object({
   SMTP_HOST: env.string('0.0.0.0').describe('Address the SMTP server listens on'),
   SMTP_NAME: env.string().optional().describe('Name in greeting and trace headers; default mx.<DEFAULT_DOMAIN>'),
   SMTP_TLS_CERT: env.string().optional().describe('PEM file of the certificate chain; self-signed when absent'),
-  SMTP_TLS_KEY: env.string().optional().describe('PEM file of its key'),
-  SMTP_MAX_CONNECTIONS: env.integer(500, 100_000).describe('Open SMTP connections of this process'),
-  SMTP_PEER_CONNECTIONS: env.integer(20, 100_000).describe('Open connections of one client (IPv4 address, IPv6 /64)'),
-  SMTP_MAX_RECIPIENTS: env.integer(100, 10_000).describe('Recipients of one transaction; more get 452'),
+  SMTP_TLS_KEY: env.string().optional().describe('PEM file of the private key of that certificate'),
+  SMTP_MAX_CONNECTIONS: env.integer(500, 100_000).describe('Maximum number of open SMTP connections of this process'),
+  SMTP_PEER_CONNECTIONS: env
+    .integer(20, 100_000)
+    .describe('Maximum number of open connections per client (IPv4 address, IPv6 /64)'),
+  SMTP_MAX_RECIPIENTS: env
+    .integer(100, 10_000)
+    .describe('Maximum number of recipients per transaction; further ones get 452'),
   SMTP_IDLE_TIMEOUT: env
     .duration('5m')
     .describe("Time limit for a client's next command or TLS handshake (RFC 5321 4.5.3.2.7)"),
   SMTP_TIMEOUT_UNDER_LOAD: env
     .duration('10s')
-    .describe('The same time limit while over 80% of SMTP_MAX_CONNECTIONS are open'),
+    .describe('Replaces SMTP_IDLE_TIMEOUT while over 80% of SMTP_MAX_CONNECTIONS are open'),
   SMTP_MIN_RATE: env
     .integer(500, 1_000_000)
-    .describe('Minimum rate of a mail in bytes per second, on average and after that time'),
+    .describe('Minimum average rate of a mail in bytes per second, enforced after SMTP_IDLE_TIMEOUT'),
 
   INBOUND_NETWORK_MAILS: rate(LIMITS.inbound.networkMails).describe(
-    'Mails per hour from one network (IPv4 /24, IPv6 /48); beyond it 451',
+    'Maximum number of mails per hour from one network (IPv4 /24, IPv6 /48); further ones get 451',
   ),
-  INBOUND_NETWORK_BYTES: rate(LIMITS.inbound.networkBytes).describe('Bytes per hour from one network'),
+  INBOUND_NETWORK_BYTES: rate(LIMITS.inbound.networkBytes).describe(
+    'Maximum number of bytes per hour from one network (IPv4 /24, IPv6 /48)',
+  ),
   INBOUND_EXEMPT_NETWORKS: env
     .networks()
-    .describe('Networks (CIDR) of large providers, to which these two rates do not apply'),
+    .describe('Networks (CIDR) of large providers, exempt from INBOUND_NETWORK_MAILS and INBOUND_NETWORK_BYTES'),
   INBOUND_INBOX_MAILS: rate(LIMITS.inbound.inboxMails).describe(
-    'Mails per hour for one inbox, of which one network gets a quarter',
+    'Maximum number of mails per hour for one inbox; one network may use a quarter of it',
   ),
-  INBOUND_ORGANIZATION_MAILS: rate(LIMITS.inbound.organizationMails).describe('The same for one organization'),
+  INBOUND_ORGANIZATION_MAILS: rate(LIMITS.inbound.organizationMails).describe(
+    'Maximum number of mails per hour for one organization; one network may use a quarter of it',
+  ),
   ORGANIZATION_STORAGE_MB: env
     .integer(undefined, 1_000_000_000, 1)
     .optional()
-    .describe('Storage of one organization; beyond it 452; default: no limit'),
+    .describe('Maximum storage of one organization in MB; further mails get 452; default: no limit'),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
@@ -117,7 +125,7 @@ function pipelineOf(given: Given) {
   }
 }
 
-/** How much mail is taken, from whom and for whom. */
+/** Limits for received mail, by its source and by its recipients. */
 function limitsOf(given: Given) {
   return {
     rates: {
@@ -146,7 +154,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
     configure: (given, { defaultDomain }) => ({
       roles: new Set<Role>(given.ROLES),
       linkSecret: given.LINK_SECRET,
-      /** The name of this server towards others: greeting, Received, Authentication-Results. */
+      /** The name by which this server identifies itself: in the greeting, Received and Authentication-Results. */
       hostname: (given.SMTP_NAME ?? `mx.${defaultDomain}`).toLowerCase(),
       smtp: smtpOf(given),
       limits: limitsOf(given),

@@ -5,7 +5,10 @@ import { openParts } from './roles/parts.ts'
 import { openPipeline } from './roles/pipeline.ts'
 import { openSmtp } from './roles/smtp.ts'
 
-/** SMTP in, and the mailbox. Each role can be a process of its own; together they share what they hold. */
+/**
+ * Receives mail by SMTP and serves the mailbox. Each role can run as a process of its own; roles in one process share
+ * their components.
+ */
 export const service = defineService({
   configuration,
   async assemble(kit, config) {

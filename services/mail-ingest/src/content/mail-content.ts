@@ -33,11 +33,11 @@ export interface MailContent {
   readonly attachments: readonly StoredAttachment[]
   /** Digest of the decoded body; of the bytes when it could not be decoded. */
   readonly digest: string
-  /** False: parsing failed permanently, and this is the content of the header. */
+  /** False when parsing failed permanently: then only the header is filled in, as far as it could be read. */
   readonly parsed: boolean
 }
 
-/** Longest display string and file name that is kept, so that an event with many of them stays below its limit. */
+/** Longest display name and file name that is kept, so that an event with many of them stays below its size limit. */
 const NAME_LENGTH = 500
 const HEADER_BYTES = 256 * 1024
 /** What the parser shows for a mail without `From` (mail 13). The return path is no statement about the author. */
@@ -122,7 +122,7 @@ function storedAttachment(attachment: AttachmentInfo): StoredAttachment {
   }
 }
 
-/** A name on one line. */
+/** A name in one line, of limited length. */
 function name(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')

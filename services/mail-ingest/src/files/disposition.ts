@@ -1,8 +1,8 @@
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
 
 /**
- * Response headers for a foreign file: always a download and never a page, whatever it claims to be (RFC 6266; mail
- * 16).
+ * Response headers for a file of untrusted origin: browsers download it and never render it, whatever type it claims
+ * (RFC 6266; mail 16).
  */
 export function attachmentHeaders(contentType: string, filename: string, size: number): Record<string, string> {
   return {

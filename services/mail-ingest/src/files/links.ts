@@ -6,7 +6,7 @@ import { z } from 'zod'
 const claims = z.object({
   message: z.uuid(),
   attachment: z.uuid().optional(),
-  /** Seconds of the epoch. */
+  /** Unix time in seconds. */
   expires: z.int(),
 })
 export type LinkClaims = z.infer<typeof claims>

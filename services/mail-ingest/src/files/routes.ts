@@ -33,7 +33,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
       try {
         return await download(options, claims.message, claims.attachment)
       } catch (error) {
-        // Deleted while it was being opened.
+        // The file was deleted after its row had been read.
         if (error instanceof BlobNotFoundError) throw notFound('File')
         throw error
       }
@@ -41,7 +41,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
   }
 }
 
-/** Nothing is read before the client reads: only pieces of a file are in memory, whatever its size. */
+/** Streams the file at the pace of the client, so that only pieces of it are in memory, whatever its size. */
 async function download(
   { db, blobs }: FileRoutesOptions,
   messageUid: string,
@@ -62,7 +62,7 @@ async function download(
   return { headers, body: readFrom(bytes, decodeTransferStream(bytes, encoding)) }
 }
 
-/** A stream made from a blob's bytes: the blob is closed with it, even if nothing was read. */
+/** A stream made from a blob's bytes. Closing it closes the blob, even if nothing was read. */
 function readFrom(blob: Readable, content: AsyncIterable<Uint8Array>): Readable {
   return Readable.from(content).once('close', () => blob.destroy())
 }

@@ -20,13 +20,16 @@ export interface AcceptanceOptions {
   readonly notify: () => void
 }
 
-/** Destinations of a mail: rows for the queue, and paused inboxes that drop it. */
+/** Destinations of a mail: rows for the queue, and paused inboxes, which drop it. */
 export interface Destinations {
   readonly rows: readonly NewInbound[]
   readonly paused: readonly InboxScope[]
 }
 
-/** Additional work for the same transaction; `false` means that the mail was accepted before. */
+/**
+ * Additional work in the transaction of the acceptance. With `false`, the mail was accepted before, and nothing is
+ * recorded.
+ */
 type Within = (tx: Tx) => Promise<boolean>
 const ALWAYS: Within = async () => true
 
@@ -41,9 +44,10 @@ interface Arrived {
 const MOST = 50
 
 /**
- * Takes responsibility for mails. When `accept` resolves, the raw bytes are durable and one transaction has recorded a
- * row per recipient, the use of the bytes and the events for operators: the client may be answered 250. When it
- * rejects, only a reservation remains, which the sweeper removes. Mails that arrive together share that transaction.
+ * Accepts responsibility for mails. When `accept` resolves, the raw bytes are durable, and one transaction has recorded
+ * a row per recipient, the references to the bytes and the events for operators, so the client may be answered with
+ * 250. When it rejects, only a reservation remains, which the sweeper removes. Mails that arrive together share a
+ * transaction.
  */
 export class Acceptance {
   readonly #options: AcceptanceOptions
@@ -59,11 +63,11 @@ export class Acceptance {
   }
 
   /**
-   * @param destinations determined when the bytes are durable, which may be long after the first byte. Without rows,
-   * the bytes are not needed.
-   * @param write makes the bytes durable under the given name; UnusableContentError says that nothing was written, and
-   * that another mail may have the name.
-   * @returns the id under which operators find the mail's bytes.
+   * @param destinations called when the bytes are durable, which may be long after the first byte. If it returns no
+   * rows, the bytes are not needed.
+   * @param write stores the bytes durably under the given name. It throws UnusableContentError if nothing was written:
+   * another mail may then get the name.
+   * @returns the id under which operators find the bytes of the mail.
    */
   async accept(
     envelope: Envelope,
@@ -90,7 +94,8 @@ export class Acceptance {
     const mail = { blob, size, envelope: traced, receivedAt }
     const events = [...this.#accepted(mail, to.rows), ...this.#discarded(size, to.paused, 'paused')]
     const arrived = { mail, rows: to.rows, events }
-    // When this rejects, the commit may still have happened: the bytes stay, and the sweeper checks.
+    // If this rejects, the transaction may still have been committed, so the bytes stay; the sweeper deletes them if
+    // nothing refers to them.
     if (within === undefined) await this.#arrivals.add(arrived)
     else
       await db.transaction(async (tx) => {

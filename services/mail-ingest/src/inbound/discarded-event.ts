@@ -3,7 +3,7 @@ import type { InboxScope } from './store.ts'
 
 export const inboundTopic = topics['mail.inbound']
 
-/** The fact for operators that a mail is put into no mailbox. */
+/** The event for operators about a mail that is stored in no mailbox. */
 export function discardedEvent(
   inbox: InboxScope,
   mail: { readonly id: string; readonly size: number },

@@ -9,9 +9,14 @@ export class LoopDetectedError extends UnusableContentError {
 
 /** Most hops of a mail. */
 const MOST_HOPS = 50
-/** How often a mail may have arrived at one inbox before: once, when its owner sends it back by hand. */
+/**
+ * How many earlier arrivals at the same inbox are allowed: one, because the owner of the inbox may send the mail back
+ * by hand.
+ */
 const MOST_ARRIVALS = 1
-/** Longer than any `Received` field added here: a command has 4,096 bytes, and the field repeats parts of two. */
+/**
+ * Longer than any `Received` field added here: a command has at most 4,096 bytes, and the field repeats parts of two.
+ */
 const TRACE_LENGTH = 10_000
 /** A `Received` field added here, unfolded: a hop from another server, or an internal hand-over. */
 const TRACE =
@@ -50,11 +55,11 @@ class HeaderCollector {
     return this.#parts.join('')
   }
 
-  /** @returns whether this chunk completed it. */
+  /** @returns whether this chunk completed the header. */
   add(chunk: Buffer): boolean {
     if (this.#complete) return false
     const text = chunk.toString('latin1', 0, LIMITS.mime.headerBytes - this.#length)
-    // The leading line break lets a header without fields end where it begins.
+    // A mail with an empty header begins with the empty line; with the leading line break its end is found, too.
     const seen = (this.#length === 0 ? '\r\n' : this.#tail) + text
     const end = seen.indexOf('\r\n\r\n')
     this.#parts.push(text)

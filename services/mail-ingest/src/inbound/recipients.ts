@@ -6,7 +6,7 @@ import type { ServiceClient } from '@restante/service/http'
 
 /** What an envelope recipient refers to. */
 export type Recipient =
-  /** An inbox, which accepts the mail (`deliver`) or drops it (`paused`), as its owner answered. */
+  /** An inbox that accepts the mail (`deliver`) or drops it (`paused`), according to its owner, the gateway. */
   | {
       readonly kind: 'inbox'
       readonly given: string
@@ -20,15 +20,18 @@ export type Recipient =
 
 /** Most addresses in one call. */
 const MOST = 100
-/** Concurrent calls: more would be smaller ones, and with a single one a lost answer would hold up all sessions. */
+/**
+ * Concurrent calls. More of them would each carry fewer addresses; with a single one, a lost answer would hold up all
+ * sessions.
+ */
 const AT_ONCE = 2
 /** When a mail arrives later than this after its recipient was looked up, the recipient is looked up again. */
 const FRESH_MS = 1_000
 
 /**
- * Resolves recipients. Inboxes are looked up at their owner each time, so that a deleted one bounces and a paused one
- * drops mail as soon as its owner has acknowledged that; addresses waiting at the same time, from however many
- * sessions, are sent in one call.
+ * Resolves recipients. Inboxes are looked up at their owner every time, so that mail for a deleted inbox bounces, and
+ * mail for a paused one is dropped, as soon as the owner has acknowledged the change. Addresses that wait at the same
+ * time, of any number of sessions, are sent in one call.
  */
 export class RecipientLookup {
   readonly #returnPath: ReturnPath
@@ -53,8 +56,9 @@ export class RecipientLookup {
   }
 
   /**
-   * Resolves recipients again now that their mail has arrived, which may take a while: an inbox that was paused or
-   * deleted in the meantime must not get the mail (identity 8.5, 8.6). One that was paused when it was named stays so.
+   * Resolves recipients again after their mail has arrived, which may take a while: an inbox that was paused or deleted
+   * in the meantime must not get the mail (identity 8.5, 8.6). An inbox that was paused when it was named still counts
+   * as paused.
    * @throws UpstreamError as `find` does.
    */
   async renew(recipients: readonly Recipient[]): Promise<Recipient[]> {
@@ -68,7 +72,7 @@ export class RecipientLookup {
     )
   }
 
-  /** Looks up one address, which is read from its owner's row after this call. */
+  /** Looks up one address. The owner reads its row after this call, so the answer is current. */
   ask(address: string): Promise<RecipientAnswer> {
     return this.#questions.add(address)
   }

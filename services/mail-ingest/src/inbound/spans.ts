@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, type Span, SpanStatusCode, trace } 
 
 const tracer = trace.getTracer('@restante/mail-ingest')
 
-/** Runs work inside a span of its own; the rows, events and calls that it raises continue the trace. */
+/** Runs work inside a span of its own. The rows, events and calls that the work produces continue the trace. */
 export async function inSpan<T>(name: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T> {
   const span = new WorkSpan(name, traceparent)
   try {
@@ -25,7 +25,7 @@ export class WorkSpan {
     this.#span = tracer.startSpan(name, {}, this.#parent)
   }
 
-  /** What `work` raises belongs to this span. */
+  /** Runs `work` with this span active: what it produces belongs to the span. */
   within<T>(work: () => T): T {
     return context.with(trace.setSpan(this.#parent, this.#span), work)
   }

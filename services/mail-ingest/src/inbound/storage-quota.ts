@@ -24,13 +24,12 @@ const COST_FACTOR = 100
 const CAPACITY = 10_000
 
 /**
- * How much mail an organization may store (mail 13), measured by the sizes of its threads. Between two measurements
- * this process adds what it accepted; mail accepted by other processes may exceed the limit by what arrives in that
- * time.
+ * Limits how much mail an organization may store (mail 13), measured by the sizes of its threads. Between two
+ * measurements this process adds what it accepts itself; what other processes accept in that time may exceed the limit.
  */
 export class StorageQuota {
   readonly #options: StorageQuotaOptions
-  /** In the order of their measurement. */
+  /** By organization, in the order of their measurement. */
   readonly #measured = new Map<string, Measured>()
   readonly #measuring = new Map<string, Promise<Measured>>()
 

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '@restante/service/database'
 import type { Envelope } from './envelope.ts'
 
-/** The inbox of a mail: its identities, and its address. */
+/** The inbox of a mail: the ids of its scope, and its address. */
 export interface InboxScope {
   readonly organization_id: string
   readonly pod_id: string
@@ -23,7 +23,7 @@ export interface AcceptedMail {
 
 type Column = readonly (string | null)[]
 
-// The organizations in a fixed order, so that two transactions that insert several of them cannot deadlock.
+// Organizations are inserted in a fixed order, so that two transactions that insert several of them cannot deadlock.
 const INSERT = sql<
   never,
   [
@@ -91,13 +91,14 @@ export async function hasReceivedMail(db: Queryable, organizationId: string): Pr
   return (await db.query(HAS_RECEIVED, organizationId)).length > 0
 }
 
-// Not by the dates of mails, which their senders choose: a thread is updated when a mail is added to it.
+// `updated_at` of a thread changes when a mail is added. The dates of mails are not used, because their senders choose
+// them.
 const RECEIVED_SINCE = sql<{ id: string }, [organizationIds: string[], since: string]>(`
 select asked.id from unnest($1::uuid[]) as asked (id)
  where exists (select from threads where organization_id = asked.id and updated_at >= $2::timestamptz
                   and received_timestamp is not null)`)
 
-/** The given organizations that have mail which arrived since a given time. */
+/** Those of the given organizations for which mail has arrived since a given time. */
 export async function receivedSince(
   db: Queryable,
   organizationIds: readonly string[],

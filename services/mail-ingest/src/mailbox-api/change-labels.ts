@@ -13,7 +13,10 @@ import { visibleMessage } from './visible-message.ts'
 const LOCK_WAIT_MS = 1_000
 const ATTEMPTS = 3
 
-/** Adds and removes labels of a message; present and absent ones are no change (mail 4.3, 7). */
+/**
+ * Adds labels to a message and removes others. Adding a present label or removing an absent one changes nothing (mail
+ * 4.3, 7).
+ */
 export function changeLabels(
   deps: { db: Database; outbox: Outbox },
   caller: Caller,
@@ -36,8 +39,8 @@ export function changeLabels(
 }
 
 /**
- * Runs a caller's change under the mailbox lock. Writers that do not get the lock in time are retried; after that the
- * caller learns that the change had no effect (mail 4.3).
+ * Runs a caller's change under the mailbox lock. A change that does not get the lock in time is retried; after the last
+ * attempt the caller gets `race_condition`: the change had no effect (mail 4.3).
  */
 export async function underMailboxLock<T>(db: Database, inboxUid: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -13,8 +13,8 @@ import { underMailboxLock } from './change-labels.ts'
 import { visibleMessage } from './visible-message.ts'
 
 /**
- * Deletes a message permanently: its row, its bytes once no other row needs them, and its part in the thread, which is
- * deleted with its last message. Later events about a sent message have no effect (mail 7).
+ * Deletes a message permanently: its row, its bytes once no other row needs them, and its contribution to the thread,
+ * which is deleted with its last message. Later events about a sent message have no effect (mail 7).
  */
 export function deleteMessage(
   deps: { db: Database; outbox: Outbox; sweep: () => void },

@@ -2,14 +2,14 @@ import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts/voc
 import { type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service/database'
 import type { KeysetPage, Position } from '@restante/service/http'
 
-/** The same text as in the partial indexes of the default view, so that these are used. */
+/** Must be the same text as in the partial indexes of the default view; otherwise PostgreSQL does not use them. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
 
 /** Conditions of one list request; every value is a parameter. */
 export class ListConditions {
   readonly #clauses: string[] = []
   readonly #values: unknown[] = []
-  /** With filters chosen by callers there are too many texts for a connection to keep a plan of each. */
+  /** The filters of callers lead to too many different texts for a connection to keep a prepared plan of each. */
   #isFiltered = false
 
   /** @param condition builds the clause from the parameter's name: `$3`. */
@@ -57,7 +57,7 @@ export class ListConditions {
 
   /**
    * The rows of a page, in keyset order by newest activity or date, ties by id.
-   * @param select what a row is made of, without conditions and order.
+   * @param select the statement without conditions and order.
    */
   async page<Row>(db: Queryable, select: Statement<Row, []>, { after, order, take }: KeysetPage): Promise<Row[]> {
     if (after) {

@@ -13,7 +13,7 @@ const SELECT =
   created_at, updated_at
   from messages`)
 
-/** Sent and received together, newest first (mail 6.1). */
+/** Lists sent and received messages together, newest first (mail 6.1). */
 export async function listMessages(
   deps: { db: Database; cursors: Cursors },
   caller: Caller,

@@ -11,7 +11,7 @@ import { hiddenInList } from './visibility.ts'
 
 const SELECT = sql<ThreadRow>(`select ${THREAD_COLUMNS} from threads`)
 
-/** All threads of the scope by newest activity (mail 10). */
+/** Lists the threads of the scope by newest activity (mail 10). */
 export async function listThreads(
   deps: { db: Database; cursors: Cursors },
   caller: Caller,
@@ -32,7 +32,7 @@ export async function listThreads(
 
 function inScope({ organizationId, podId, inboxUid }: ScopeFilter): ListConditions {
   const conditions = new ListConditions().add((id) => `organization_id = ${id}`, organizationId)
-  // The gateway admits no request to the path of a deleted inbox.
+  // No check for deletion: the gateway admits no request to the path of a deleted inbox.
   if (inboxUid !== undefined) return conditions.add((uid) => `inbox_uid = ${uid}`, inboxUid)
   conditions.alive()
   return podId === undefined ? conditions : conditions.add((id) => `pod_id = ${id}`, podId)

@@ -33,12 +33,12 @@ select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id
  order by "timestamp", messages.id`)
 
 /**
- * Limit for the bodies of one page together; a page that reaches it is short, and the next token continues (identity
- * 1.4).
+ * Limit for the total size of the bodies in a page. A page that reaches it has fewer messages, and its token continues
+ * after them (identity 1.4).
  */
 const PAGE_BYTES = 10 * 1024 * 1024
 
-/** A thread with one page of its messages: the first page has the newest, each page is ascending (mail 10). */
+/** A thread with one page of its messages. The first page has the newest; each page is in ascending order (mail 10). */
 export async function getThread(
   deps: { db: Database; cursors: Cursors },
   caller: Caller,
@@ -62,7 +62,7 @@ export async function getThread(
   return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }
 }
 
-/** How many of a page's messages stay below the limit together; the first one always does. */
+/** How many of a page's messages are below the limit together: at least the first one. */
 function withinBytes(outlines: readonly Outline[]): number {
   let bytes = 0
   const first = outlines.findIndex((outline, index) => {

@@ -15,7 +15,7 @@ export interface LabelChange {
   readonly removed: readonly string[]
 }
 
-/** Result of a label change; the message as it is now. */
+/** Result of a label change, with the message as it is afterwards. */
 export interface LabelledMessage {
   readonly message: MessageRow
   readonly change: LabelChange
@@ -50,7 +50,9 @@ select id, type, label, organization_id, pod_id, inbox_uid, message_id, at, at
   from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[])
        as change(id, type, label, organization_id, pod_id, inbox_uid, message_id, at)`)
 
-/** Removes labels and adds others: a label in both ends up removed, present ones keep their position (mail 4.3). */
+/**
+ * Removes labels and adds others. A label in both lists is removed; labels that stay keep their position (mail 4.3).
+ */
 export function changedLabels(
   labels: readonly string[],
   change: LabelChange,

@@ -10,9 +10,10 @@ select pg_advisory_xact_lock(key)
 const LOCK_WITHIN = sql<never, [timeout: string]>(`select set_config('lock_timeout', $1, true)`)
 
 /**
- * Takes the one lock under which an inbox's messages, threads and labels change, until the transaction ends; so two
- * mails that arrive concurrently cannot both be first in a thread, or both be the original of a duplicate.
- * @param timeoutMs how long to wait for it; then PostgreSQL reports 55P03. Default: as for any lock, 8 s.
+ * Takes the lock that every change of an inbox's messages, threads and labels requires, until the transaction ends. So
+ * two mails that arrive concurrently cannot both be the first of a thread, or both count as the original of a
+ * duplicate.
+ * @param timeoutMs how long to wait for the lock; then PostgreSQL reports 55P03. Default: as for any lock, 8 s.
  */
 export async function lockMailbox(tx: Tx, inboxUid: string, timeoutMs?: number): Promise<void> {
   if (timeoutMs !== undefined) await tx.query(LOCK_WITHIN, `${timeoutMs}ms`)

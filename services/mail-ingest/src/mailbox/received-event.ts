@@ -25,7 +25,7 @@ export function receivedEvent(message: MessageRow, body: BodyColumns, thread: Th
   return topics['mail.messages'].event(type, payload, { id, time: message.created_at, about: message })
 }
 
-/** The envelope around the content is far smaller than this. */
+/** Upper bound for the size of the envelope around the content. */
 const ENVELOPE_BYTES = 1_024
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
@@ -36,7 +36,7 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
   ({ message, thread }) => ({ message, thread: { ...thread, ...newest({ attachments: thread.attachments }) } }),
   ({ message, thread }) => ({ message, thread: { ...thread, recipients: newestOf(thread.recipients) } }),
   ({ message, thread }) => ({ message, thread: { ...thread, senders: newestOf(thread.senders) } }),
-  // A single message may be as large as its header allows; REST returns all of it.
+  // The lists of a single message may be as long as its header allows; REST returns all of them.
   ({ message, thread }) => ({ message: { ...message, ...newest({ attachments: message.attachments }) }, thread }),
   ({ message, thread }) => ({
     message: {
@@ -47,7 +47,7 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
     thread,
   }),
   ({ message: { attachments: _, ...message }, thread: { attachments: __, ...thread } }) => ({ message, thread }),
-  // Control characters in a body take six times their bytes.
+  // In JSON, each control character of a body takes six bytes.
   ({ message, thread }) => ({ message: withoutBodies(message), thread }),
   ({ message: { cc: _, bcc: __, reply_to: ___, ...message }, thread }) => ({ message, thread }),
 ]

@@ -56,7 +56,7 @@ export interface MessageRow extends ScopeColumns {
   readonly blob: string
   readonly trace: string
   readonly digest: string
-  /** Of a received message. */
+  /** Null for a sent message. */
   readonly authentication: MessageAuthentication | null
   readonly handed_over_at: Date | null
   readonly settled_at: Date | null

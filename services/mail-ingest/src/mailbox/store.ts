@@ -5,7 +5,7 @@ import type { ThreadMember } from './thread-totals.ts'
 
 type Texts = readonly (string | null)[]
 
-// Rows are passed as one JSON parameter: only the table defines the list of columns.
+// Rows are passed as one JSON parameter, so that only the table defines the list of columns.
 const INSERT_MESSAGES = sql<
   never,
   [rows: string, ids: Texts, texts: Texts, htmls: Texts, extractedTexts: Texts, extractedHtmls: Texts, headers: Texts]
@@ -32,8 +32,8 @@ export const THREAD_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_add
 
 const THREADS = sql<ThreadRow, [ids: readonly string[]]>(`select ${THREAD_COLUMNS} from threads where id = any($1)`)
 
-// As many as are read together, by the uncompressed length of their recipients, which PostgreSQL knows without reading
-// them, and by the compressed one of their attachments.
+// Only as many as may be read at once. Their size is estimated from the uncompressed length of the recipients, which
+// PostgreSQL knows without reading them, and the compressed length of the attachments.
 const NEWEST_MEMBERS = sql<ThreadMember, [threadId: string]>(`
 select id, message_id, direction, labels, "timestamp", sender, "to", cc, bcc, subject, preview, attachments, size
   from (select *, sum(octet_length(recipients) + 16 * pg_column_size(attachments))
@@ -71,8 +71,8 @@ const SET_LABELS = sql<never, [id: string, labels: readonly string[], at: string
   'update messages set labels = $2, updated_at = $3::timestamptz where id = $1',
 )
 
-// In order of first appearance: messages from oldest to newest, the labels of each in their order. At most 512 labels
-// per message.
+// In order of first appearance: messages from oldest to newest, the labels of each in their order. A message has at
+// most 512 labels, so the factor 1000 keeps messages apart.
 const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
 update threads set updated_at = $2::timestamptz, labels = coalesce((
   select array_agg(label order by first)
@@ -99,7 +99,7 @@ export const store = {
     )
   },
 
-  /** Inserts or replaces threads, each given once. */
+  /** Inserts or replaces threads. Each of them must be given once only. */
   async saveThreads(tx: Queryable, threads: readonly ThreadRow[]): Promise<void> {
     const rows = threads.map((thread) => ({
       ...thread,
@@ -109,7 +109,7 @@ export const store = {
     await tx.query(SAVE_THREADS, JSON.stringify(rows))
   },
 
-  /** The existing ones among these threads. */
+  /** Those of the given threads that exist. */
   threads(db: Queryable, ids: readonly string[]): Promise<ThreadRow[]> {
     return db.query(THREADS, ids)
   },
@@ -119,7 +119,7 @@ export const store = {
     return row
   },
 
-  /** The newest messages of a thread, oldest first, as many as its lists are made from. */
+  /** The newest messages of a thread, oldest first: those from which its lists are made. */
   newestMembers(db: Queryable, threadId: string): Promise<ThreadMember[]> {
     return db.query(NEWEST_MEMBERS, threadId)
   },

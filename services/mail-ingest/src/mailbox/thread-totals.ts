@@ -19,15 +19,15 @@ export type ThreadMember = Pick<
   | 'size'
 >
 
-/** The lists that a thread keeps of its messages. Senders determine their length, so all of them are bounded. */
+/** The lists that a thread derives from its messages. They are bounded, because their length depends on the senders. */
 export type ThreadLists = Pick<ThreadTotals, 'senders' | 'recipients' | 'attachments'>
 
 const NOTHING: ThreadLists = { senders: [], recipients: [], attachments: [] }
 
 /**
- * The totals of a thread after one more message, which must not be older than the previous ones (mail 5.3): subject of
- * the first, preview of the newest, everything else united in the order of first appearance, of the lists the newest
- * entries.
+ * The totals of a thread after one more message, which must not be older than the others (mail 5.3). The subject is
+ * that of the first message, the preview that of the newest. Labels and lists are united in order of first appearance;
+ * the lists keep only their newest entries.
  */
 export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMember): ThreadTotals {
   const received = message.direction === 'received' ? message.timestamp : null
@@ -47,10 +47,10 @@ export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMe
 }
 
 /**
- * The totals of a thread after one more message that is older than its newest. It is added incrementally instead of
- * counting all again: senders determine the length of threads, and the dates of their mails.
- * @param newest the thread's newest messages including this one, oldest first
- * @param subject of the thread's first message, this one included
+ * The totals of a thread after one more message that is older than its newest. They are updated instead of computed
+ * again from all messages, because senders determine how long a thread is and which dates its mails have.
+ * @param newest the newest messages of the thread including this one, oldest first
+ * @param subject of the first message of the thread, which may be this one
  */
 export function insertIntoTotals(
   totals: ThreadTotals,
@@ -88,7 +88,10 @@ function extendLists(lists: ThreadLists, { sender, to, cc, bcc, attachments }: T
   }
 }
 
-/** Distinct texts in the order of first appearance. A dropped one that appears again is new. */
+/**
+ * The newest distinct texts within the bounds, in order of first appearance. A text that was dropped and appears again
+ * counts as new.
+ */
 function newestTexts(all: readonly string[]): string[] {
   const { list, listBytes } = LIMITS.thread
   const kept = new Set<string>()

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** The lowest such UUID of a time: the start of a search from then on. @param time milliseconds since the epoch */
+/**
+ * The lowest UUID of version 7 with a given time: the start of a search from that time on.
+ * @param time milliseconds since the epoch
+ */
 export function firstUuidV7(time: number): string {
   const hex = time.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
@@ -11,7 +14,7 @@ let sequence = 0
 
 /**
  * A UUID that sorts by the time it was made (RFC 9562 5.7): milliseconds, then a counter within the millisecond, then
- * random bits. Those of one process rise strictly.
+ * random bits. Each UUID of a process is greater than the previous ones.
  */
 export function uuidV7(now = Date.now()): string {
   sequence = now > lastTime ? 0 : sequence + 1

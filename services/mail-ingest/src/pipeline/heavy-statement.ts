@@ -11,7 +11,7 @@ export class HeavyStatementError extends Error {
 /**
  * Runs work in the database, and distinguishes a statement that is too heavy from a database that is down or slow:
  * after a statement timeout a small write must succeed promptly. An outage is waited out; a heavy statement counts
- * against its mails, because it would time out forever.
+ * against its mails, because it would time out every time.
  * @throws HeavyStatementError
  */
 export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWrite: () => Promise<void>): Promise<T> {
@@ -19,7 +19,7 @@ export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWri
     return await work()
   } catch (error) {
     if (isStatementTimeout(error) && (await isPrompt(smallWrite))) {
-      // Not as its cause: that would make it an infrastructure failure again.
+      // The timeout is not passed as the cause: this error would then count as an infrastructure failure, too.
       throw new HeavyStatementError(`a statement took too long, and the database answers: ${String(error)}`)
     }
     throw error

@@ -15,7 +15,7 @@ import { SlowLaneRotation } from './queue/slow-lane-rotation.ts'
 import { mailAttempts, mailLatency } from './telemetry.ts'
 
 export interface PipelineTools extends ExaminationTools, ConcludingTools {
-  /** Limits raw mails in memory, each of which is there several times while it is parsed and examined. */
+  /** Limits the memory of raw mails, each of which is held several times while it is parsed and examined. */
   readonly memory: ByteSemaphore
   /** Called when bytes may have become unused. */
   readonly sweep: () => void
@@ -31,15 +31,15 @@ export interface PipelineOptions {
   readonly concurrency: number
 }
 
-/** Poll interval of an idle pipeline: the guarantee, while the wake-up provides the speed. */
+/** Poll interval of an idle pipeline. Polling is the guarantee; the wake-up only saves time. */
 const POLL_MS = 500
-/** The same while all slots are taken: one becomes free when its mail has been in progress for a while. */
+/** Poll interval while all slots are taken. A slot becomes free without a wake-up when its mail takes long. */
 const BUSY_POLL_MS = 100
 const OUTAGE_MS = 1_000
-/** A pipeline whose loop has not turned for this long is not alive. */
+/** The pipeline is not ready when its loop has not run for this long. */
 const STALLED_MS = 30_000
 const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
-/** A slow mail larger than this takes its memory from the shared limit. */
+/** Slow mails larger than this count against the shared memory limit. */
 const SLOW_BYTES = 4 * 1024 * 1024
 /** Wait after a failure that the mail has not caused. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
@@ -102,13 +102,13 @@ export class Pipeline implements Component {
       } catch (error) {
         this.#log.warn({ err: error }, 'taking mail from the queue failed')
         await wait(OUTAGE_MS)
-        // Leases may have run out in the meantime: live owners renew before others take over.
+        // Leases may have run out in the meantime: live processes renew theirs before others take over.
         await leases.renew().catch(() => {})
       }
     }
   }
 
-  /** @returns from how many inboxes mail was taken; 0 when there is none, or no room. */
+  /** @returns from how many inboxes mail was taken: 0 when there is none, or no free slot. */
   async #take(): Promise<number> {
     const { tools } = this.#options
     const { free, freeSlow } = this.#slots
@@ -126,15 +126,15 @@ export class Pipeline implements Component {
     const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
     const isSlow = run.some(({ slow }) => slow)
     const process = () => this.#process(run)
-    // One slow mail at a time: a small one does not take memory from other mails.
+    // There is one slow mail at a time, so a small one need not count against the memory limit.
     const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
     return this.#slots.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
   }
 
   /**
-   * Mails that a dead process held, one after the other and with nothing else in progress: the one that caused the
-   * death takes no other along again, and the next death counts for it alone. So an innocent mail loses one attempt at
-   * most, however often processes die.
+   * Processes mails that a dead process held, one after the other and with nothing else in progress. If one of them
+   * caused the death, it affects no other mail again, and the next death counts against it alone. So an innocent mail
+   * loses one attempt at most, however often processes die.
    */
   async #tryAlone(orphans: readonly LeasedMail[]): Promise<void> {
     const { tools, leases } = this.#options
@@ -144,7 +144,7 @@ export class Pipeline implements Component {
         this.#tickedAt = Date.now()
       })
       for (const mail of orphans) {
-        // The lease runs out, and the next worker knows, too, that the mail is an orphan.
+        // The lease runs out, so the next worker also finds the mail orphaned.
         if (this.#stopping) return
         this.#tickedAt = Date.now()
         if (await queue.count(tools.db, mail)) await this.#begin([mail])
@@ -152,7 +152,10 @@ export class Pipeline implements Component {
     })
   }
 
-  /** Mails of one inbox, in order: those before the first failing one are concluded, those after it wait for it. */
+  /**
+   * Processes mails of one inbox in order: those before the first failing one are concluded, those after it wait for
+   * it.
+   */
   async #process(run: readonly LeasedMail[]): Promise<void> {
     const begun = performance.now()
     const { tools } = this.#options
@@ -170,7 +173,7 @@ export class Pipeline implements Component {
     const [first] = ready
     if (!first) return undefined
     try {
-      // A mail that was tried before may make a transaction fail, or take long: it shares none.
+      // A mail that was tried before may make a transaction fail, or take long, so it shares none with other inboxes.
       const wasTried = ready.some(({ mail }) => mail.attempts > 1)
       const facts = await (wasTried ? this.#concludeTogether(ready) : this.#conclusions.add(ready))
       for (const { mail } of ready) this.#concluded(mail, facts.get(mail), begun)
@@ -181,7 +184,7 @@ export class Pipeline implements Component {
         return { mail: first.mail, error }
       }
     }
-    // One of them makes the shared transaction fail.
+    // One of the mails made the shared transaction fail, so each is concluded alone.
     for (const one of ready) {
       const failure = await this.#conclude([one], begun)
       if (failure) return failure
@@ -206,14 +209,14 @@ export class Pipeline implements Component {
     if (outcome !== 'stored') this.#options.tools.sweep()
   }
 
-  async #giveBack({ mail, error }: Failure, behind: readonly LeasedMail[], begun: number): Promise<void> {
+  async #giveBack({ mail, error }: Failure, following: readonly LeasedMail[], begun: number): Promise<void> {
     const { db } = this.#options.tools
     const facts = common(mail, begun)
     if (error instanceof ParserOverdueError) {
       mailAttempts.inc({ outcome: 'overdue' })
       this.#log.info(facts, 'mail moved to the slow lane, its first attempt took too long')
       await queue.moveToSlowLane(db, mail).catch(() => {})
-      await queue.release(db, behind, false, 0).catch(() => {})
+      await queue.release(db, following, false, 0).catch(() => {})
       return
     }
     const outage = isInfrastructureError(error)
@@ -227,7 +230,7 @@ export class Pipeline implements Component {
     }
     // If this fails too, the leases run out.
     await queue.release(db, [mail], !outage, waitMs).catch(() => {})
-    await queue.release(db, behind, false, 0).catch(() => {})
+    await queue.release(db, following, false, 0).catch(() => {})
   }
 }
 

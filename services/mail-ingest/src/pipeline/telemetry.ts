@@ -7,6 +7,6 @@ export const mailAttempts = new Counter({
 })
 export const mailLatency = new Histogram({
   name: 'restante_mail_latency_seconds',
-  help: 'From the acceptance of a mail to the commit that puts it into its mailbox',
+  help: 'Time from the acceptance of a mail to the commit that stores it in its mailbox',
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300],
 })

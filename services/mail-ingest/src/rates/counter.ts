@@ -12,7 +12,7 @@ export interface Counter {
   readonly name: RateName
   /** Counters that are counted together have the same group: in a Redis cluster they are on one node. */
   readonly group: string
-  /** Within its group. */
+  /** Unique within its group. */
   readonly key: string
   readonly limit: number
 }

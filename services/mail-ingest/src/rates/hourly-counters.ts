@@ -6,7 +6,7 @@ import { idOf, type Known, KnownCounts, used } from './known-counts.ts'
 import { COUNT_MAIL } from './script.ts'
 
 export interface HourlyCountersOptions {
-  /** Without it this process counts only for itself. */
+  /** Redis. If undefined, this process applies the limits by itself. */
   readonly url: string | undefined
   /** Prefix of every key. */
   readonly prefix: string
@@ -20,7 +20,7 @@ interface Question {
   readonly decide: Decide
 }
 
-/** A take, and the known state of its counter. */
+/** An amount to take, and the known state of its counter. */
 interface Change {
   readonly known: Known
   readonly amount: number
@@ -41,9 +41,9 @@ const REPORT_AFTER_MS = 50
 
 /**
  * Limits per sliding hour that all replicas share through Redis. A take that leaves every counter below half of its
- * limit, as of a second ago at most, is decided locally and reported to Redis within 50 ms; others are decided by
- * Redis, together with all that arrive in the same turn of the event loop. Without Redis each process applies the
- * limits by itself: mail is accepted all the same.
+ * limit, by counts at most a second old, is decided locally and reported to Redis within 50 ms. Other takes are decided
+ * by Redis, in one call with all that arrive in the same turn of the event loop. Without Redis each process applies the
+ * limits by itself, and mail is still accepted.
  */
 export class HourlyCounters implements Component {
   readonly name = 'inbound rates'
@@ -182,7 +182,7 @@ export class HourlyCounters implements Component {
     ])
     const reply = await redis.run((client) => client.countMail(keys.length, ...keys, ...limits, ...owed, ...asked))
     const expected = questions.length + 3 * counters.length
-    if (!Array.isArray(reply) || reply.length !== expected) throw new TypeError('not the answer of this script')
+    if (!Array.isArray(reply) || reply.length !== expected) throw new TypeError('unexpected reply of the rate script')
     return reply.map(Number)
   }
 }

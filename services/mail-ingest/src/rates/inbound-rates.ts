@@ -20,7 +20,10 @@ export interface InboundRatesOptions {
   readonly exemptNetworks: readonly string[]
   /** Clients on this machine are exempt from all limits: for the local stack only. */
   readonly exemptLoopback: boolean
-  /** Keys contain networks under a MAC: replicas that share the secret share their counts. */
+  /**
+   * Redis keys contain a MAC of the network instead of its address. Replicas share their counts only if they share this
+   * secret.
+   */
   readonly secret: string
 }
 
@@ -30,14 +33,14 @@ export type MailSource =
   /** Organization of the sender; absent for mail of the installation itself. */
   | { readonly kind: 'inside'; readonly organizationId: string | undefined }
 
-/** The amounts taken, or the limit that left no room. */
+/** The amounts taken, or the limit that was reached. */
 export type Admission =
   | { readonly ok: true; readonly taken: readonly Take[] }
   | { readonly ok: false; readonly limit: RateName }
 
 /** One network may take a quarter of what an inbox or organization may receive. */
 const SHARE = 4
-/** Most client addresses whose network's MAC is cached; then the cache is cleared. */
+/** Most client addresses for which the MAC of the network is cached. When there are more, the cache is cleared. */
 const KEPT_NETWORKS = 10_000
 
 /** Limits for mail from a network, and for an inbox and an organization, per hour (mail 13). */
@@ -84,7 +87,10 @@ export class InboundRates {
     return this.#take(counters.map((counter) => ({ counter, amount: 1 })))
   }
 
-  /** Corrects the bytes of a mail that has arrived, or never did. @param difference to the declared size. */
+  /**
+   * Corrects the counted bytes of a mail once it has arrived, or if it never does. @param difference to the declared
+   * size.
+   */
   correctBytes(peer: string, difference: number): void {
     if (difference === 0 || this.#exemptsPeer(peer)) return
     const counter = this.#bytes(this.#network(peer), this.#options.limits.networkBytes)
@@ -111,7 +117,7 @@ export class InboundRates {
     return { name: 'network_bytes', group, key: 'bytes', limit }
   }
 
-  /** Called several times for each mail of a client. */
+  /** The MAC of a client's network. It is cached, because each mail of a client needs it several times. */
   #network(peer: string): string {
     const kept = this.#networks.get(peer)
     if (kept !== undefined) return kept

@@ -4,7 +4,7 @@ import { WINDOW_MS } from './script.ts'
 /** The locally known state of one counter. */
 export interface Known {
   readonly counter: Counter
-  /** Hours since 1970 in which `count` was counted. */
+  /** The hour to which `count` belongs, in hours since 1970. `before` belongs to the hour before it. */
   hour: number
   count: number
   before: number
@@ -63,7 +63,10 @@ export function idOf({ group, key }: Counter): string {
   return `{${group}}:${key}`
 }
 
-/** What counts against the limit now: of the previous hour, the part that is less than an hour ago. */
+/**
+ * What counts against the limit now: all of the current hour, and of the previous hour the share that is within the
+ * last 60 minutes.
+ */
 export function used({ hour, count, before }: Known): number {
   const part = Math.min(1, Math.max(0, Date.now() / WINDOW_MS - hour))
   return count + before * (1 - part)

@@ -4,13 +4,14 @@ import type { Result } from 'ioredis'
 export const WINDOW_MS = 3_600_000
 
 /**
- * Counters of a sliding hour: what was counted since the hour began, and of the hour before as much as is not yet an hour
- * ago. A key holds `<hour> <count> <count of the hour before>` and expires by itself. The clock is Redis' own.
+ * Counters of a sliding hour: the count of the current hour, and the share of the previous hour's count that is within
+ * the last 60 minutes. A key holds `<hour> <count> <count of the previous hour>` and expires by itself. The clock is
+ * that of Redis.
  *
- * KEYS: counters. ARGV: the limit of each, an amount to be added to each in any case (negative: taken back), then for
- * each question how many counters it names, and of each its position and the amount. A question adds all its amounts,
- * or none when one of the counters would exceed its limit. The reply holds for each question 0, or the position of the
- * first counter without room; then for each counter its hour and both counts.
+ * KEYS: the counters. ARGV: the limit of each counter; an amount to add to each in any case (negative to give back);
+ * then, for each question, the number of its counters, followed by the position and the amount of each. A question adds
+ * all its amounts, or none if one of the counters would exceed its limit. The reply has, for each question, 0 or the
+ * position of the first counter without room; then, for each counter, its hour and both counts.
  */
 export const COUNT_MAIL = `
 local time = redis.call('TIME')

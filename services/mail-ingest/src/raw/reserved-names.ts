@@ -3,9 +3,12 @@ import type { Database } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import { rawMails } from './store.ts'
 
-/** Names reserved in one statement; twice as many are left to the sweeper when the process dies. */
+/** Names reserved in one statement. A process that dies leaves up to twice as many to the sweeper. */
 const RESERVED = 50
-/** The sweeper treats reservations of 6 hours as abandoned, and a name may be in use for an hour. */
+/**
+ * How long a name may be given out. The sweeper treats reservations as abandoned after 6 hours, and a mail may use its
+ * name for an hour.
+ */
 const FRESH_MS = 4 * 3_600_000
 
 export interface ReservedName {
@@ -40,7 +43,7 @@ export class ReservedNames implements Component {
     }
   }
 
-  /** For another mail: nothing was written under this name, nor will be. */
+  /** Makes a name available to another mail. Nothing was or will be written under it. */
   giveBack(name: ReservedName): void {
     this.#free.push(name)
   }

@@ -5,7 +5,7 @@ export function copiesOf(inboxUid: string): string {
   return `mailbox/${inboxUid}/`
 }
 
-/** How many rows use a raw mail of `size` bytes from now on. */
+/** The number of new rows that refer to a raw mail of `size` bytes. */
 export interface RawMailUse {
   readonly blob: string
   readonly refs: number
@@ -42,7 +42,7 @@ const FORGET = sql<never, [blobs: readonly string[]]>('delete from raw_mails whe
  * row that names what to clean up, never an unknown blob.
  */
 export const rawMails = {
-  /** Reserves blobs that are about to be written; commits by itself. */
+  /** Reserves blobs that are about to be written, in a transaction of its own. */
   async reserve(db: Queryable, blobs: readonly string[]): Promise<void> {
     await db.query(RESERVE, blobs)
   },
@@ -65,7 +65,7 @@ export const rawMails = {
 
   /**
    * Removes one reference for each time a blob is named.
-   * @returns those without references, which the sweeper deletes.
+   * @returns the blobs that have no references left, which the sweeper deletes.
    */
   async release(tx: Queryable, blobs: readonly string[]): Promise<string[]> {
     if (blobs.length === 0) return []

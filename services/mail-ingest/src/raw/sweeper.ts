@@ -39,7 +39,7 @@ export class RawMailSweeper implements Component {
     return this.#job.stop()
   }
 
-  /** Bytes may have become unused. */
+  /** Runs a sweep soon, because bytes may have become unused. */
   readonly notify = (): void => this.#job.notify()
 
   /** @returns how many blobs were deleted. */

@@ -3,7 +3,7 @@ import { type Database, sql } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 
-/** Longer than deliveries are retried (72 h), and than a topic or dead letter could deliver their events again. */
+/** Longer than deliveries are retried (72 h), and longer than a topic or dead letter can deliver their events again. */
 const FORGET = '21 days'
 
 const TOMBSTONES = sql<{ message_id: string }, [rows: number]>(`
@@ -16,7 +16,7 @@ delete from pending_delivery_events
  where event_id in (select event_id from pending_delivery_events where time < now() - interval '${FORGET}' limit $1)
 returning event_id`)
 
-// A mail that was in transit when its organization was deleted records that it arrived.
+// A mail that was in transit when its organization was deleted has added such a row afterwards.
 const LATE_MAIL = sql<{ organization_id: string }, [rows: number]>(`
 delete from receiving_organizations
  where organization_id in (select receiving.organization_id from receiving_organizations as receiving
@@ -42,7 +42,7 @@ const EVERY_MS = 3_600_000
  * referred to without a match after 30 days; and the records of organizations that were deleted while mail was in transit.
  */
 export class RetentionSweeper implements Component {
-  readonly name = 'forgetting'
+  readonly name = 'retention sweeper'
   readonly #db: Database
   readonly #job: Periodic
 

@@ -15,7 +15,7 @@ import { type MailTenancy, openTenancy } from '../tenancy/open-tenancy.ts'
 /** NOTIFY channel on which accepted mail is signalled to the pipelines of other processes. */
 export const INBOUND_CHANNEL = 'restante_inbound'
 
-/** What the roles share. */
+/** The components that the roles of a process share. */
 export interface Parts extends MailTenancy {
   readonly blobs: BlobStore
   readonly parser: ParserPool
@@ -24,9 +24,9 @@ export interface Parts extends MailTenancy {
   readonly rates: InboundRates
   readonly storage: StorageQuota
   readonly placement: SentPlacement
-  /** Announces accepted mail. */
+  /** Signals accepted mail to the pipelines. */
   readonly notifier: Notifier
-  /** Runs in the role `pipeline`, as `tenancy` does; the others wake it up. */
+  /** Runs in the role `pipeline`, as `tenancy` does. The other roles only wake it up. */
   readonly sweeper: RawMailSweeper
 }
 

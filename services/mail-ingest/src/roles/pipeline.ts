@@ -10,10 +10,13 @@ import { deliveriesConsumer } from '../sent/consumers.ts'
 import { WaitingMailRecheck } from '../waiting/recheck.ts'
 import { INBOUND_CHANNEL, type Parts } from './parts.ts'
 
-/** Raw mails that are read at once: one that is larger is read alone, for its texts may take ten times its size. */
+/**
+ * Limit for the raw mails in memory together. A larger mail is read alone, because its texts may take ten times its
+ * size.
+ */
 const RAW_MAIL_BYTES = 16 * 1024 * 1024
 
-/** The role `pipeline`: turns accepted mail into messages, follows events, and removes what has served its time. */
+/** The role `pipeline`: turns accepted mail into messages, consumes events, and deletes expired data. */
 export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, pipeline, dnsServers } = config

@@ -16,7 +16,7 @@ export interface SenderVerdict {
   readonly author: string | undefined
   /** The sender's domain requests rejection of failing mail, and no trusted forwarder vouches for it (mail 13). */
   readonly discard: boolean
-  /** Domains for which SPF, or a signature that covers the mail, passed; the author's or others. */
+  /** Domains for which SPF, or a signature that covers the mail, passed: that of the author, or others. */
   readonly passed: readonly string[]
   /** DNS queries that failed temporarily and on which the verdict depends. */
   readonly unanswered: readonly Question[]

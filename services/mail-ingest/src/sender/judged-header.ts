@@ -1,18 +1,22 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 
-/** Fields that are parsed for authentication. Parsing one may take time quadratic to its length. */
+/** Fields that are parsed for authentication. Parsing one may take time quadratic in its length. */
 const TAKEN_APART = /^(?:dkim-signature|arc-[a-z-]+|return-path|received|content-type)[ \t]*:/i
 const SIGNATURE = /^dkim-signature[ \t]*:/i
 const SIGNED = /^(?:dkim-signature|arc-message-signature)[ \t]*:/i
 /**
- * Limit for one such field, and for all together. Those of honest mail, forwarded several times, have a third of it.
+ * Limits for one such field, and for all together. The fields of honest mail that was forwarded several times take a
+ * third of this.
  */
 const FIELD_BYTES = 8 * 1024
 const ALL_BYTES = 96 * 1024
-/** Each may require a digest of its own over the whole body (RFC 6376 6.1: the number may be limited). */
+/**
+ * Maximum number of signatures to verify: each may require a digest of its own over the whole body (RFC 6376 6.1 allows
+ * a limit).
+ */
 const SIGNATURES = 10
 
-/** Fields that RFC 5322 3.6 and RFC 2045 allow once: readers differ on which of two they show. */
+/** Fields that RFC 5322 3.6 and RFC 2045 allow once. When one is repeated, mail programs differ on which they show. */
 const ONCE = new Set([
   'from',
   'sender',
@@ -33,22 +37,22 @@ const ONCE = new Set([
 export interface JudgedHeader {
   /** Its fields with the empty line at their end, in `latin1`. */
   readonly text: string
-  /** A field that may occur once occurs twice. */
+  /** Whether a field that may occur only once is repeated. */
   readonly repeatsField: boolean
-  /** There is a signature to verify. */
+  /** Whether there is a signature to verify. */
   readonly signed: boolean
 }
 
 /**
- * Reduces a header to what is authenticated: without parts that no honest header has, so that no mail costs more than
- * its size. A signature that is left out proves nothing, and a signature over a field that is left out fails. `From` is
- * never left out.
+ * Reduces a header to what is authenticated. Parts that no honest header has are left out, so that the effort for a
+ * mail is limited by its size. This is safe: a signature that is left out proves nothing, and a signature over a field
+ * that is left out fails. `From` is never left out.
  * @param header with the empty line at its end
  */
 export function judgedHeader(header: Buffer): JudgedHeader {
   const { headerBytes, headerFields } = LIMITS.mime
   const fields = header.toString('latin1', 0, headerBytes).split(/\r\n(?![ \t])/)
-  // The last element is half a field when the limit cut it, otherwise the empty line.
+  // If the limit cut the header, the last element is an incomplete field; otherwise it is the empty line.
   const whole = header.length > headerBytes ? fields.slice(0, -1) : fields.filter((field) => field !== '')
   const read = whole.slice(0, headerFields)
   const judged = read.filter(withinLimits())

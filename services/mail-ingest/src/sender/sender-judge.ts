@@ -15,7 +15,7 @@ export interface SenderJudgeOptions {
   readonly idleMs?: number
 }
 
-/** The mail exceeded its processor time, or ended the thread: its sender cannot be authenticated. */
+/** The mail exceeded its processor time, or killed the thread: its sender cannot be authenticated. */
 export class UnjudgeableMailError extends Error {
   override readonly name = 'UnjudgeableMailError'
 }
@@ -26,11 +26,14 @@ interface Task {
   readonly body: Buffer
   readonly resolve: (judgement: Judgement) => void
   readonly reject: (error: Error) => void
-  /** What was sent to the thread: nothing, the header, the body up to `sent`, everything. */
+  /**
+   * How much was sent to the thread: nothing (`new`), the header and the body up to `sent` (`body`), or everything
+   * (`sent`).
+   */
   state: 'new' | 'body' | 'sent'
   sent: number
   cpuMs: number
-  /** How often a thread that had this mail ended. */
+  /** How often the thread has died while it had this mail. */
   deaths: number
   timer: NodeJS.Timeout | undefined
 }
@@ -48,13 +51,16 @@ const PIECE_MS = 15_000
 const VERDICT_MS = 30_000
 const IDLE_MS = 30_000
 const MEMORY_MB = 128
-/** A thread that ends affects mails that have not caused it. */
+/**
+ * Deaths of the thread after which a mail is given up. One is not enough, because it may affect mails that have not
+ * caused it.
+ */
 const DEATHS = 3
 
 /**
- * Authenticates senders in a thread of their own: a hostile mail costs processor time there, up to a budget. The thread
- * starts with the first mail, processes mails piece by piece in rotation, and is replaced when one of them ends it. DNS
- * queries are answered by this thread's cache.
+ * Authenticates senders in a thread of their own, where a hostile mail can take only a limited processor time. The
+ * thread starts with the first mail, processes mails piece by piece in rotation, and is replaced when one of them kills
+ * it. The main thread answers its DNS queries from a cache.
  */
 export class SenderJudge implements Component {
   readonly name = 'sender judge'
@@ -170,7 +176,7 @@ export class SenderJudge implements Component {
   #worked(task: Task, { cpuMs, tooLongLine }: Extract<FromThread, { kind: 'done' }>): void {
     task.cpuMs += cpuMs
     if (tooLongLine) this.#giveUp(task, 'a line of the body is too long to be hashed')
-    else if (task.cpuMs > this.#options.cpuMs) this.#giveUp(task, 'the mail takes more processor time than one may')
+    else if (task.cpuMs > this.#options.cpuMs) this.#giveUp(task, 'the mail exceeds the processor time for one mail')
     else if (task.state === 'sent') this.#watch(task, VERDICT_MS)
     else {
       clearTimeout(task.timer)
@@ -183,12 +189,12 @@ export class SenderJudge implements Component {
     this.#thread?.worker.postMessage({ kind: 'forget', id: task.id } satisfies ToThread)
   }
 
-  /** The thread is terminated when it takes longer. */
+  /** Terminates the thread when the task takes longer than `ms`. */
   #watch(task: Task, ms: number): void {
     clearTimeout(task.timer)
     task.timer = setTimeout(() => {
-      this.#reject(task, new UnjudgeableMailError(`the mail kept its thread for ${ms} ms`))
-      this.#replace(new Error('a mail kept the thread'))
+      this.#reject(task, new UnjudgeableMailError(`the mail blocked its thread for ${ms} ms`))
+      this.#replace(new Error('a mail blocked the thread'))
     }, ms)
   }
 
@@ -220,7 +226,7 @@ export class SenderJudge implements Component {
     return thread
   }
 
-  /** Restarts all mails in a new thread, but not without limit. */
+  /** Restarts all mails in a new thread, except those whose thread has died too often. */
   #replace(cause: unknown): void {
     const wasReady = this.#thread?.ready === true
     const blamed = this.#current === undefined ? [...this.#tasks.values()] : [this.#current]
@@ -228,7 +234,7 @@ export class SenderJudge implements Component {
     // A thread that cannot even start would be restarted forever.
     if (!wasReady) for (const task of [...this.#tasks.values()]) this.#reject(task, unavailable(cause))
     for (const task of blamed)
-      if (++task.deaths >= DEATHS) this.#reject(task, new UnjudgeableMailError('its thread died'))
+      if (++task.deaths >= DEATHS) this.#reject(task, new UnjudgeableMailError('the thread of the mail died too often'))
     this.#runnable.length = 0
     for (const task of this.#tasks.values()) {
       clearTimeout(task.timer)
@@ -248,10 +254,13 @@ export class SenderJudge implements Component {
 }
 
 function unavailable(cause: unknown): UpstreamError {
-  return new UpstreamError('no sender can be judged now', { cause })
+  return new UpstreamError('senders cannot be authenticated now', { cause })
 }
 
-/** Neither preloads (telemetry) nor settings of the main thread apply to it, except where compiled modules are. */
+/**
+ * The thread gets neither preloads (telemetry) nor settings of the main thread, except where compiled modules are
+ * stored.
+ */
 function threadEnvironment(): Record<string, string> {
   const compiled = process.env['NODE_COMPILE_CACHE']
   return compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }

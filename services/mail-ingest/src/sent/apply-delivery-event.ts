@@ -18,7 +18,8 @@ import {
 } from './delivery-events.ts'
 import { pendingDeliveryEvents, tombstones } from './store.ts'
 
-// Independent of the order: the first hand-over, the newest end, the newest delay. Null changes none of them.
+// The order of the events does not matter: the first hand-over, the latest end and the latest delay are kept. A null
+// changes nothing.
 const PROGRESS = sql<
   never,
   [id: string, handedOverAt: string | null, settledAt: string | null, delayedAt: string | null]
@@ -74,7 +75,10 @@ async function progress(tx: Queryable, id: string, event: DeliveryEvent): Promis
   )
 }
 
-/** The event of the hand-over provides its id; where the hand-over is only implied, the event gets one of its own. */
+/**
+ * `message.sent` has the id of the hand-over event. Where the hand-over is only implied by another event, it gets a new
+ * one.
+ */
 function sentEventId(event: DeliveryEvent): string {
   return event.type === 'delivery.handed_over' ? event.id : randomUUID()
 }
@@ -98,7 +102,7 @@ async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: Tombstone, eve
   await publish(tx, outbox, [document], about, new Date())
 }
 
-/** Publishes events about a message, each of which is its own document. */
+/** Publishes events about a message. Each document is the content of one event. */
 async function publish(
   tx: Tx,
   outbox: Outbox,

@@ -48,7 +48,8 @@ export function endsDelivery(event: DeliveryEvent): boolean {
 }
 
 /**
- * Whether an event shows that the mail was sent, directly or by implication: `message.sent` comes before what follows.
+ * Whether an event shows that the mail was sent, directly or by implication: `message.sent` is published before the
+ * events that follow from it.
  */
 export function impliesHandOver(event: DeliveryEvent): boolean {
   return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(event.type)
@@ -76,7 +77,7 @@ export function sentEvent(
   }
 }
 
-/** The public event for an event, in addition to `message.sent`; a delay has none (events 1.2 rule 3). */
+/** The public event for a delivery event, in addition to `message.sent`; a delay has none (events 1.2 rule 3). */
 export function publicEventOf(event: DeliveryEvent, message: MessageReference): PublicEvent | undefined {
   const head = { type: 'event' as const, event_id: event.id }
   const about = { ...reference(message), timestamp: instant(event.payload.timestamp) }

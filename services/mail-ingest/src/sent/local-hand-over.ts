@@ -14,7 +14,10 @@ import type { InboundRates } from '../rates/inbound-rates.ts'
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
 
-/** Marks of deliveries, by outcome, in the table of event marks and swept with them after 21 days. */
+/**
+ * Marks of handed-over deliveries, by outcome. They are stored among the marks of processed events, and deleted with
+ * them after 21 days.
+ */
 const MARKED_AS = { accepted: 'hand-over accepted', paused: 'hand-over paused' } as const
 
 const FIRST_OUTCOME = sql<{ consumer: string }, [marks: readonly string[], deliveryId: string]>(
@@ -37,8 +40,9 @@ export interface LocalHandOverOptions {
 }
 
 /**
- * Takes mail between two inboxes hosted here, with the same rows as SMTP and a verdict that cannot be forged from
- * outside. A delivery that is handed over again gets its first outcome and has no second effect.
+ * Accepts mail between two inboxes hosted here. It creates the same rows as SMTP does, with a verdict about the sender
+ * that cannot be forged from outside. A delivery that is handed over again gets its first outcome and has no second
+ * effect.
  */
 export class LocalHandOver {
   readonly #options: LocalHandOverOptions

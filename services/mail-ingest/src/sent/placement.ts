@@ -30,27 +30,30 @@ export interface PlacementOptions {
 }
 
 /**
- * Stores the copies of sent messages in their mailboxes, once each, whether mail-send's call or its event arrives
- * first. Not after the copy was deleted, nor after its inbox was.
+ * Stores the copies of sent messages in their mailboxes, once each, whether the call of mail-send or its event arrives
+ * first. A copy is not stored again after it, or its inbox, was deleted.
  */
 export class SentPlacement {
   readonly #options: PlacementOptions
-  /** Not the pipeline's limit, which may be fully used while a copy is placed that an answer refers to. */
+  /**
+   * Separate from the limit of the pipeline, which may be used up by an answer that waits for the copy of what it
+   * answers.
+   */
   readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
   constructor(options: PlacementOptions) {
     this.#options = options
   }
 
-  /** InboxSlots a copy now; when it resolves, readers see it. */
+  /** Places a copy now. When this resolves, readers see the copy. */
   async place(copy: SentCopy): Promise<void> {
     const effect = await this.prepare(copy)
     if (effect) await this.#options.db.transaction(effect)
   }
 
   /**
-   * The part that needs the raw mail: reads it, and copies it to a blob of the mailbox.
-   * @returns what is to be done in a transaction; nothing when the copy is stored, or must not be (again).
+   * Prepares a placement, as far as it needs the raw mail: reads the mail, and copies it to a blob of the mailbox.
+   * @returns the effect for a transaction; undefined when the copy is stored already, or must not be stored (again).
    */
   async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
     const { db, blobs, parser } = this.#options
@@ -75,7 +78,8 @@ export class SentPlacement {
   }
 
   /**
-   * The bytes of a deleted inbox's mail are deleted with its last delivery, whether or not its end is known here yet.
+   * Whether the inbox of a copy is deleted. mail-send deletes the bytes with the last delivery of such an inbox,
+   * perhaps before this service has consumed the deletion.
    */
   async #isGone({ from, inbox_uid }: SentCopy): Promise<boolean> {
     const answer = await this.#options.recipients.ask(bareAddress(from))
@@ -103,7 +107,7 @@ async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<
   return tombstones.has(tx, inboxUid, messageId)
 }
 
-/** A copy is placed whatever its content: if it cannot be parsed, with its headers at least. */
+/** A copy is placed whatever its content. If it cannot be parsed, it has at least its headers. */
 async function readContent(raw: Buffer, parser: ParserPool): Promise<MailContent> {
   try {
     return contentOf(await parsed(parser.read(raw, { priority: true })), raw)
@@ -156,7 +160,10 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
   }
 }
 
-/** The extracted texts are the caller's own words, as far as mail-send could send them (mail 8.3). */
+/**
+ * The extracted texts are the words of the caller, where mail-send could send them; otherwise they come from the parser
+ * (mail 8.3).
+ */
 function bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
   return {
     text: content.text,

@@ -22,18 +22,24 @@ type Question =
   | { readonly kind: 'thread'; readonly organization_id: string; readonly thread_id: string }
 
 const TIMEOUT_MS = 1_000
-/** Questions of one call, and calls at once: many readers of what is not there cost mail-send few queries. */
+/**
+ * Questions per call, and concurrent calls. Many requests for messages that do not exist thus cost mail-send few
+ * queries.
+ */
 const TOGETHER = 100
 const CALLS = 2
-/** Most waiting queries. Beyond them nothing is asked: mail-send is down, and each would fail after its wait. */
+/**
+ * Most waiting questions. Beyond them nothing is asked: mail-send is probably down, and each question would only time
+ * out.
+ */
 const MOST_WAITING = 400
 /** Both services create random thread ids (RFC 9562 5.4). */
 const MADE_THREAD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 /**
- * Finds messages that were sent moments ago and whose copies are not in the mailbox yet (mail 6.3): before a reader is
- * answered that a message or thread does not exist, mail-send is asked, and what it has is placed. Reading does not
- * depend on mail-send: when it does not answer in time, the message is not found.
+ * Finds messages that were sent moments ago and whose copies are not in the mailbox yet (mail 6.3). Before a reader
+ * gets the answer that a message or thread does not exist, mail-send is asked, and what it has is placed. Reading does
+ * not depend on mail-send: when it does not answer in time, the message is not found.
  */
 export class RecentlySent {
   readonly #options: JustSentOptions
@@ -47,7 +53,8 @@ export class RecentlySent {
   }
 
   /**
-   * Reads something of a message. If it is not found, the message is looked up at mail-send and read once more.
+   * Calls `read`. If it does not find the message, the message is looked up at mail-send, and `read` is called once
+   * more.
    * @throws what `read` throws.
    */
   async message<T>(inbox: CallerInbox, messageId: string, read: () => Promise<T>): Promise<T> {

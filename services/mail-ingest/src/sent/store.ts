@@ -66,7 +66,7 @@ export const pendingDeliveryEvents = {
     return inOrder(await tx.query(TAKE, inboxUid, messageId))
   },
 
-  /** The same for all messages of an inbox, at most this many: to be repeated while that many are returned. */
+  /** The same for all messages of an inbox, but at most `most` events: to be repeated while as many are returned. */
   async takeOfInbox(tx: Queryable, inboxUid: string, most: number): Promise<DeliveryEvent[]> {
     return inOrder(await tx.query(TAKE_OF_INBOX, inboxUid, most))
   },

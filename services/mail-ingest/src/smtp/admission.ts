@@ -7,7 +7,7 @@ import type { Take } from '../rates/counter.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
 import { Refusal } from './refusal.ts'
 
-/** What the transaction of a session has taken so far. */
+/** What the current transaction of a session has taken from the rates. */
 export interface Allowance {
   readonly peer: string
   /** As declared by MAIL; undefined outside of a transaction. */
@@ -26,12 +26,15 @@ export interface AdmissionOptions {
   readonly holdMs?: number
 }
 
-/** Longer than a client with a mail takes between RCPT and DATA. */
+/** Longer than a client with a mail to send needs between RCPT and DATA. */
 const HOLD_MS = 30_000
 
 type Inbox = Exclude<RecipientAnswer, { status: 'unknown' }>
 
-/** Applies rates and quotas to the transactions of SMTP sessions (mail 13): beyond them the client is deferred. */
+/**
+ * Applies rates and quotas to the transactions of SMTP sessions (mail 13). A client that exceeds them gets a temporary
+ * error.
+ */
 export class Admission {
   readonly #options: AdmissionOptions
 
@@ -92,8 +95,8 @@ export class Admission {
   }
 
   /**
-   * The end of a transaction. Without an accepted mail its recipients got nothing, and nothing counts against them:
-   * what a client only announces cannot keep other clients' mail away.
+   * Ends a transaction. Unless its mail was accepted, nothing counts against the recipients: a client that only
+   * announces mail must not use up their limits.
    * @param bytes that arrived, whatever was declared.
    */
   end(allowance: Allowance, accepted: boolean, bytes: number): void {

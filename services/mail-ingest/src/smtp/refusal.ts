@@ -26,8 +26,8 @@ export function noSuchMailbox(): Refusal {
 }
 
 /**
- * The reply to a mail that was not accepted; a failure that the mail has not caused is a 451, so that the client keeps
- * it.
+ * The reply to a mail that was not accepted. A failure that the mail has not caused gets a 451, so that the client
+ * retries.
  */
 export function refusalFor(error: unknown): Refusal {
   if (error instanceof Refusal) return error

@@ -44,7 +44,7 @@ export interface SmtpEdgeOptions {
   readonly log: Logger
 }
 
-/** A connection ends after this, whatever it does. */
+/** Maximum lifetime of a connection. */
 const LIFETIME_MS = 3_600_000
 /** Unknown recipients of one connection before it is closed. */
 const REFUSED_RECIPIENTS = 20
@@ -217,13 +217,13 @@ export class SmtpEdge implements Component {
     }
   }
 
-  /** Resolves when the mail is accepted durably: the id for the 250. */
+  /** Resolves when the mail is accepted durably, to the id in the reply 250. */
   async #data(stream: SMTPServerDataStream, smtp: SMTPServerSession): Promise<string> {
     const begun = performance.now()
     const { admission } = this.#options
     const session = this.#sessions.get(smtp.id)
     const { recipients, peer } = session ?? { recipients: new Map(), peer: smtp.remoteAddress }
-    // From now on it belongs to this mail: it must not be given back when the client disconnects.
+    // From now on the allowance belongs to this mail: it must not be given back when the client disconnects.
     const allowance = session?.allowance ?? admission.open(peer)
     if (session) session.allowance = admission.open(peer)
     const accepted = smtp.envelope.rcptTo.flatMap(({ address }) => recipients.get(address.toLowerCase()) ?? [])
@@ -275,7 +275,9 @@ export class SmtpEdge implements Component {
     return smtp.id
   }
 
-  /** Certificates are replaced while the process runs; open sessions keep the one they began with. */
+  /**
+   * Loads replaced certificate files while the process runs. Open sessions keep the certificate that they began with.
+   */
   #followCertificate(server: SMTPServer, files: CertificateFiles): void {
     let current = certificateVersion(files)
     this.#certificateTimer = setInterval(async () => {

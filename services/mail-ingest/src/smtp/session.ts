@@ -13,14 +13,14 @@ export interface Session {
   readonly recipients: Map<string, Recipient>
   /** Number of accepted RCPT commands of the current transaction, repeated ones included. */
   named: number
-  /** What the current transaction has taken of the rates. */
+  /** What the current transaction has taken from the rates. */
   allowance: Allowance
   /** Number of refused recipients: a client that guesses addresses is disconnected. */
   refused: number
   readonly lifetime: NodeJS.Timeout
 }
 
-/** Rows and dropping inboxes for the accepted recipients: one copy per inbox, however often it was named. */
+/** Queue rows and paused inboxes for the accepted recipients: one per inbox, however often it was named. */
 export function destinationsOf(recipients: Iterable<Recipient>): Destinations {
   const rows: Destinations['rows'][number][] = []
   const paused: InboxScope[] = []

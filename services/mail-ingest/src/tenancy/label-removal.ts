@@ -11,7 +11,7 @@ import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
 
-const TURNS = purgeStatements({
+const PURGE = purgeStatements({
   table: 'label_removals',
   id: 'organization_id',
   owner: 'organization_id',
@@ -55,7 +55,7 @@ const ADDED_SINCE = sql<
 >(`
 select inbox_uid, message_id, label from label_log
  where inbox_uid = any($1::uuid[]) and id >= $2 and event_at > $3::timestamptz and type = 'label.added'`)
-const GO_ON = sql<never, [organizationId: string, inbox: string, timestamp: string, id: string]>(`
+const ADVANCE = sql<never, [organizationId: string, inbox: string, timestamp: string, id: string]>(`
 update label_removals
    set after_inbox = $2, after_timestamp = $3::timestamptz, after_id = $4, due_at = clock_timestamp()
  where organization_id = $1`)
@@ -73,9 +73,9 @@ export async function orderLabelRemoval(tx: Tx, organizationId: string, takenOve
 }
 
 /**
- * Removes custom labels of earlier holders from the messages of organizations that were taken over, in batches of one
- * transaction: wherever it stops, the next run continues. Labels that were added since the take-over stay; the audit
- * log distinguishes them. Organizations are served in rotation.
+ * Removes custom labels of earlier holders from the messages of organizations that were taken over. It works in
+ * batches, one transaction each: wherever it stops, the next run continues. Labels that were added since the take-over
+ * stay; the audit log distinguishes them. Organizations are served in rotation.
  */
 export class LabelRemoval extends Periodic {
   readonly #outbox: Outbox
@@ -84,7 +84,7 @@ export class LabelRemoval extends Periodic {
   constructor({ db, outbox, log }: { db: Database; outbox: Outbox; log: Logger }) {
     super({ name: 'label removal', everyMs: EVERY_MS, log, work: (stopping) => this.#remove(stopping) })
     this.#outbox = outbox
-    this.#organizations = new RoundRobinPurger({ db, statements: TURNS, work: (tx, id) => this.#removeBatch(tx, id) })
+    this.#organizations = new RoundRobinPurger({ db, statements: PURGE, work: (tx, id) => this.#removeBatch(tx, id) })
   }
 
   async #remove(stopping: AbortSignal): Promise<void> {
@@ -99,16 +99,16 @@ export class LabelRemoval extends Periodic {
     const next = () => tx.query(NEXT, organizationId, madeBefore.toISOString(), ...after, SYSTEM_LABELS, BATCH)
     const inboxes = [...new Set((await next()).map(({ inbox_uid }) => inbox_uid))]
     await lockMailboxes(tx, inboxes)
-    // Read again under the locks: labels may have changed until then.
+    // Read again under the locks: labels may have changed before these were taken.
     const page = await next()
     const held = page.filter(({ inbox_uid }) => inboxes.includes(inbox_uid))
-    await this.#takeOff(tx, held, madeBefore)
+    await this.#removeLabels(tx, held, madeBefore)
     const last = page.at(-1)
     if (last === undefined || page.length < BATCH) await tx.query(DONE, organizationId)
-    else await tx.query(GO_ON, organizationId, last.inbox_uid, last.timestamp.toISOString(), last.id)
+    else await tx.query(ADVANCE, organizationId, last.inbox_uid, last.timestamp.toISOString(), last.id)
   }
 
-  async #takeOff(tx: Tx, messages: readonly MessageRow[], madeBefore: Date): Promise<void> {
+  async #removeLabels(tx: Tx, messages: readonly MessageRow[], madeBefore: Date): Promise<void> {
     const inboxes = [...new Set(messages.map(({ inbox_uid }) => inbox_uid))]
     const deleted = await deletedAmong(tx, inboxes)
     const own = await tx.query(ADDED_SINCE, inboxes, firstUuidV7(madeBefore.getTime()), madeBefore.toISOString())

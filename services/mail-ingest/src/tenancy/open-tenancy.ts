@@ -15,13 +15,13 @@ export interface TenancyDependencies {
   readonly blobs: BlobStore
 }
 
-/** What follows the events of the topic `tenancy`. */
+/** The components that act on events of the topic `tenancy`. */
 export interface MailTenancy {
   readonly tenancy: Tenancy
   readonly labelRemoval: LabelRemoval
 }
 
-/** From the deletion on an inbox accepts nothing; a take-over that was confirmed removes earlier labels. */
+/** Applies deletions, after which an inbox accepts nothing, and removes earlier labels after a confirmed take-over. */
 export function openTenancy({ kafka, db, log, outbox, blobs }: TenancyDependencies): MailTenancy {
   const labelRemoval = new LabelRemoval({ db, outbox, log })
   const tenancy = new Tenancy({

@@ -18,13 +18,14 @@ const THREADS = sql<{ id: string }, [inboxUid: string, rows: number]>(
 const LABELS = sql<{ id: string }, [inboxUid: string, rows: number]>(
   'delete from label_log where id in (select id from label_log where inbox_uid = $1 limit $2) returning id',
 )
-// Copies of sent mail that were being placed concurrently, or that arrived too late; a write in progress takes seconds.
+// Copies of sent mail that were being placed concurrently, or that arrived too late. Younger reservations may belong to
+// a write in progress, which takes seconds.
 const UNPLACED = sql<{ blob: string }, [folder: string, rows: number]>(`
 select blob from raw_mails
  where refs = 0 and starts_with(blob, $1) and (size > 0 or updated_at < now() - interval '5 minutes')
  limit $2
    for update skip locked`)
-const ON_THEIR_WAY = sql<{ one: number }, [inboxUid: string, folder: string]>(`
+const IN_TRANSIT = sql<{ one: number }, [inboxUid: string, folder: string]>(`
 (select 1 as one from inbound where lane = $1 limit 1)
 union all
 (select 1 from waiting_mails where inbox_uid = $1 limit 1)
@@ -39,8 +40,8 @@ const BATCH = 500
 const AT_ONCE = 50
 
 /**
- * Purges the mail of deleted inboxes. The pipeline discards mail of such an inbox that is still in the queue, which is
- * waited for.
+ * Purges the mail of deleted inboxes. The pipeline discards their mail that is still in the queue; the purge ends only
+ * after that.
  */
 export class MailPurge implements PurgeInBatches {
   readonly #blobs: BlobStore
@@ -52,7 +53,8 @@ export class MailPurge implements PurgeInBatches {
   }
 
   async inbox(tx: Tx, uid: string): Promise<BatchOutcome> {
-    // A concurrent deletion by a caller would release the same bytes, which other inboxes may share.
+    // Without the lock, a concurrent deletion by a caller could release the same bytes again, although other inboxes
+    // share them.
     await lockMailbox(tx, uid)
     const messages = await tx.query(MESSAGES, uid, BATCH)
     const released = await rawMails.release(
@@ -68,7 +70,7 @@ export class MailPurge implements PurgeInBatches {
     const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
     for (const event of late) await applyDeliveryEvent(tx, this.#outbox, event)
     if ([messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH)) return 'more'
-    return (await tx.query(ON_THEIR_WAY, uid, copiesOf(uid))).length > 0 ? 'pending' : 'ended'
+    return (await tx.query(IN_TRANSIT, uid, copiesOf(uid))).length > 0 ? 'pending' : 'ended'
   }
 
   /** Apart from the mail of its inboxes, an organization leaves only the record that it received any. */

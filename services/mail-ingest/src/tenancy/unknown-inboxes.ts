@@ -19,7 +19,7 @@ select organization_id, pod_id, inbox_uid, inbox_address
 const PAGE = 1_000
 const ASKED = 100
 
-/** What a comparison with the owner of inboxes has found. */
+/** The result of a comparison with the owner of inboxes. */
 export interface InboxComparison {
   /** How many inboxes that are not marked deleted have mail here. */
   readonly held: number
@@ -32,7 +32,7 @@ export interface InboxComparison {
  * unknown only when two answers of the owner agree on it: a snapshot that lost a page must not cost mail.
  */
 export async function compareInboxes(db: Queryable, gateway: ServiceClient): Promise<InboxComparison> {
-  // Read before the snapshot: every live inbox that has mail now is in it.
+  // Read before the snapshot, which therefore has every live inbox that has mail now.
   const held = await db.query(HELD)
   return { held: held.length, unknown: await unknownToOwner(gateway, await withoutLive(gateway, held)) }
 }

@@ -14,12 +14,12 @@ export interface IdsOfInbox {
   readonly ids: readonly string[]
 }
 
-/** Most messages considered that have one Message-ID, oldest first, and most per set of labels. */
+/** Most messages considered that have one Message-ID, oldest first, and most of them with the same set of labels. */
 const MOST_WITH_ONE_ID = 1_000
 const MOST_OF_ONE_KIND = 20
 
-// Many messages may have one id, because it can be written into any header: the oldest of each set of labels are read,
-// so that a flood of forged copies does not displace the genuine ones.
+// Many messages may have one id, because any header can contain it. The oldest messages with each set of labels are
+// read, so that a flood of forged copies does not displace the genuine ones.
 const CARRIERS = sql<
   Carrier,
   [inboxUids: readonly string[], ids: readonly string[], restricted: readonly RestrictedLabel[]]
@@ -54,7 +54,7 @@ const PEOPLE = sql<People, [ids: readonly string[]]>(
   'select id, sender_address, recipients from messages where id = any($1::uuid[])',
 )
 
-/** Those of these ids that a message of the inbox has, on the wire or in its header. */
+/** Those of the given ids that a message of the inbox has, as its `message_id` or in its header. */
 export async function storedIds(db: Queryable, inboxUid: string, ids: readonly string[]): Promise<Set<string>> {
   return new Set((await db.query(STORED, inboxUid, ids)).map(({ id }) => id))
 }
@@ -69,7 +69,7 @@ export class Carriers {
     this.#db = db
   }
 
-  /** Reads the messages that have one of these ids in their inbox, on the wire or in their header. */
+  /** Reads the messages that have one of these ids in their inbox, as their `message_id` or in their header. */
   static async of(db: Queryable, wanted: readonly IdsOfInbox[]): Promise<Carriers> {
     const pairs = wanted.flatMap(({ inbox_uid, ids }) => ids.map((id) => ({ inbox_uid, id })))
     const carriers = new Carriers(db)
@@ -86,7 +86,7 @@ export class Carriers {
   /** Makes a message that is about to be stored visible to later ones. */
   add(message: MessageRow): void {
     this.#unstored.set(message.id, message)
-    // It has joined a thread with its own labels, or starts one.
+    // Its thread has the same restricted labels: it joined such a thread, or starts one.
     this.#add({ ...message, restricted: restrictedAmong(message.labels) })
   }
 
@@ -97,9 +97,9 @@ export class Carriers {
 
   /**
    * The thread that a received mail joins (mail 13.1): that of the first id, best first, which refers to a message in a
-   * thread with the same restricted labels as the mail. A thread with different ones counts as not found: otherwise one
-   * forged mail could hide the conversation, or take in the genuine one. Among several messages with one id the order
-   * is: the inbox's own sent one, one that has the mail's author among its people, the oldest.
+   * thread with the same restricted labels as the mail. Threads with other restricted labels are ignored: otherwise one
+   * forged mail could hide the conversation, or take in the genuine mail. Among several messages with one id the order
+   * is: a message that the inbox has sent, one that has the author of the mail among its people, the oldest.
    */
   async threadOf(mail: MessageRow, ids: readonly string[]): Promise<string | undefined> {
     const labels = restrictedAmong(mail.labels).join()
@@ -121,7 +121,7 @@ export class Carriers {
   }
 
   /**
-   * The ids of those messages that have the author among their people. A mail without an author has none to look for.
+   * The ids of those messages that have the author among their people. Without an author there is nothing to look for.
    */
   async #familiar(carriers: readonly Carrier[], author: string): Promise<Set<string>> {
     if (author === '') return new Set()

@@ -12,8 +12,8 @@ select m.inbox_uid, m.digest, direction, arrival_labels, labels
   join messages as m on m.inbox_uid = wanted.inbox_uid and m.digest = wanted.digest`)
 
 /**
- * The identity of a mail (mail 2): the Message-ID of the header, the author, and the digest of the decoded content. For
- * a mail without exactly one author its text is used instead: an empty address identifies no author.
+ * The identity of a mail (mail 2): the Message-ID of the header, the author, and the digest of the decoded content.
+ * Without exactly one author, the text of `From` is used instead, because an empty address identifies no author.
  * @returns SHA-256, hex
  */
 export function mailDigest(mail: {
@@ -41,9 +41,9 @@ export function messagesWithDigests(
 }
 
 /**
- * Whether a received mail is stored already. A stored copy that arrived with a restricted label which the new one does
- * not get is not the same mail, or a forged copy would make the genuine one disappear. An unauthenticated copy is one
- * of these: it arrives with `unauthenticated`. The inbox's own sent copy counts whatever its labels (mail 2).
+ * Whether a received mail is stored already. A stored copy that arrived with a restricted label which the new mail does
+ * not get does not count: otherwise a forged copy, which arrives as `unauthenticated`, would make the genuine mail
+ * disappear. A copy that the inbox itself has sent counts whatever its labels (mail 2).
  */
 export function isDuplicate(
   mail: Pick<MessageRow, 'inbox_uid' | 'digest' | 'labels'>,

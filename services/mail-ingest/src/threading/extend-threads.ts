@@ -7,8 +7,8 @@ import { extendTotals, insertIntoTotals, type ThreadMember } from '../mailbox/th
 
 /**
  * The threads of messages that are to be stored in this order. The caller holds the locks of their mailboxes.
- * @param isNew whether a thread has an id that was made for one of these messages; it needs no look-up.
- * @returns for each message the thread as it is with that message in it.
+ * @param isNew whether the id of a thread was created for one of these messages, so that no look-up is needed.
+ * @returns for each message its thread, including this message.
  */
 export async function extendThreads(
   tx: Tx,

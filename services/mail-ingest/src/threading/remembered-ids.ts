@@ -13,7 +13,8 @@ interface RememberedId {
 
 const KEPT_SECONDS = LIMITS.retention.rememberedId / 1_000
 /**
- * Most threads considered for one id, oldest first. Several remember it when it was referred to from several domains.
+ * Most threads considered for one id, oldest first. Several threads remember an id to which mails of several domains
+ * referred.
  */
 const MOST_WITH_ONE_ID = 100
 const MOST_OF_DOMAIN = 253
@@ -33,7 +34,7 @@ select found.inbox_uid, found.id, thread_id, domain
  where not (threads.labels && $3::text[])
  order by position`)
 
-// In the given order, so that the newest ids of a thread have the highest positions.
+// Inserted in the given order, so that the newest ids of a thread have the highest positions.
 const REMEMBER = sql<
   never,
   [inboxUids: readonly string[], ids: readonly string[], threadIds: readonly string[], domains: readonly string[]]
@@ -105,7 +106,7 @@ export class RememberedIds {
     for (const id of named.slice(0, LIMITS.inbound.rememberedIds).reverse()) {
       const one = { inbox_uid, id, thread_id, domain }
       const key = JSON.stringify(one)
-      // Referred to again, it becomes the newest.
+      // An id that is referred to again becomes the newest.
       this.#named.delete(key)
       this.#named.set(key, one)
       this.#add(one)

@@ -25,7 +25,7 @@ export class ThreadFinder {
     return new ThreadFinder(carriers, remembered)
   }
 
-  /** Whether another message of the inbox has the id of a mail's header on the wire. */
+  /** Whether another message of the inbox has the Message-ID of a mail's header as its `message_id`. */
   isTaken({ inbox_uid, header_id }: MessageRow): boolean {
     return this.#carriers.isTaken(inbox_uid, header_id)
   }

@@ -58,7 +58,10 @@ export class WaitingMailRecheck implements Component {
     return this.#job.stop()
   }
 
-  /** A mail of this author's domain was authenticated without a temporary error: the domain works again. */
+  /**
+   * Called when a mail of this author domain was authenticated without a temporary error: the DNS of the domain works
+   * again.
+   */
   readonly answered = (domain: string): void => {
     if (this.#failing.has(domain)) this.#answered.add(domain)
   }

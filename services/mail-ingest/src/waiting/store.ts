@@ -3,7 +3,7 @@ import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { SenderVerdict } from '../sender/authenticate-sender.ts'
 import { ASKED_AGAIN_MS, mayWait, type Waited } from './waited.ts'
 
-/** A mail of the queue, under the lease of the worker that has it wait. */
+/** A mail of the queue, leased by the worker that moves it to the waiting table. */
 export interface QueuedMail {
   readonly id: string
   readonly leaseId: string
@@ -30,7 +30,7 @@ export interface DueMail {
 
 const HOUR = `interval '${LIMITS.inbound.waiting.time / 1_000} seconds'`
 
-// One transaction at a time counts and adds, so that the limits hold.
+// Only one transaction at a time counts and adds mails, so that the limits hold.
 const LOCK = sql<never>(`select pg_advisory_xact_lock(hashtextextended('waiting mails', 0))`)
 
 const COUNT = sql<{ inbox_uid: string | null; waiting: number }, [inboxUids: readonly string[]]>(`
@@ -125,7 +125,7 @@ export const waitingMails = {
 
   due: (db: Queryable, most: number): Promise<DueMail[]> => db.query(DUE, most),
 
-  /** DNS failed again: the mails wait for the next time. */
+  /** Lets mails wait for the next query, because DNS failed again. */
   async postpone(tx: Tx, mails: readonly DueMail[]): Promise<void> {
     const dueAt = mails.map(({ since, times }) => dueAfter(since, times + 1))
     await tx.query(POSTPONE, ...keysOf(mails), dueAt)
@@ -140,7 +140,10 @@ export const waitingMails = {
     )
   },
 
-  /** Returns the mails of a deleted inbox, where they are discarded. @returns how many of at most `most`. */
+  /**
+   * Returns at most `most` mails of a deleted inbox to its queue, where they are discarded. @returns how many there
+   * were.
+   */
   async giveBackAll(tx: Tx, inboxUid: string, most: number): Promise<number> {
     return (await tx.query(RETURN_ALL, inboxUid, most)).length
   },

@@ -15,7 +15,7 @@ export const waited = z.object({
   since: z.coerce.date(),
   /** How often DNS was queried again. */
   times: z.int(),
-  /** Present: it waits no more, and is stored with this verdict. */
+  /** If present, the mail does not wait again, and is stored with this verdict. */
   verdict: keptVerdict.optional(),
 })
 export type Waited = z.infer<typeof waited>

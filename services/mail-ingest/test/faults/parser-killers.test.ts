@@ -30,7 +30,7 @@ async function failedAttempts(fixture: Fixture): Promise<number> {
   return Number(/^restante_mail_attempts_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 
-/** Stored from its headers, readable, whole in its raw form, and told once. */
+/** Expects that a mail is stored from its headers, is readable, is complete in its raw form, and has one event. */
 async function expectUnparsed(fixture: Fixture, inbox: TestInbox, id: string, subject: string) {
   await waitFor(async () => (await count(fixture, inbox)) === 1, { what: 'the mail', timeout: 60_000 })
   const message = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
@@ -104,7 +104,7 @@ describe('a mail that kills the process', () => {
       })
       pipeline.kill('SIGKILL')
       await once(pipeline, 'exit')
-      // The end of the dead process's lease, which nobody needs to wait for here.
+      // Ends the lease of the dead process, so that the test need not wait for it.
       await queryRows(fixture.db, 'update inbound set leased_until = $1', new Date())
     }
     const pipeline = await startPipeline()

@@ -175,7 +175,7 @@ describe('a trusted forwarder', () => {
 
   it.each([
     ['when it saw the failure itself', 'forwarder.test', 'fail header.from=strict.test'],
-    ['when nobody trusts it', 'stranger.test', 'pass header.from=strict.test'],
+    ['when it is not trusted', 'stranger.test', 'pass header.from=strict.test'],
     ['when it saw the mail of another author', 'forwarder.test', 'pass header.from=evil.test'],
     ['when it names no author', 'forwarder.test', 'pass'],
   ])('does not %s', async (_when, domain, original) => {

@@ -31,7 +31,9 @@ function authenticate(raw: Buffer | string, from = 'attacker@evil.test', by = ju
   return authenticateSender(Buffer.from(raw), envelope, options)
 }
 
-/** Processor time of this thread, in milliseconds, that kept a timer from running while work was under way: the most. */
+/**
+ * The longest processor time, in milliseconds, for which this thread kept a timer waiting while `work` was in progress.
+ */
 async function longestTurn<T>(work: Promise<T>): Promise<{ result: T; longest: number }> {
   let longest = 0
   let over = false
@@ -81,7 +83,10 @@ describe('a mail that is expensive to authenticate', () => {
     expect(longest).toBeLessThan(50)
   })
 
-  /** Judges a hostile mail while honest mail arrives. @returns the longest turn of this thread meanwhile, in milliseconds. */
+  /**
+   * Judges a hostile mail while honest mail arrives. @returns the longest turn of this thread during that time, in
+   * milliseconds.
+   */
   async function besideHonestMail(raw: Buffer): Promise<number> {
     await authenticate(GOOD, 'ann@good.test')
     const order: string[] = []
@@ -110,7 +115,7 @@ describe('a mail that is expensive to authenticate', () => {
     const impatient = new SenderJudge({ dns: new DnsCache([zone.address]), cpuMs: 1 })
     expect((await authenticate(signed('a\r\n'.repeat(MB), TEN), '', impatient)).authentication.verdict).toBe('none')
     await impatient.stop()
-    await expect(authenticate(GOOD, '', impatient)).rejects.toThrow('no sender can be judged now')
+    await expect(authenticate(GOOD, '', impatient)).rejects.toThrow('senders cannot be authenticated now')
   })
 
   it('does not affect an honest mail of forty megabytes', async () => {

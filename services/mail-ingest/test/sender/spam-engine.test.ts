@@ -7,7 +7,7 @@ interface Verdict {
   readonly body: unknown
 }
 
-/** rspamd at its wire: records what it was told, answers what a test says. */
+/** A fake rspamd: records its requests, and returns the answers that a test sets. */
 class Rspamd {
   readonly asked: { headers: Record<string, unknown>; body: string }[] = []
   verdict: Verdict = { body: {} }

@@ -195,7 +195,7 @@ describe('DATA', () => {
       expect(discarded().map(({ type }) => type)).toEqual(['mail.discarded', 'mail.discarded'])
       await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
       expect(await stored(inbox)).toBe(0)
-      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the end of bytes that nobody took' })
+      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the deletion of unused bytes' })
     })
 
     it('answers 550 when all inboxes were deleted in the meantime', async () => {
@@ -212,7 +212,7 @@ describe('DATA', () => {
       expect((await taken.data(mail('for the other'))).code).toBe(250)
       await taken.quit()
       await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
-      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the end of bytes that nobody took' })
+      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the deletion of unused bytes' })
     })
   })
 

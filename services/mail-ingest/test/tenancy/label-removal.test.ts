@@ -5,7 +5,7 @@ import { countRows, organizationTakenOverEvent, queryRows, waitFor } from '@rest
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 
-/** Copies of a message, in a thread of its own, each with a label that nobody has logged. */
+/** Copies of a message, in its thread, each with a label that has no entry in the audit log. */
 const MANY = sql<never, [messageId: string, count: number]>(`
 insert into messages
 select (json_populate_record(m, json_build_object(

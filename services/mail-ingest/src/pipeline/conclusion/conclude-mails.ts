@@ -29,8 +29,9 @@ interface Conclusion {
 }
 
 /**
- * Stores the effects of examined mails, in this order: messages and their threads, events, reports, and the end of
- * their rows in the queue, all in one transaction. It is refused as a whole when the lease of one of them was lost.
+ * Stores the effects of examined mails, in the given order and in one transaction: messages and their threads, events,
+ * reports, and the end of their rows in the queue. The transaction fails as a whole when the lease of any of them was
+ * lost.
  * @throws LeaseLostError
  */
 export function concludeMails(
@@ -51,8 +52,8 @@ export function concludeMails(
 }
 
 /**
- * Moves mails to the waiting table as far as there is room; the others, and those of deleted inboxes, continue as if
- * DNS had finally failed.
+ * Moves mails to the waiting table as far as there is room. The others, and those of deleted inboxes, are treated as if
+ * DNS had failed for the last time.
  */
 async function withWaiting(tx: Tx, examined: readonly ExaminedMail[]): Promise<readonly ExaminedMail[]> {
   const candidates = examined.flatMap(({ mail, verdict }): WaitingCandidate<LeasedMail>[] => {
@@ -94,7 +95,7 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
       return { facts, events: discard(inbox, reason), kept: false }
     }
     case 'wait': {
-      // Its bytes stay in use, by another row.
+      // The bytes stay in use, by the row in the waiting table.
       const facts = { inbox_uid: verdict.otherwise.inbox.inbox_uid, domain: verdict.domain, outcome: 'waiting' }
       return { facts, events: [], kept: true }
     }

@@ -4,7 +4,7 @@ import type { Envelope } from '../../inbound/envelope.ts'
 
 type FeedbackEvent = EventOf<Topic<'mail.feedback'>>
 
-/** The delivery that the report is about, and its arrival. */
+/** How a report arrived, and the delivery that it is about. */
 export interface ReportArrival {
   readonly deliveryId: string
   readonly receivedAt: Date

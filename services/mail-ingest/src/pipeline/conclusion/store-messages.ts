@@ -39,8 +39,8 @@ interface StoreOptions {
 }
 
 /**
- * Stores mails in their mailboxes, in this order and under the mailboxes' locks: message, thread and label log. A mail
- * that is stored already, or whose inbox is deleted, is skipped. The caller records the events.
+ * Stores mails in their mailboxes, in the given order and under the locks of the mailboxes: message, thread and label
+ * log. A mail that is stored already, or whose inbox is deleted, is skipped. The caller records the events.
  */
 export async function storeMessages(
   tx: Tx,
@@ -58,7 +58,7 @@ export async function storeMessages(
     messagesWithDigests(tx, messages),
     ThreadFinder.of(tx, messages),
   ])
-  // Mails stored here are visible to later ones.
+  // Mails stored here are added, so that later ones are compared with them, too.
   const stored: StoredMail[] = [...known]
   const added: (MessageWithBody & { readonly of: MailToStore })[] = []
   for (const { of, message: arrived } of rows) {
@@ -100,7 +100,7 @@ function encodeEvents(
   ]
 }
 
-/** The event for operators that a mail is in its mailbox. */
+/** The event for operators about a mail that is stored in its mailbox. */
 function processedEvent({ mail, verdict: { sender, spam, content } }: MailToStore, message: MessageRow) {
   const { organization_id, pod_id, inbox_uid, created_at: time } = message
   const payload = {
@@ -131,7 +131,7 @@ function withFreeId(message: MessageRow, isTaken: boolean): MessageRow {
   return { ...message, message_id: makeMessageId(inbox_address.slice(inbox_address.lastIndexOf('@') + 1)) }
 }
 
-/** A mail as a message with the id of its header, in a thread of its own. */
+/** The row of a mail: with the id of its header, in a new thread. */
 function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToStore, hostname: string): MessageRow {
   const { address: inbox_address, ...scope } = inbox
   const now = new Date()

@@ -12,7 +12,7 @@ export interface AuthenticationTools {
   readonly answered: (domain: string) => void
 }
 
-/** Authenticates the sender of a mail, unless it has waited for DNS long enough: then the last verdict is final. */
+/** Authenticates the sender of a mail. For a mail that has waited for DNS long enough, the last verdict is final. */
 export async function authenticate(
   mail: LeasedMail,
   raw: Buffer,

@@ -27,23 +27,23 @@ export interface StorableMail {
   readonly content: MailContent
   readonly sender: SenderVerdict
   readonly spam: SpamVerdict
-  /** Its Message-ID may be that of a message which the inbox sent and which is not in the mailbox yet. */
+  /** Whether its Message-ID may be that of a message which the inbox has sent and which is not in the mailbox yet. */
   readonly idInDoubt: boolean
 }
 
 /** What is to be done with a mail. */
 export type Verdict =
   | StorableMail
-  /** By rule it is stored in no mailbox (mail 13). */
+  /** A rule forbids storing it in a mailbox (mail 13). */
   | {
       readonly action: 'discard'
       readonly inbox: InboxScope
       readonly reason: 'dmarc' | 'virus'
       readonly sender: SenderVerdict
     }
-  /** DNS failed for its sender: it waits if there is room, and is stored otherwise (mail 13). */
+  /** DNS failed for its sender: the mail waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
-  /** It arrived at a return path; without a report it is dropped. */
+  /** It arrived at a return path. A mail without a report is dropped. */
   | {
       readonly action: 'report'
       readonly deliveryId: string
@@ -60,7 +60,7 @@ export interface ExaminedMail<V extends Verdict = Verdict> {
   readonly span: WorkSpan
 }
 
-/** Determines what is to be done with a mail. It has no effect: failures are retried (`Pipeline`). */
+/** Determines what is to be done with a mail. Examining has no effect, so the pipeline can retry it after a failure. */
 export async function examineMail(mail: LeasedMail, tools: ExaminationTools): Promise<ExaminedMail> {
   const span = new WorkSpan('process mail', mail.envelope.traceparent)
   try {
@@ -97,15 +97,15 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
 }
 
 /**
- * A successful authentication applies to the examined address only: a mail that is shown without it, because its header
- * could not be read completely, is unauthenticated.
+ * A successful authentication applies only to the address that was examined. When the mailbox shows no author or
+ * another one, because the header could not be read completely, the mail is unauthenticated.
  */
 function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerdict {
   if (!isAuthenticated(sender) || content.author === sender.author) return sender
   return { ...sender, authentication: { ...sender.authentication, verdict: 'none' } }
 }
 
-/** Bytes that cannot be read now say nothing about the mail: it waits for them, and no attempt is counted. */
+/** A failure to read the bytes says nothing about the mail, so the mail is retried and no attempt is counted. */
 async function readRaw(mail: LeasedMail, blobs: BlobStore): Promise<Buffer> {
   try {
     return await blobs.buffer(mail.blob)

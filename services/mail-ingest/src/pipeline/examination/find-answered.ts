@@ -19,11 +19,12 @@ export interface FindAnsweredOptions {
 const ASKED = 100
 
 /**
- * Ensures that the messages of this inbox which a mail answers, or is itself, are in the mailbox: a quick answer may
- * arrive before the copy of what it answers, and would start a new thread; a mail that a list or an alias sends back
- * may arrive before the original, and would take its id. Only ids of the form that this inbox creates are looked up.
- * @returns whether the mail's own id may still be that of a sent message which is not in the mailbox: then it must not
- * take the id, or the copy of the sent message could never be stored.
+ * Ensures that two kinds of sent messages are in the mailbox before a mail is stored: the message that the mail
+ * answers, and the original of a mail that comes back from a list or an alias. A quick answer may arrive before the
+ * copy of what it answers, and would start a new thread; a mail that comes back may arrive before the copy of its
+ * original, and would take its id. Only ids of the form that this inbox creates are looked up.
+ * @returns `idInDoubt`: whether the id of the mail may be that of a sent message which is not in the mailbox yet. The
+ * mail must not take such an id, or the copy of the sent message could never be stored.
  */
 export async function findAnswered(
   mail: LeasedMail,
@@ -38,8 +39,9 @@ export async function findAnswered(
 }
 
 /**
- * InboxSlots the sent message that one of these ids names, best first, unless a better one names a stored message.
- * @returns false when it could not be determined whether there is one.
+ * Places the copy of the sent message that one of these ids names. The ids are given best first; nothing is placed when
+ * a better one names a stored message.
+ * @returns false when it could not be determined whether there is such a message.
  */
 async function findSent(ids: readonly string[], inbox: InboxScope, options: FindAnsweredOptions): Promise<boolean> {
   const { db, mailSend, placement, log } = options
@@ -55,7 +57,7 @@ async function findSent(ids: readonly string[], inbox: InboxScope, options: Find
     if (copy) await placement.place(copy)
     return true
   } catch (error) {
-    // Threading does not hold up the mail.
+    // The mail is stored all the same, at worst in a thread of its own.
     log.warn({ err: error, inbox_uid: inbox.inbox_uid }, 'sent message that a mail answers could not be looked up')
     return false
   }

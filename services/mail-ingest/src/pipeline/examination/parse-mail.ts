@@ -5,9 +5,10 @@ import { parsed } from '../../content/read-mail.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 
 /**
- * Parses a mail in an expendable thread. Each attempt was counted before it began, so a mail that kills its threads, or
- * the process, is stored from its headers after three, and without them after three more: an accepted mail is in its
- * mailbox whatever its content. A slow mail is stored from its headers as soon as it is overdue.
+ * Parses a mail in a thread that may die without harm. Attempts are counted before they begin. A mail that kills its
+ * threads, or the process, is therefore stored from its headers after three attempts, and without them after three
+ * more: an accepted mail reaches its mailbox whatever its content. A slow mail is stored from its headers as soon as it
+ * is overdue.
  * @throws ParserOverdueError: retry in the slow lane; ParserCrashedError, ParserTimeoutError: retry; UpstreamError:
  * retry without counting an attempt.
  */
@@ -18,7 +19,10 @@ export async function parseMail(mail: LeasedMail, raw: Buffer, parser: ParserPoo
   return contentOf(await readLeased(mail, raw, parser), raw)
 }
 
-/** Parses a mail in its lane: the first attempt is short, so that no mail occupies the threads that the others need. */
+/**
+ * Parses a mail in its lane. The time limit of the first attempt is short, so that no mail occupies the threads that
+ * the others need.
+ */
 export function readLeased(mail: LeasedMail, raw: Buffer, parser: ParserPool): Promise<ReadMail> {
   return parsed(mail.slow ? parser.readSlowly(raw) : parser.readFirst(raw))
 }

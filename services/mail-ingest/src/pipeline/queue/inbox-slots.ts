@@ -1,4 +1,4 @@
-/** A run in progress for longer is waiting for something, and releases its slot to another. */
+/** A run that has been in progress for longer is waiting for something, so its slot is released. */
 const BUSY_MS = 200
 /**
  * Most runs in progress, as a multiple of the slots: their small mails are in memory in addition to the limit for large

@@ -3,10 +3,11 @@ import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { type LeasedMail, queue } from './queue.ts'
 
-/** Several renewals fit into one lease, so that a slow one does no harm. */
+/** Several renewals fit into one lease, so a single slow one does no harm. */
 const RENEW_MS = 3_000
 /**
- * Far longer than any attempt, whose steps are bounded: longer ones are stuck, and another worker may take the mail.
+ * Far longer than any attempt, whose steps have time limits. A longer one is stuck: its lease is no longer renewed, so
+ * that another worker can take the mail.
  */
 const ATTEMPT_MS = 90_000
 
@@ -45,7 +46,10 @@ export class Leases implements Component {
     }
   }
 
-  /** Renews now; also leases that ran out during an outage, unless another worker has taken the mail. */
+  /**
+   * Renews all leases now. This includes leases that ran out during an outage, unless another worker has taken the
+   * mail.
+   */
   async renew(): Promise<void> {
     const now = Date.now()
     const held = [...this.#held].flatMap(([mail, until]) => (until > now ? [mail] : []))

@@ -23,7 +23,10 @@ export interface LeasedMail {
   readonly slow: boolean
   /** It has held up its inbox in the slow lane for too long: it is stored unparsed. */
   readonly overdue: boolean
-  /** Its previous worker never returned it: the mail may have ended that process. Its attempt is not counted yet. */
+  /**
+   * The lease of its previous worker ran out: that process probably died, and the mail may have caused it. This attempt
+   * is not counted yet.
+   */
   readonly orphaned: boolean
   /** Of a mail that waited for DNS. */
   readonly waited?: Waited
@@ -54,7 +57,10 @@ interface Row {
 const LEASE = `interval '12 seconds'`
 /** Most mails of one inbox's queue that are taken at once. */
 const RUN = 16
-/** Limit for the mails after the first of a run: in memory together, and lost together when the process dies. */
+/**
+ * Size limit for the mails after the first of a run: they are in memory together, and are orphaned together when the
+ * process dies.
+ */
 const FOLLOWING_BYTES = 256 * 1024
 
 const OVERDUE = `coalesce(inbound.slow and inbound.slow_since <= now() - interval '${LIMITS.inbound.slowLane / 1_000} seconds', false)`
@@ -73,13 +79,13 @@ const dueHeads = (which: string, order: string, limit: string): string => `
 const ROTATION = `coalesce(array_position($4::uuid[], inbound.organization_id), 0),
             coalesce(array_position($5::uuid[], inbound.lane), 0), inbound.position`
 
-// The head of each lane (an inbox's queue) by a loose index scan, so that a flood into one inbox costs the others
-// nothing. A lane with a lease is left alone even when a row with a smaller position was committed after the lease was
-// taken. The head's own lease is a separate condition: when another worker took it since this statement began,
-// PostgreSQL rechecks the locked row, but not those that it was compared with. The worker that has the head has the
-// lane; small mails after it are taken with it, unless one of them was tried before: it may end the process, and would
-// take the rest along. The slow heads are taken in rotation of their organizations and lanes: those that were not
-// served recently come first.
+// `head` is the first row of each lane (the queue of an inbox), found by a loose index scan, so that a flood into one
+// inbox costs the others nothing. A lane with a lease is skipped, even when a row with a smaller position was committed
+// after the lease was taken. The lease of the head itself is a separate condition: if another worker took it after this
+// statement began, PostgreSQL rechecks the locked row, but not the rows of the subquery. The worker that gets the head
+// gets the lane. Small mails after the head are taken with it, up to the first that was tried before: that one may kill
+// the process, and would orphan the others with it. Slow heads are taken in rotation of their organizations and lanes:
+// those that were not served recently come first.
 const TAKE = sqlUnprepared<
   Row,
   [leaseId: string, lanes: number, slowLanes: number, organizations: readonly string[], servedLanes: readonly string[]]
@@ -115,7 +121,7 @@ const COUNT = sqlUnprepared<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
 )
 
-// Rows that are being finished are locked: they need no lease any more, and are not waited for.
+// Rows that are being finished are locked. They need no lease any more, so they are skipped.
 const RENEW = sqlUnprepared<never, [ids: readonly string[], leaseIds: readonly string[]]>(`
 with held as (
   select inbound.id
@@ -138,8 +144,8 @@ update inbound
   from unnest($1::uuid[], $2::uuid[]) as held(id, lease_id)
  where inbound.id = held.id and inbound.lease_id = held.lease_id`)
 
-// The mails after it in its lane wait as long as it does: if time were counted for each alone, many slow mails would
-// hold up a lane for many times the limit.
+// The time in the slow lane also begins for the mails after it in its lane. If it were counted for each mail
+// separately, many slow mails would hold up a lane for many times the limit.
 const MOVE_TO_SLOW_LANE = sqlUnprepared<never, [id: string, leaseId: string]>(`
 with moved as (
   update inbound
@@ -151,7 +157,7 @@ update inbound set slow_since = now()
   from moved
  where inbound.lane = moved.lane and inbound.position > moved.position and inbound.slow_since is null`)
 
-/** The lease ended before the work did; its current holder does the work. */
+/** The lease ran out before the work was done. The current holder of the lease does the work. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
@@ -169,9 +175,9 @@ const NONE_SERVED: ServedOwners = { organizations: [], lanes: [] }
 
 export const queue = {
   /**
-   * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` that begin with a slow one; counts an
-   * attempt for each that is not orphaned. A slow mail that is overdue needs no slow lane.
-   * @param served the slow mail of these comes after that of others
+   * Takes the oldest mails of up to `lanes` lanes, and of up to `slowLanes` lanes that begin with a slow mail. Counts
+   * an attempt for each mail that is not orphaned. An overdue slow mail needs no slow lane.
+   * @param served owners whose slow mail comes after that of others
    * @returns one run per lane: mails to be processed in this order, exclusively.
    */
   async take(
@@ -205,7 +211,10 @@ export const queue = {
     if (lost) throw new LeaseLostError(`another worker has taken ${lost.id}`)
   },
 
-  /** Returns mails to the queue. @param counts whether they may have caused the failure. */
+  /**
+   * Returns mails to the queue. @param counts whether the attempt counts, because the mails may have caused the
+   * failure.
+   */
   async release(db: Queryable, mails: readonly LeasedMail[], counts: boolean, waitMs: number): Promise<void> {
     if (mails.length > 0) await db.query(RELEASE, ...columns(mails), counts ? 0 : 1, waitMs)
   },

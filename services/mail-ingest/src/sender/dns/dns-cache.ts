@@ -6,7 +6,7 @@ const ENTRIES = 10_000
 const FRESH_MS = 60_000
 /** Names that do not exist are cached more briefly: they may be added. */
 const ABSENT_MS = 10_000
-/** A failure is cached for as long as a burst of mail would repeat the query. */
+/** A failure is cached only long enough that a burst of mail does not repeat the query. */
 const FAILURE_MS = 2_000
 
 interface Entry {
@@ -19,7 +19,7 @@ export class DnsCache {
   readonly #resolver = new dns.Resolver({ timeout: 1_000, tries: 2 })
   readonly #entries = new Map<string, Entry>()
 
-  /** @param servers addresses, with ports where they are not 53; none: those of the system. */
+  /** @param servers addresses, with a port unless it is 53. Without any, those of the system are used. */
   constructor(servers: readonly string[]) {
     if (servers.length > 0) this.#resolver.setServers(servers)
   }
@@ -56,7 +56,7 @@ export class DnsCache {
   }
 }
 
-/** mailauth declares answers as texts and expects those of MX as objects, as `node:dns` returns them. */
+/** mailauth declares all answers as texts, but expects those of MX as objects, as `node:dns` returns them. */
 function resolve(resolver: dns.Resolver, name: string, type: string): Promise<string[][] | string[]>
 function resolve(resolver: dns.Resolver, name: string, type: string): Promise<unknown> {
   return resolver.resolve(name, type)

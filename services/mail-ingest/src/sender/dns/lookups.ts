@@ -10,7 +10,7 @@ export class Lookups {
   readonly #caughtUp: () => Promise<void>
   readonly #answers = new Map<string, Promise<string[][] | string[]>>()
 
-  /** @param caughtUp resolves when every answer that has reached this process was delivered. */
+  /** @param caughtUp resolves when all answers that have reached this process are delivered. */
   constructor(ask: (question: Question) => Promise<Answer>, caughtUp: () => Promise<void>) {
     this.#ask = ask
     this.#caughtUp = caughtUp
@@ -29,7 +29,7 @@ export class Lookups {
     return answer
   }
 
-  /** Queries names that will be needed, so that a slow one costs its time once. */
+  /** Queries names that will be needed, all at once, so that slow answers are waited for together. */
   prefetch(names: readonly string[]): void {
     for (const name of names) this.resolve(name, 'TXT').catch(() => {})
   }
@@ -41,8 +41,8 @@ export class Lookups {
 }
 
 /**
- * Look-ups with a common deadline. An answer that has arrived is used even after it: a busy process is not a failure of
- * DNS.
+ * Look-ups with a common deadline. An answer that has reached the process is used even after the deadline: a busy
+ * process is not a failure of DNS.
  */
 export class Step {
   readonly #failed = new Map<string, Question>()

@@ -7,7 +7,7 @@ export type Alignment = 'exact' | 'relaxed' | 'none'
 export interface SignatureFinding {
   readonly result: MessageAuthentication['dkim']
   readonly alignment: Alignment
-  /** It covers the mail as it is shown: the whole body, and no unique field twice (mail 13). */
+  /** Whether it covers the mail as it is shown: the whole body, and no unique field twice (mail 13). */
   readonly covers: boolean
 }
 
@@ -22,12 +22,12 @@ export interface Findings {
     readonly result: MessageAuthentication['dmarc']
     /** The policy that applies, where there is one. */
     readonly policy: string | undefined
-    /** DMARC would pass if signatures counted that do not cover the mail. */
+    /** Whether DMARC would pass if signatures that do not cover the mail counted, too. */
     readonly passesUncovered: boolean
   }
   readonly arc: {
     readonly result: MessageAuthentication['arc']
-    /** A trusted forwarder sealed that the mail of this author passed DMARC. */
+    /** Whether a trusted forwarder has sealed that mail of this author passed DMARC. */
     readonly vouches: boolean
     readonly covers: boolean
   }
@@ -36,19 +36,19 @@ export interface Findings {
 /** The conclusion from the findings. */
 export interface Conclusion {
   readonly verdict: 'pass' | 'fail' | 'none'
-  /** The author's domain requests rejection of failing mail, and nothing speaks against it (mail 13). */
+  /** Whether the author's domain requests rejection of failing mail, and nothing speaks against it (mail 13). */
   readonly discard: boolean
-  /** The outcome could change with an answer that failed temporarily in DNS. */
+  /** Whether a DNS query that failed temporarily could change the outcome. */
   readonly temporary: boolean
 }
 
 const NOTHING: Conclusion = { verdict: 'none', discard: false, temporary: false }
 
 /**
- * DMARC decides where there is a policy. Without one the author's domain must itself have passed: an aligned signature,
- * or SPF. A pass for another domain says nothing about this author. Nothing is discarded while an answer is missing
- * that could change the outcome; only the author domain's policy, an aligned signature's key and the SPF of an aligned
- * return path can.
+ * DMARC decides where there is a policy. Without one, the domain of the author itself must have passed, by an aligned
+ * signature or by SPF: a pass of another domain says nothing about this author. Nothing is discarded while an answer is
+ * missing that could change the outcome. Only three can: the policy of the author domain, the key of an aligned
+ * signature, and the SPF record of an aligned return path.
  */
 export function conclude(findings: Findings): Conclusion {
   const { authorDomain, dmarc, arc, spf, signatures } = findings
@@ -68,8 +68,8 @@ function isPass({ dmarc, spf, signatures }: Findings): boolean {
   const passed = [spf, ...signatures.filter(({ covers }) => covers)].filter(({ result }) => result === 'pass')
   // A policy that could not be read may require exactly the same domain.
   if (dmarc.result === 'temperror') return passed.some(({ alignment }) => alignment === 'exact')
-  // Also where DMARC passes: its tree walk in DNS can take a public suffix that has a record for an organization, and
-  // two customers of that suffix for one.
+  // Alignment is required even where DMARC passes: its tree walk in DNS can mistake a public suffix that has a record
+  // for an organization, and two customers of that suffix for the same one.
   return passed.some(({ alignment }) => alignment !== 'none')
 }
 

@@ -12,15 +12,18 @@ import { covers, type Dmarc, judgementOf } from './judgement.ts'
 import type { Judgement, MailToJudge } from './protocol.ts'
 
 const DNS_MS = LIMITS.inbound.senderAuthentication
-/** The policy was queried when the mail arrived: this is the time for further answers that depend on signatures. */
+/**
+ * Less than for the other steps, because the policy was prefetched: only further queries that depend on signatures
+ * remain.
+ */
 const POLICY_MS = DNS_MS / 2
 /** Most labels in DMARC's tree walk (RFC 9989 4.10). */
 const WALKED_LABELS = 8
 const TAG = /[;\s](d|s)\s*=\s*([^;\s]+)/g
 
 /**
- * Authenticates the sender of a mail by SPF, DKIM, DMARC and ARC. Each step has DNS time of its own: an answer that is
- * not known by then is a temporary error.
+ * Authenticates the sender of a mail by SPF, DKIM, DMARC and ARC. Each step has a time limit of its own for DNS; an
+ * answer that is missing then is a temporary error.
  * @param message header and body
  */
 export async function judgeMail(mail: MailToJudge, message: Readable, lookups: Lookups): Promise<Judgement> {
@@ -39,7 +42,7 @@ export async function judgeMail(mail: MailToJudge, message: Readable, lookups: L
       mta: mail.hostname,
       resolver: spfStep.resolve,
     })
-    // Its time begins when the body has been read, which the first query of a key shows.
+    // The time for keys begins when the body has been read, which is when the verifier queries the first key.
     let keys: Step | undefined
     const dkim = await dkimVerify(message, {
       sender: mail.mailFrom,
@@ -73,7 +76,7 @@ function clientOf({ peer, helo }: MailToJudge): { ip: string; helo: string } {
   return { ip: peer, helo: isIP(name) === 0 ? name : `[${name}]` }
 }
 
-/** Names whose records will be needed: those of the policy, and of the keys that the signatures name. */
+/** Names whose records will be needed: those of the policy, and those of the keys that the signatures name. */
 function namesAhead({ author, header }: MailToJudge): string[] {
   const labels = author === undefined ? [] : domainOf(author).split('.').slice(-WALKED_LABELS)
   const policies = labels.map((_, index) => `_dmarc.${labels.slice(index).join('.')}`)
@@ -87,8 +90,8 @@ function namesAhead({ author, header }: MailToJudge): string[] {
 }
 
 /**
- * The domain of the one author. The mailbox's parser determines the author; the library must find the same domain in
- * the field, so that a mistake of either only makes a mail unauthenticated.
+ * The domain of the only author. The parser of the mailbox determines the author, and mailauth must find the same
+ * domain in the field. A mistake of either can therefore only make a mail unauthenticated.
  */
 function agreedDomain({ author }: MailToJudge, { headerFrom, fromFields }: DKIMVerifyResult): string | undefined {
   const [read, ...others] = headerFrom

@@ -32,8 +32,8 @@ class Judging {
   }
 
   /**
-   * Processes the next piece of the body. The verifier gets whole lines: it would read a line again with every piece of
-   * it.
+   * Processes the next piece of the body. The verifier gets whole lines only, because it reads an incomplete line again
+   * with every piece.
    * @returns whether a line is too long to be hashed.
    */
   take(piece: Uint8Array, last: boolean): boolean {
@@ -115,7 +115,7 @@ parentPort?.on('message', (message: ToThread) => {
     case 'body': {
       const begun = process.threadCpuUsage()
       const tooLongLine = workOff(message)
-      // All processing by the verifier is done before the next turn of the loop.
+      // The verifier has processed the message before the next turn of the event loop.
       setImmediate(() => {
         const { user, system } = process.threadCpuUsage(begun)
         send({ kind: 'done', id: message.id, cpuMs: (user + system) / 1_000, tooLongLine })

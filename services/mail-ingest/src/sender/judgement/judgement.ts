@@ -14,7 +14,7 @@ import {
 import type { Judgement, MailToJudge } from './protocol.ts'
 import { resultLines } from './result-lines.ts'
 
-/** What the library found, for the author on whom both parsers agree. */
+/** The results of mailauth, for the author on whom both parsers agree. */
 export interface Results {
   readonly author: string | undefined
   readonly spf: SPFResult
@@ -23,20 +23,23 @@ export interface Results {
   readonly dmarc: Dmarc
 }
 
-/** The result of DMARC by the signatures that cover the mail, and whether it would pass by the others. */
+/** The result of DMARC by the signatures that cover the mail, and whether it would pass by the other ones, too. */
 export interface Dmarc {
   readonly response: DMARCResult | undefined
   readonly passesUncovered: boolean
 }
 
-/** The look-ups behind each result, which know what DNS has not answered. */
+/** The look-ups of each result, which record the queries that DNS has not answered. */
 export interface JudgementSteps {
   readonly spfStep: Step
   readonly keyStep: Step
   readonly policyStep: Step
 }
 
-/** RFC 6376 5.4.2, 8.2: content added above or below a signed mail is shown but not signed. */
+/**
+ * Whether a signature covers the mail as it is shown: content that was added above or below a signed mail is shown but
+ * not signed (RFC 6376 5.4.2, 8.2).
+ */
 export function covers({ status }: DKIMResult, repeatsField: boolean): boolean {
   return !repeatsField && (status.underSized ?? 0) === 0
 }
@@ -131,7 +134,10 @@ function shownInfo(info: string | undefined, signature: SignatureFinding | undef
   return info?.replace(/^dkim=pass\b/, 'dkim=policy (does not cover the mail as shown)')
 }
 
-/** A valid chain, sealed last by a trusted forwarder for which the mail of this author passed DMARC. */
+/**
+ * What an ARC chain proves: a trusted forwarder vouches for the mail when the chain is valid, was sealed last by that
+ * forwarder, and records that mail of this author passed DMARC.
+ */
 function arcFinding(arc: ARCResult | undefined, author: string | undefined, mail: MailToJudge): Findings['arc'] {
   const result = arc?.status.result
   if (arc === undefined || (result !== 'pass' && result !== 'fail'))

@@ -7,9 +7,9 @@ export interface MailToJudge {
   readonly author: string | undefined
   /** The fields used for authentication, with the empty line at their end, in `latin1`. */
   readonly header: string
-  /** A field that may occur once occurs twice. */
+  /** Whether a field that may occur only once is repeated. */
   readonly repeatsField: boolean
-  /** There is a signature to verify: without one the body is not needed. */
+  /** Whether there is a signature to verify. Without one the body is not needed. */
   readonly signed: boolean
   readonly peer: string
   readonly helo: string
@@ -21,7 +21,7 @@ export interface MailToJudge {
 /** The result of the thread. */
 export interface Judgement extends Conclusion {
   readonly authentication: Omit<MessageAuthentication, 'verdict'>
-  /** Domains for which SPF, or a signature that covers the mail, passed; the author's or others. */
+  /** Domains for which SPF, or a signature that covers the mail, passed: that of the author, or others. */
   readonly passed: readonly string[]
   /** Queries on whose temporary failure the verdict depends. */
   readonly unanswered: readonly Question[]
@@ -38,9 +38,9 @@ export type ToThread =
   | { readonly kind: 'forget'; readonly id: number }
 
 export type FromThread =
-  /** Everything is loaded. */
+  /** The modules of the thread are loaded. */
   | { readonly kind: 'ready' }
-  /** The last message about this mail was processed, in this much processor time. */
+  /** The last message about this mail was processed, which took `cpuMs` of processor time. */
   | { readonly kind: 'done'; readonly id: number; readonly cpuMs: number; readonly tooLongLine: boolean }
   | { readonly kind: 'ask'; readonly id: number; readonly question: number; readonly asked: Question }
   | { readonly kind: 'catch up'; readonly id: number }

@@ -36,7 +36,7 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   return { cert, key }
 }
 
-/** Changes when the files were replaced. */
+/** A text that changes when the files are replaced. */
 export async function certificateVersion(files: CertificateFiles): Promise<string> {
   const times = await Promise.all([stat(files.cert), stat(files.key)])
   return times.map((file) => `${file.mtimeMs} ${file.size}`).join(' ')

@@ -9,9 +9,9 @@ import { CommandStream } from './command-stream.ts'
 export interface SessionLimits {
   /** Time for a complete command, a TLS handshake, and the first bytes of a mail. */
   readonly ms: number
-  /** The same while more than four fifths of the connections are in use. */
+  /** The same, while more than four fifths of the allowed connections are open. */
   readonly underLoadMs: number
-  /** This many bytes of a mail extend the time for the rest of it by a second. */
+  /** Minimum rate of a mail: each time this many bytes have arrived, the time for the rest is extended by a second. */
   readonly bytesPerSecond: number
   /** Most commands since the last accepted mail. */
   readonly commands: number
@@ -32,7 +32,7 @@ export const BROKEN_MAIL = 554
 /** A reply that contains its own enhanced status code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
-/** Share of the connections from which on the shorter time applies. */
+/** Share of the allowed connections above which the shorter time applies. */
 const UNDER_LOAD = 0.8
 const SWEEP_MS = 1_000
 
@@ -67,9 +67,10 @@ export class GuardedServer extends SMTPServer {
 
   #sweep(): void {
     const { ms, underLoadMs, bytesPerSecond } = this.#guard.limits
-    const isCrowded = this.connections.size > UNDER_LOAD * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
+    const isUnderLoad = this.connections.size > UNDER_LOAD * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
+    const limitMs = isUnderLoad ? underLoadMs : ms
     for (const connection of this.connections) {
-      if (connection instanceof GuardedConnection) connection.hurry(isCrowded ? underLoadMs : ms, bytesPerSecond)
+      if (connection instanceof GuardedConnection) connection.enforceLimit(limitMs, bytesPerSecond)
     }
   }
 }
@@ -84,7 +85,7 @@ class GuardedConnection extends SMTPConnection {
   readonly #guard: Guard
   #commands = 0
   /** Time of the last reply to the client: since then it is the client's turn. */
-  #toldAt = performance.now()
+  #repliedAt = performance.now()
 
   constructor(server: SMTPServer, socket: Socket, options: SMTPConnectionOptions | null, guard: Guard) {
     super(server, socket, options)
@@ -119,7 +120,7 @@ class GuardedConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    this.#toldAt = performance.now()
+    this.#repliedAt = performance.now()
     if (context === 'DATA_OK' && code === 250) this.#commands = 0
     const named = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, named ? false : context)
@@ -127,20 +128,23 @@ class GuardedConnection extends SMTPConnection {
     if (code === BROKEN_COMMAND || (code === BROKEN_MAIL && !named)) this.close()
   }
 
-  /** Ends the connection when the client has taken longer than `ms` to send what it has to. */
-  hurry(ms: number, bytesPerSecond: number): void {
+  /**
+   * Ends the connection when the client has taken too long to send what it has to: longer than `ms`, plus a second for
+   * each `bytesPerSecond` bytes of its mail.
+   */
+  enforceLimit(ms: number, bytesPerSecond: number): void {
     const parser = this._parser
     if (!parser || this.#isOurTurn(parser)) return
     const content = parser._dataMode ? parser.dataBytes : 0
-    if (performance.now() - this.#toldAt <= ms + (content * 1_000) / Math.max(1, bytesPerSecond)) return
+    if (performance.now() - this.#repliedAt <= ms + (content * 1_000) / Math.max(1, bytesPerSecond)) return
     this.send(421, '4.4.2 Too slow, try again later', false)
   }
 
   #isOurTurn(parser: SMTPStream): boolean {
     if (!this._ready || this._handlerPending) return true
-    // The mail has arrived, its reply was not sent.
+    // The mail has arrived, but its reply was not sent yet.
     if (this._dataStream && !parser._dataMode) return true
-    // There is unprocessed input, unless the client has yet to read the replies.
+    // There is unprocessed input, and the client does not leave replies unread.
     return parser.writableLength > 0 && !this._socket.writableNeedDrain
   }
 
