@@ -55,7 +55,7 @@ export function isLive(code: Pick<VerificationCode, 'expiresAt'>, now: Date): bo
 export interface CodeRequest {
   readonly organizationId: string
   readonly humanEmail: string
-  /** Mails a code again that is valid and was mailed already. */
+  /** Whether a valid code that was mailed already is mailed again. */
   readonly mailAgain: boolean
 }
 

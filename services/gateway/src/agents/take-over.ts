@@ -72,15 +72,15 @@ export async function confirmTakeOver(
   await events.record(tx, organizationTakenOver(organization, { credentialId, verified: true }, now))
 }
 
-/** Asks the owner of webhooks to delete those that keys from before a take-over created. */
+/** Asks the owner of webhooks to delete the webhooks that keys from before a take-over created. */
 export type EndWebhooks = (takeOver: TakeOver) => Promise<void>
 
-/** How long the owner of webhooks may be down between the commit and the answer. */
-const PATIENCE_MS = 10_000
+/** How long an outage of the owner of webhooks is waited out between the commit and the answer. */
+const WEBHOOKS_TIMEOUT_MS = 10_000
 
 /**
- * Asks the owner of webhooks about the take-over in force, which changes nothing: when it is down, the request fails
- * here with 503 instead of after the change.
+ * Repeats the deletion of webhooks for the take-over in force, which changes nothing. If the owner of webhooks is down,
+ * the request fails here with 503, before the organization is changed instead of after it.
  * @throws UpstreamError
  */
 export function requireWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver): Promise<void> {
@@ -88,12 +88,12 @@ export function requireWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver)
 }
 
 /**
- * Completes a committed take-over, before its answer. Afterwards no webhook of an earlier key is left, and the second
- * has passed for which another process may cache such a key, or keep its stream open (identity 10.3). After a crash, or
- * when this throws, the event has the same effect; the client has no answer then.
+ * Completes a committed take-over before it is answered. Afterwards no webhook of an earlier key is left, and no
+ * process caches such a key or keeps its stream open: both end within a second (identity 10.3). After a crash, or when
+ * this throws, the event has the same effect, but the client gets no answer.
  * @throws UpstreamError when the owner of webhooks is down for too long.
  */
 export async function finishTakeOver(endWebhooks: EndWebhooks, done: TakeOver): Promise<void> {
-  const patience = AbortSignal.timeout(PATIENCE_MS)
-  await Promise.all([retryThroughOutage(patience, () => endWebhooks(done)), wait(LIMITS.apiKey.cache)])
+  const timeout = AbortSignal.timeout(WEBHOOKS_TIMEOUT_MS)
+  await Promise.all([retryThroughOutage(timeout, () => endWebhooks(done)), wait(LIMITS.apiKey.cache)])
 }

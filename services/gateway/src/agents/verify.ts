@@ -160,8 +160,8 @@ async function confirmKey(
     const { takeOver: done } = await takeOver(tx, deps, confirmed, successor, actor, now)
     return { kind: 'verified', takeOver: done }
   }
-  // In a verified organization the human has confirmed what exists: only keys end, those of earlier sign-ups and all
-  // that were made with them. A copy of a replaced key could otherwise go on reading the mail.
+  // In a verified organization the human has confirmed what exists, so only keys end: those of earlier sign-ups, and
+  // all keys that were made with them. Otherwise a copy of a replaced key could still read the mail.
   const replaced = { organizationId: organization.id, id: { not: credential.id }, signUp: true }
   await revokeCredentials(tx, deps.events, replaced, { actor, now, action: 'credential.rotated' })
   return { kind: 'verified', takeOver: undefined }

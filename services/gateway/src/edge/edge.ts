@@ -92,7 +92,8 @@ async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match:
   if (!isSigned(exchange.request)) {
     return passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer), peer })
   }
-  // The body is in memory from here to the response; only the signature over it proves its owner.
+  // From here to the response the body is held in memory: its owner is known only by the signature, which covers the
+  // body.
   await exchange.bodies.hold(`peer ${networkOf(peer)}`, async (count) => {
     await passOn(deps, exchange, match, { admitted: await callerOf(deps, exchange, match, peer, count), peer })
   })

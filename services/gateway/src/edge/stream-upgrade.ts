@@ -30,7 +30,8 @@ const CONNECT_TIMEOUT_MS = 10_000
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
 /**
- * Ids in one request. The client chooses them: 128 characters, each of which JSON may escape, stay below 1 MB this way.
+ * Most ids in one request, so that it stays below 1 MB: clients choose ids of up to 128 characters, each of which JSON
+ * may escape.
  */
 export const DRAIN_BATCH = 3_500
 const UNAVAILABLE = 'Service temporarily unavailable'
@@ -93,7 +94,7 @@ export class StreamUpgrade implements Component {
     if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
     const { path, query } = targetOf(request)
     if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
-    // If it were passed on, its length would swallow the beginning of the following data.
+    // If the body were passed on, its declared length would cover the beginning of the data that follows.
     if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
@@ -177,8 +178,8 @@ export class StreamUpgrade implements Component {
   }
 
   /**
-   * Names its sockets to the stream service, which closes them with 1012, spread so that their clients do not all
-   * reconnect at once; then waits for them to close. Remaining sockets are destroyed.
+   * Reports its sockets to the stream service, which closes them with 1012, spread so that their clients do not all
+   * reconnect at once. Then it waits for them to close; remaining sockets are destroyed.
    */
   async stop(): Promise<void> {
     const { fanout, log, drainMs } = this.#options

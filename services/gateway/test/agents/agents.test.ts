@@ -109,10 +109,10 @@ describe('agents', () => {
       })
 
       it('stores the self-description of the agent for the operator', async () => {
-        const told = { source: 'some sdk', referrer: 'https://somewhere.test/list' }
-        const { id } = await signUp({ username: fresh().username, ...told })
+        const description = { source: 'some sdk', referrer: 'https://somewhere.test/list' }
+        const { id } = await signUp({ username: fresh().username, ...description })
         const { row } = await gateway.operator.organization(id)
-        expect({ source: row.signUpSource, referrer: row.signUpReferrer }).toEqual(told)
+        expect({ source: row.signUpSource, referrer: row.signUpReferrer }).toEqual(description)
       })
 
       it('ignores an Authorization header', async () => {

@@ -104,8 +104,8 @@ describe('GET /v0/auth/me', () => {
     it('names the other region for a key of it', async () => {
       const { body } = await authorized(`Bearer am_eu_${'0'.repeat(64)}`)
       expect(body).toMatchObject({ code: 'unknown_api_key', fix: expect.stringContaining('EU') })
-      const told = await gateway.another({ OTHER_REGION_URL: 'https://api.eu.restante.test' })
-      const answer = await told.as(`am_eu_${'0'.repeat(64)}`).get('/v0/auth/me')
+      const configured = await gateway.another({ OTHER_REGION_URL: 'https://api.eu.restante.test' })
+      const answer = await configured.as(`am_eu_${'0'.repeat(64)}`).get('/v0/auth/me')
       expect(answer.body['fix']).toContain('https://api.eu.restante.test')
     })
 

@@ -93,12 +93,12 @@ describe('a guessed key', () => {
   })
 
   it('is refused with the same message, however close it was', async () => {
-    const refusals: { readonly status: number; readonly body: object; readonly told: object }[] = []
+    const refusals: { readonly status: number; readonly body: object; readonly shown: object }[] = []
     for (const [what, guess] of guesses) {
       if (what === 'another region and length') continue
       const { status, headers, body } = await gateway.as(guess).get('/v0/auth/me')
-      const told = Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'))
-      refusals.push({ status, body, told })
+      const shown = Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'))
+      refusals.push({ status, body, shown })
     }
     expect(refusals).toEqual(refusals.map(() => refusals[0]))
     expect(refusals[0]).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })

@@ -289,7 +289,7 @@ describe('forwarded operations', () => {
       const [response] = await once(outgoing, 'response')
       response.on('error', () => {})
       outgoing.destroy()
-      await waitFor(() => gone, { what: 'the service to be told' })
+      await waitFor(() => gone, { what: 'the service to notice the disconnect' })
     })
 
     it('breaks off when the service breaks off', async () => {

@@ -44,7 +44,7 @@ function change(editor: Key, target: Key, request: Request): Grant {
 }
 
 describe('histories of keys that make and change each other', () => {
-  it('never hold a key that can do more than the one that made it, or a gift from nobody who held it', () => {
+  it('never contain a key with more rights than its creator, or a right given by a key without it', () => {
     fc.assert(
       fc.property(root, fc.array(step, { maxLength: 40 }), (first, steps) => {
         const keys: Key[] = [first]
@@ -76,7 +76,7 @@ describe('histories of keys that make and change each other', () => {
     )
   })
 
-  it('never give app_connect to a bearer key that was not given it by its name', () => {
+  it('never give app_connect to a bearer key for which it was not requested by name', () => {
     const names = fc.dictionary(fc.constantFrom<Permission>('inbox_read', 'pod_read'), fc.boolean())
     fc.assert(
       fc.property(root, fc.option(names, { nil: undefined }), (creator, request) => {
@@ -87,7 +87,7 @@ describe('histories of keys that make and change each other', () => {
     )
   })
 
-  it('come back to what they were by nobody who lost it', () => {
+  it('never let a key regain a permission that it has given up', () => {
     fc.assert(
       fc.property(root, fc.constantFrom(...PERMISSIONS), (editor, permission) => {
         const without = grantForUpdate(editor.rights, editor.rights, { [permission]: false })

@@ -101,15 +101,15 @@ describe('the deletion of an organization', () => {
     expect(await remove(id)).toMatchObject({ code: EXIT.refused, text: expect.stringContaining('was not found') })
 
     const audit = (await command(['audit', '--organization', id, '--json'])).text.split('\n')
-    const told = audit.map((line) => JSON.parse(line)).reverse()
-    expect(told.slice(-5).map(({ action, actor }) => [action, actor.kind])).toEqual([
+    const entries = audit.map((line) => JSON.parse(line)).reverse()
+    expect(entries.slice(-5).map(({ action, actor }) => [action, actor.kind])).toEqual([
       ['credential.revoked', 'operator'],
       ['credential.revoked', 'operator'],
       ['credential.revoked', 'operator'],
       ['organization.deleting', 'operator'],
       ['organization.deleted', 'system'],
     ])
-    expect(told.at(-3).details).toEqual({ because: 'organization deleted' })
+    expect(entries.at(-3).details).toEqual({ because: 'organization deleted' })
   })
 
   it('accepts neither mail nor keys from the start, and lets nothing be created in it', async () => {

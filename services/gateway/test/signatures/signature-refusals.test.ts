@@ -74,8 +74,8 @@ describe('a signed request is refused with 401', () => {
     ['one that has expired', { parameters: { expires: Math.floor(Date.now() / 1000) - 2 } }, 'expires'],
     ['another address', { base: 'https://elsewhere.test' }, PUBLIC_URL],
     ['the address without TLS', { base: PUBLIC_URL.replace('https', 'http') }, PUBLIC_URL],
-  ])('for %s', async (_case, more, told) => {
-    expect(await refusal({ ...me, ...more })).toContain(told)
+  ])('for %s', async (_case, more, remedy) => {
+    expect(await refusal({ ...me, ...more })).toContain(remedy)
   })
 
   it.each(['sig1=(', 'sig1=1', 'sig1', '"sig1"', 'sig1=("@method" "@method");keyid="a"', 'x'.repeat(9_000)])(
@@ -93,9 +93,9 @@ describe('a signed request is refused with 401', () => {
     ['more than 16 components', { components: ['@method', '@target-uri', ...names(15)] }, 'at most 16 components'],
     ['a part of a header', { components: ['@method', '@target-uri', 'x-part";key="a'] }, 'without parameters'],
     ['a Signature-Input of more than 2 KB', { parameters: { tag: 'x'.repeat(2_000) } }, 'at most 2048 characters'],
-  ])('for %s, although its signature is valid', async (_case, more, told) => {
+  ])('for %s, although its signature is valid', async (_case, more, remedy) => {
     const headers = Object.fromEntries([['x-part', 'a'], ...names(15).map((name) => [name, ''])])
-    expect(await refusal({ ...me, headers, ...more })).toContain(told)
+    expect(await refusal({ ...me, headers, ...more })).toContain(remedy)
   })
 
   it('for more than four signatures, or headers that come twice', async () => {
@@ -152,9 +152,9 @@ describe('a signed request is refused with 401', () => {
   it('with the same answer for an unknown key, a bearer key and a wrong signature', async () => {
     const { body } = await organization.api.get('/v0/auth/me')
     const keyIds = ['', 'no id', crypto.randomUUID(), String(body['api_key_id'])]
-    const told = await Promise.all(keyIds.map((keyId) => refusal({ ...me, keyId })))
-    told.push(await refusal({ ...me, privateKey: newKey().privateKey }))
-    expect(new Set(told).size).toBe(1)
+    const refusals = await Promise.all(keyIds.map((keyId) => refusal({ ...me, keyId })))
+    refusals.push(await refusal({ ...me, privateKey: newKey().privateKey }))
+    expect(new Set(refusals).size).toBe(1)
   })
 
   it.each([0, 1, 63, 65, 72, 4_000])('for a signature of %d bytes, as for any other wrong one', async (bytes) => {

@@ -8,7 +8,8 @@ import { admit } from './admission.ts'
 import { renewCaller } from './scope.ts'
 
 /**
- * The caller of a request that was admitted some time ago, as its rows are now: paused, suspended, with fewer rights.
+ * The caller of a request that was admitted some time ago, in its current state: since then it may have been paused,
+ * suspended, or given fewer rights.
  * @throws ApiError when the request would be refused now, or the organization was taken over since.
  */
 export async function confirmCaller(db: Queryable, operation: OperationDefinition, known: Caller): Promise<Caller> {
@@ -20,7 +21,7 @@ export async function confirmCaller(db: Queryable, operation: OperationDefinitio
   return renewCaller(db, identity, known)
 }
 
-/** The same for another service, which gets an error as a document. */
+/** The same for another service, which gets an error as part of the response. */
 export async function confirmFor(
   db: Queryable,
   { operation, caller }: InternalRequestOf<'gateway.confirmCaller'>,

@@ -25,8 +25,8 @@ export async function resolveCaller(
 }
 
 /**
- * The caller of a request that was resolved before, with the rows of its scope as they are now. Found by their ids:
- * another inbox may have got the address since.
+ * The caller of a request that was resolved before, with the current rows of its scope. They are found by their ids,
+ * because another inbox may have got the address since.
  */
 export async function renewCaller(db: Queryable, identity: Identity, { inbox, pod_id: pod }: Caller): Promise<Caller> {
   if (inbox !== undefined) {

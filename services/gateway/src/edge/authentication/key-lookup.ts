@@ -39,7 +39,7 @@ export class KeyLookup {
   readonly #options: KeyLookupOptions
   readonly #capacity: number
   readonly #entries = new Map<string, Entry>()
-  /** Until when a key counts as recently valid, in the order of these times. It is looked up all the same. */
+  /** Until when a key counts as recently valid, in the order of these times. Such a key is still looked up. */
   readonly #good = new Map<string, number>()
   readonly #shared: SharedLookup<Identity>
   /** Salt for hashing keys: the map's entries cannot be derived outside of this process. */

@@ -38,14 +38,16 @@ const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 
 export class Documents {
   readonly #openapiFile: string
   readonly #assets = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  /** Read and compressed once each: megabytes, served without a key. */
+  /**
+   * Each file is read and compressed only once, because the files are megabytes in size and are served without a key.
+   */
   readonly #files = new Map<string, Promise<StaticFile>>()
 
   constructor(options: { readonly openapiFile: string }) {
     this.#openapiFile = options.openapiFile
   }
 
-  /** Whether a document is requested, or would be if one of that name existed. */
+  /** Whether the path is reserved for documents, even if there is no document of that name. */
   matches({ path: requested, request }: Exchange): boolean {
     const known = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
     return known && (request.method === 'GET' || request.method === 'HEAD')

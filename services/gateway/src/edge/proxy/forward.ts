@@ -56,7 +56,7 @@ export interface Origin {
 export async function forward(destination: Destination, exchange: Exchange, from: Origin): Promise<void> {
   const { upstream, operation, path } = destination
   const { request, response, search } = exchange
-  // Checked at once rather than after forwarding all of it; a body of undeclared length is measured by its reader.
+  // A declared length is checked before anything is forwarded. A body of undeclared length is measured by its reader.
   requireDeclaredLength(request, operation.bodyLimit)
   const method = request.method ?? 'GET'
   const options = {
@@ -71,15 +71,16 @@ export async function forward(destination: Destination, exchange: Exchange, from
   try {
     await dispatch(upstream, options, response)
   } finally {
-    // If the response comes early, the rest would stay on the connection before the client's next request.
+    // After an early response, the rest of the body is discarded: it would otherwise precede the next request of the
+    // client.
     request.unpipe(options.body)
     request.resume()
   }
 }
 
 /**
- * The body in memory where it was read already, otherwise a separate stream: undici destroys it when the response comes
- * early, and the rest of a destroyed request would never be read.
+ * The body of a request: its bytes, if they were read already, otherwise a separate stream. undici destroys the stream
+ * when the response comes early; if it were the request itself, the rest of the body would never be read.
  */
 function bodyOf({ request, received }: Exchange): Buffer | PassThrough | null {
   if (!forwardsBody(request)) return null
@@ -92,10 +93,10 @@ async function dispatch(
   response: ServerResponse,
 ): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    const passage = new ProxiedResponse(response)
-    upstream.pool.dispatch(options, passage)
+    const proxied = new ProxiedResponse(response)
+    upstream.pool.dispatch(options, proxied)
     try {
-      await passage.over
+      await proxied.over
       return
     } catch (cause) {
       // The client has disconnected: no response can be sent.

@@ -29,7 +29,7 @@ export function passesBack(name: string): boolean {
  * either, and a client that disconnects aborts the upstream request.
  */
 export class ProxiedResponse implements Dispatcher.DispatchHandler {
-  /** Settles when the whole response is passed on, or broke off. */
+  /** Settles when the whole response was passed on, or was interrupted. */
   readonly over: Promise<void>
   readonly #response: ServerResponse
   readonly #settle: PromiseWithResolvers<void>
@@ -50,7 +50,7 @@ export class ProxiedResponse implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It disconnected while the request waited for a connection.
+    // The client disconnected while the request waited for a connection.
     if (this.#response.destroyed) this.#onClose()
   }
 

@@ -24,7 +24,7 @@ export interface UpstreamsOptions {
   readonly connections: number
   /** How long a service may take to begin its response, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether this process is ready only when they are: for a stack that starts as a whole. */
+  /** Whether this process is ready only when the services are, for a stack that starts as a whole. */
   readonly readiness: boolean
 }
 

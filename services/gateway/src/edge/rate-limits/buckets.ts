@@ -12,12 +12,13 @@ export interface Bucket {
 }
 
 /**
- * What one request costs: a token of each bucket or, when one of them is empty, none. Requests are decided together by
- * their shared bucket, whose key has the same part in braces as the own one: so both are on one node of a cluster.
+ * What one request costs: a token of each of its buckets or, when one of them is empty, none. Requests with the same
+ * shared bucket are decided together. The keys of both buckets have the same part in braces, so that they are on one
+ * node of a Redis cluster.
  */
 export interface Charge {
   readonly shared: Bucket
-  /** Absent when the shared bucket is the only one. */
+  /** The own bucket of the request, in addition to the shared one, if it has one. */
   readonly own?: Bucket
 }
 
@@ -46,7 +47,7 @@ export interface Verdict<D extends Demand> {
 
 export interface Refusal {
   readonly bucket: Bucket
-  /** Until the bucket has a token again. */
+  /** Time until the bucket has a token again. */
   readonly waitMs: number
 }
 

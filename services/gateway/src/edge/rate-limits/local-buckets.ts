@@ -6,7 +6,9 @@ export class LocalBuckets {
   readonly #full = new Map<string, number>()
   readonly #capacity: number
 
-  /** @param capacity most buckets that are remembered; beyond it the least recently used is forgotten, and so full. */
+  /**
+   * @param capacity most buckets that are kept. Beyond it the least recently used is dropped, and counts as full again.
+   */
   constructor(capacity = 50_000) {
     this.#capacity = capacity
   }

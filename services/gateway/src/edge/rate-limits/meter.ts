@@ -43,15 +43,16 @@ interface Group {
 const COUNT_AFTER_MS = 10
 
 /**
- * Takes tokens for requests. Requests that need an answer of the shared counter wait for the end of the turn of the
- * event loop, and are counted with one call per shared bucket, so that many cost hardly more than one; others are
- * admitted at once and counted shortly afterwards. When the shared counters do not answer, requests are counted here.
+ * Takes tokens for requests. Requests that need a decision of the shared counters wait for the end of the turn of the
+ * event loop and are counted with one call per shared bucket, so that many cost hardly more than one. Others are
+ * admitted at once and counted shortly afterwards. While the shared counters do not answer, this process counts by
+ * itself.
  */
 export class Meter implements Component {
   readonly name = 'rate limits'
   readonly #shared: SharedBuckets
   readonly #local = new LocalBuckets()
-  readonly #ahead = new LocalAllowance()
+  readonly #allowance = new LocalAllowance()
   /** By the key of the shared bucket. */
   #groups = new Map<string, Group>()
   #soon: NodeJS.Immediate | undefined
@@ -76,17 +77,17 @@ export class Meter implements Component {
 
   /** @returns why the request is refused; undefined when it is admitted. */
   async take(charge: Charge): Promise<Refusal | undefined> {
-    if (this.#ahead.passes(charge)) {
+    if (this.#allowance.passes(charge)) {
       this.#waiting(charge).owed++
       this.#later ??= setTimeout(() => this.#count(), COUNT_AFTER_MS)
       return undefined
     }
-    return this.#ahead.refusal(charge) ?? this.#ask(charge)
+    return this.#allowance.refusal(charge) ?? this.#ask(charge)
   }
 
   /** Whether a request would be refused now, as far as that is known locally. */
   isEmpty(charge: Charge): boolean {
-    return this.#ahead.refusal(charge) !== undefined
+    return this.#allowance.refusal(charge) !== undefined
   }
 
   #ask(charge: Charge): Promise<Refusal | undefined> {
@@ -119,9 +120,9 @@ export class Meter implements Component {
     const groups = [...this.#groups.values()].map(({ shared, byOwn }) => ({ shared, all: [...byOwn.values()] }))
     this.#groups = new Map()
     for (const { shared, verdicts, left } of await this.#answers(groups)) {
-      for (const { bucket, tokens } of left) this.#ahead.learnLeft(bucket, tokens - this.#uncounted(shared, bucket))
+      for (const { bucket, tokens } of left) this.#allowance.learnLeft(bucket, tokens - this.#uncounted(shared, bucket))
       for (const verdict of verdicts) {
-        if (verdict.refusal !== undefined) this.#ahead.learnEmpty(verdict.refusal)
+        if (verdict.refusal !== undefined) this.#allowance.learnEmpty(verdict.refusal)
         verdict.demand.decide(verdict)
       }
     }
@@ -142,7 +143,7 @@ export class Meter implements Component {
     })
   }
 
-  /** Requests that took from a bucket since the call that was answered. */
+  /** Requests that took from a bucket since the call that was just answered. */
   #uncounted(shared: Bucket, bucket: Bucket): number {
     const group = this.#groups.get(shared.key)
     if (group === undefined) return 0

@@ -45,7 +45,7 @@ export class RateLimits {
   /** Each look-up of a key creates one identity, which many requests share. */
   readonly #charges = new WeakMap<Identity, Charge>()
 
-  /** @param options.prefix in front of every key in Redis. */
+  /** @param options.prefix of every key in Redis. */
   constructor(options: { readonly meter: Meter; readonly prefix: string; readonly settings: RateLimitSettings }) {
     const { meter, prefix, settings } = options
     this.#meter = meter

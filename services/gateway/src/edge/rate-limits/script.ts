@@ -2,14 +2,15 @@ import type { Result } from 'ioredis'
 import type { Answer, Bucket, Demand, Demands, Refusal } from './buckets.ts'
 
 /**
- * Token buckets as one number each: the moment, in microseconds of Redis' own clock, at which the bucket is full again
- * (generic cell rate algorithm). Taking a token moves it by one interval; a key that is missing is a full bucket, so
- * keys go by themselves. A bucket can lack tokens that were taken ahead, as many as it holds.
+ * Token buckets, each stored as one number: the time at which the bucket is full again, in microseconds of the clock of
+ * Redis (generic cell rate algorithm). Taking a token adds one interval to it. A missing key is a full bucket, so keys
+ * expire by themselves. Tokens that were taken ahead can put a bucket into debt, up to as many tokens as it holds.
  *
- * KEYS: the shared bucket, then the others, each once. ARGV: interval and burst of each, then for each demand how many
- * requests have passed, how many ask, and the place of their own bucket, 1 where the shared one is all they take from.
- * Answers with three numbers for each demand: how many pass, and for the rest which bucket is short for how many
- * microseconds; then with the tokens that are left in each bucket.
+ * KEYS: the shared bucket, then the others, each once. ARGV: interval and burst of each bucket; then, for each demand,
+ * the number of requests already admitted, the number of requests that ask, and the position of its own bucket, or 1 if
+ * it takes from the shared bucket only. The reply has three numbers for each demand: how many requests are admitted,
+ * and for the others the position of the bucket without tokens and how many microseconds it needs for the next one.
+ * Then it has the number of tokens left in each bucket.
  */
 export const TAKE_TOKENS = `
 local time = redis.call('TIME')
@@ -62,7 +63,7 @@ function bucketsOf<D extends Demand>({ shared, all }: Demands<D>): Bucket[] {
   return [shared, ...all.flatMap(({ charge: { own } }) => (own === undefined ? [] : [own]))]
 }
 
-/** What the script is called with. */
+/** The arguments of the script. */
 export function scriptArguments<D extends Demand>(demands: Demands<D>): [number, ...(string | number)[]] {
   const buckets = bucketsOf(demands)
   const rates = buckets.flatMap(({ intervalUs, burst }) => [intervalUs, burst])
@@ -71,12 +72,12 @@ export function scriptArguments<D extends Demand>(demands: Demands<D>): [number,
   return [buckets.length, ...buckets.map(({ key }) => key), ...rates, ...lines]
 }
 
-/** @throws TypeError when it is not what the script answers. */
+/** The result of the script. @throws TypeError for a reply of another form. */
 export function answerOf<D extends Demand>(demands: Demands<D>, reply: unknown): Answer<D> {
   const { shared, all } = demands
   const buckets = bucketsOf(demands)
   if (!Array.isArray(reply) || reply.length !== 3 * all.length + buckets.length) {
-    throw new TypeError('not the answer of this script')
+    throw new TypeError('unexpected reply of the rate limit script')
   }
   const numbers = reply.map(Number)
   const verdicts = all.map((demand, index) => {

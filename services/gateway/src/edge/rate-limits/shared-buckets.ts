@@ -15,7 +15,8 @@ export interface SharedBucketsOptions {
 }
 
 /**
- * The token buckets that all gateways share, in Redis. After a failure no request waits for it until it answers again.
+ * The token buckets that all gateways share, in Redis. After a failure, requests do not wait for Redis until it answers
+ * again.
  */
 export class SharedBuckets {
   readonly #redis: OptionalRedis
@@ -30,7 +31,7 @@ export class SharedBuckets {
     return this.#redis.available
   }
 
-  /** Does not wait for Redis. */
+  /** Starts to connect, and does not wait for Redis. */
   connect(): void {
     this.#redis.connect()
   }

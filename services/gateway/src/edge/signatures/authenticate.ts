@@ -52,7 +52,9 @@ export class Signatures {
     return identity
   }
 
-  /** Tries one URL after the other: nothing that could be forged should determine which of them the client used. */
+  /**
+   * Tries each URL of the API: the one that the client used must not be determined by anything that could be forged.
+   */
   async #prove(request: IncomingMessage, sparingly: boolean): Promise<Proof> {
     const digested = hasBody(request) || request.headers['content-digest'] !== undefined
     const fields = fieldsOf(request, requireBoundedForm(request, this.#bases))

@@ -27,7 +27,10 @@ function onlyLine({ headersDistinct }: IncomingMessage, name: string): string {
   return line
 }
 
-/** The components of all labels. A component with a parameter is a part of something, which this API does not need. */
+/**
+ * The components of all labels. A component with a parameter is only a part of a header or request, which this API does
+ * not need.
+ */
 function coveredNames(input: string): string[] {
   const names: string[] = []
   const members = [...dictionaryOf(input).values()]

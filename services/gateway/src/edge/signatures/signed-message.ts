@@ -23,8 +23,8 @@ const COVERABLE = /^[\t\x20-\x7e]*$/
 
 /**
  * The headers of some names, the lines of each joined to one value (RFC 9421 2.1): a verifier scans all fields for each
- * component. A header with a line that cannot be covered is left out entirely: its other lines alone are not what is
- * passed on.
+ * component. A header with a line that cannot be covered is left out entirely, because its other lines alone are not
+ * the header that is passed on.
  */
 export function fieldsOf({ headersDistinct }: IncomingMessage, names: ReadonlySet<string>): FieldOccurrence[] {
   const fields: FieldOccurrence[] = []
