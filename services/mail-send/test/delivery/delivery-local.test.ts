@@ -63,12 +63,12 @@ describe('delivery to inboxes hosted here', () => {
   })
 
   it('bounces for an unknown name, delivers to the others, and does not reveal a paused one', async () => {
-    const [ann, paused, nobody] = [name('ann'), name('paused'), name('nobody')]
+    const [ann, paused, unknown] = [name('ann'), name('paused'), name('unknown')]
     hosts(ann, paused)
     const address = (local: string) => `${local}@${DOMAIN}`
-    const id = await send({ to: [ann, paused, nobody].map(address) })
+    const id = await send({ to: [ann, paused, unknown].map(address) })
     const bounced = await factOf(fixture, id, 'delivery.bounced')
-    expect(bounced.payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [address(nobody)] })
+    expect(bounced.payload).toMatchObject({ type: 'Permanent', sub_type: 'NoEmail', recipients: [address(unknown)] })
     const delivered = await factOf(fixture, id, 'delivery.delivered')
     expect([...Object(delivered.payload['recipients'])].sort()).toEqual([ann, paused].map(address).sort())
     const handedOver = fixture.peers.requests('mail-ingest.acceptInbound').map(({ recipient }) => recipient)
