@@ -56,7 +56,7 @@ const variables = z.object({
   RATE_LIMIT_FAILED_AUTHENTICATION: env
     .rate('300/m')
     .describe('Rate limit per client for requests without a valid API key; requests with a valid one are not affected'),
-  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit for downloads per link, which need no API key'),
+  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit per download link; downloads need no API key'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -94,7 +94,7 @@ const variables = z.object({
     .duration()
     .optional()
     .describe(
-      'An unverified organization is deleted after this time without a used key or received mail; default: never',
+      'Unverified organizations are deleted after this time without a used key or received mail; default: never',
     ),
   VERIFIED_INBOX_LIMIT: env
     .integer()

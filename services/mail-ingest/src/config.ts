@@ -26,7 +26,7 @@ const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER
 
 const variables = z.object({
   ROLES: roles.describe('Roles of this process: smtp, pipeline, api'),
-  LINK_SECRET: env.secret().describe('Signs download links'),
+  LINK_SECRET: env.secret().describe('Key that signs download links'),
 
   SMTP_PORT: env.port(2525).describe('Port of the SMTP server'),
   SMTP_HOST: env.string('0.0.0.0').describe('Address the SMTP server listens on'),

@@ -26,7 +26,10 @@ const smarthost = env.string().transform((text, context) => {
 
 const variables = z.object({
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
-  DKIM_KEY_FILE: env.string().optional().describe('PEM file of that key; mail is not signed without both'),
+  DKIM_KEY_FILE: env
+    .string()
+    .optional()
+    .describe('PEM file of the private key for DKIM_SELECTOR; without both, mail is not signed'),
 
   ATTACHMENT_TIMEOUT: env
     .duration(`${LIMITS.send.fetchTimeout}ms`)
@@ -48,12 +51,16 @@ const variables = z.object({
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
   DELIVERY_PER_DESTINATION: env
     .integer(5, 1_000)
-    .describe('Concurrent deliveries to one domain; a smarthost gets all of them'),
+    .describe('Concurrent deliveries of this process to one domain; does not apply to a smarthost'),
   DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('Time limit for establishing one connection'),
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Longest silence of a server before the session is given up'),
-  RETRY_FIRST: env.duration('1m').describe('Wait before the first retry; each further one is twice as long'),
-  RETRY_MOST: env.duration('4h').describe('Longest wait between retries'),
-  RETRY_FOR: env.duration(`${LIMITS.delivery.retriedFor / 3_600_000}h`).describe('After this the message bounces'),
+  RETRY_FIRST: env
+    .duration('1m')
+    .describe('Wait before the first retry of a delivery; each further wait is twice as long'),
+  RETRY_MOST: env.duration('4h').describe('Longest wait between two retries of a delivery'),
+  RETRY_FOR: env
+    .duration(`${LIMITS.delivery.retriedFor / 3_600_000}h`)
+    .describe('How long a delivery is retried; then the message bounces'),
 })
 type Given = z.output<typeof variables>
 

@@ -17,7 +17,7 @@ export const configuration = configurationOf('webhooks-dispatcher', { peers: ['g
   .with(outboundVariables)
   .with({
     variables: z.object({
-      DELIVERY_CONCURRENCY: env.integer(50, 1_000).describe('Webhook requests of one process at once'),
+      DELIVERY_CONCURRENCY: env.integer(50, 1_000).describe('Concurrent webhook requests of this process'),
     }),
     configure: (given) => ({ deliveryConcurrency: given.DELIVERY_CONCURRENCY }),
   })

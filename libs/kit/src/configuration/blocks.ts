@@ -103,7 +103,9 @@ export const outboundVariables = {
     ALLOW_HTTP_URLS: env
       .flag()
       .describe('Allow requests to http URLs of users (webhooks, attachments); for local runs'),
-    ALLOW_LOOPBACK_URLS: env.flag().describe('Allow such requests to reach loopback addresses; for local runs'),
+    ALLOW_LOOPBACK_URLS: env
+      .flag()
+      .describe('Allow requests to URLs of users to reach loopback addresses; for local runs'),
   }),
   configure: (given: { ALLOW_HTTP_URLS: boolean; ALLOW_LOOPBACK_URLS: boolean }) => ({
     outbound: { allow: { http: given.ALLOW_HTTP_URLS, loopback: given.ALLOW_LOOPBACK_URLS } },
@@ -130,7 +132,7 @@ export const systemSenderVariables = {
     SYSTEM_SENDER_NAME: env
       .string('Restante')
       .refine((name) => displayName.safeParse(name).success, 'must be one line of at most 256 characters')
-      .describe('Display name of that sender; inboxes on shared domains cannot use it'),
+      .describe('Display name of SYSTEM_SENDER; inboxes on shared domains cannot use it'),
   }),
   configure: (
     given: { SYSTEM_SENDER: string; SYSTEM_SENDER_NAME: string },
