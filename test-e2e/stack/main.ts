@@ -2,7 +2,9 @@
  * Runs the system that the end-to-end tests of one run share: `main.ts <folder of the run>`. It exits at a signal, or
  * when jest has exited without one, and deletes what it created on the engines.
  */
+
 import { writeFile } from 'node:fs/promises'
+import { messageOf } from '@restante/service/errors'
 import { isAlive, runFolder, writeOutcome } from './run.ts'
 import { System } from './system.ts'
 
@@ -23,6 +25,6 @@ try {
   clearInterval(keptAlive)
   await system.stop()
 } catch (error) {
-  await writeOutcome(run, { failure: error instanceof Error ? error.message : String(error) })
+  await writeOutcome(run, { failure: messageOf(error) })
   process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
-import { type ClaimedTimer, claimTimer, completeTimer, lockTimer, postponeTimer, renewLease } from './statements.ts'
+import { type ClaimedTimer, COMPLETE_TIMER, claimTimer, LOCK_TIMER, POSTPONE_TIMER, RENEW_LEASE } from './statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
 import type { Timer } from './timer.ts'
 
@@ -141,7 +141,7 @@ export class Attempts<Payload> {
     const interval = setInterval(() => {
       // A handler that ignores its signal must not hold the timer forever.
       if (Date.now() >= end || stopping.aborted) return clearInterval(interval)
-      this.#db.query(renewLease, id, lease, leaseMs).then(
+      this.#db.query(RENEW_LEASE, id, lease, leaseMs).then(
         ([renewed]) => renewed ?? lost.abort(new LeaseLostError(id)),
         (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'lease renewal failed'),
       )
@@ -152,18 +152,18 @@ export class Attempts<Payload> {
   /** Commits the effect and the end of the timer together. */
   #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
-      const [held] = await tx.query(lockTimer, timer.id, timer.lease)
+      const [held] = await tx.query(LOCK_TIMER, timer.id, timer.lease)
       if (!held) throw new LeaseLostError(timer.id)
       const result = await effect(tx)
       // Deletes nothing when the effect postponed or rescheduled the timer: both change the lease.
-      await tx.query(completeTimer, timer.id, timer.lease)
+      await tx.query(COMPLETE_TIMER, timer.id, timer.lease)
       return result
     })
   }
 
   async #postpone(tx: Tx, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
     const text = payload === undefined ? null : JSON.stringify(payload)
-    const [postponed] = await tx.query(postponeTimer, timer.id, timer.lease, dueAt.toISOString(), text)
+    const [postponed] = await tx.query(POSTPONE_TIMER, timer.id, timer.lease, dueAt.toISOString(), text)
     if (!postponed) throw new LeaseLostError(timer.id)
   }
 
@@ -173,7 +173,7 @@ export class Attempts<Payload> {
     const interrupted = stopping.aborted
     const next = interrupted ? timer.dueAt : this.#options.retry(attempt, error)
     if (next === null) return this.#giveUp(timer, error)
-    const [postponed] = await this.#db.query(postponeTimer, id, timer.lease, next.toISOString(), null)
+    const [postponed] = await this.#db.query(POSTPONE_TIMER, id, timer.lease, next.toISOString(), null)
     if (!postponed) return this.#lost(timer)
     if (interrupted) return 'interrupted'
     this.#log.warn({ err: error, timer: id, kind, attempt, next }, 'attempt failed, will be retried')

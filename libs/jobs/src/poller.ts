@@ -2,7 +2,7 @@ import { Wakeup } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
-import { keepLeases, type LeasedTimer, leaseDue, measureLag, releaseLeases } from './statements.ts'
+import { KEEP_LEASES, LEASE_DUE, type LeasedTimer, MEASURE_LAG, RELEASE_LEASES } from './statements.ts'
 import { timerLag, timersLeased } from './telemetry.ts'
 
 export interface PollerOptions {
@@ -107,7 +107,7 @@ export class Poller {
     const room = await this.#room()
     if (room.size === 0) return true
     const takeOver = Date.now() - this.#troubledAt > GRACE_MS
-    const leased = await db.query(leaseDue, [...room.keys()], [...room.values()], queueLeaseMs, takeOver)
+    const leased = await db.query(LEASE_DUE, [...room.keys()], [...room.values()], queueLeaseMs, takeOver)
     const byKind = Map.groupBy(leased, ({ kind }) => kind)
     const taken = new Map([...byKind].map(([kind, timers]) => [kind, timers.length]))
     try {
@@ -139,7 +139,7 @@ export class Poller {
       this.#queued.set(kind, kept)
       if (kept.length === 0) continue
       await db.query(
-        keepLeases,
+        KEEP_LEASES,
         kept.map(({ id }) => id),
         kept.map(({ lease }) => lease),
         queueLeaseMs,
@@ -168,14 +168,14 @@ export class Poller {
   async #release(timers: LeasedTimer[]): Promise<void> {
     const leases = timers.map(({ lease }) => lease)
     // If this fails too, the leases run out.
-    await this.#options.db.query(releaseLeases, leases).catch(() => {})
+    await this.#options.db.query(RELEASE_LEASES, leases).catch(() => {})
   }
 
   async #measure(): Promise<void> {
     if (Date.now() - this.#measured < MEASURE_EVERY_MS) return
     this.#measured = Date.now()
     const kinds = [...this.#options.backlog.keys()]
-    const late = new Map((await this.#options.db.query(measureLag, kinds)).map(({ kind, seconds }) => [kind, seconds]))
+    const late = new Map((await this.#options.db.query(MEASURE_LAG, kinds)).map(({ kind, seconds }) => [kind, seconds]))
     for (const kind of kinds) timerLag.set({ kind }, late.get(kind) ?? 0)
   }
 }

@@ -1,5 +1,5 @@
 import type { Queryable, Tx } from '@restante/service/database'
-import { deleteIdleTimers, deleteTimers, insertTimer, upsertTimers } from './statements.ts'
+import { DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './statements.ts'
 import type { ScheduledTimer } from './timer.ts'
 
 /**
@@ -24,7 +24,7 @@ export class Schedule<Kinds extends object> {
     const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
     const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
     await tx.query(
-      upsertTimers,
+      UPSERT_TIMERS,
       rows.map(({ kind }) => kind),
       rows.map(({ key }) => key),
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
@@ -40,7 +40,7 @@ export class Schedule<Kinds extends object> {
    */
   async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
     const { kind, key, dueAt, payload } = timer
-    await tx.query(insertTimer, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
+    await tx.query(INSERT_TIMER, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
     this.#notifyWhenDue(tx, [timer])
   }
 
@@ -54,7 +54,7 @@ export class Schedule<Kinds extends object> {
    * concluded is left to that attempt. Any other running attempt loses its lease.
    */
   async cancelIdle(tx: Tx, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await tx.query(deleteIdleTimers, kind, keys)
+    if (keys.length > 0) await tx.query(DELETE_IDLE_TIMERS, kind, keys)
   }
 
   /**
@@ -62,7 +62,7 @@ export class Schedule<Kinds extends object> {
    * @returns how many there were.
    */
   async cancel(on: Queryable, kind: keyof Kinds & string, ...keys: string[]): Promise<number> {
-    return (await on.query(deleteTimers, kind, keys)).length
+    return (await on.query(DELETE_TIMERS, kind, keys)).length
   }
 
   /** Called after a commit that scheduled a timer which is already due. */

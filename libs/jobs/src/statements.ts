@@ -14,7 +14,7 @@ export interface LeasedTimer {
 export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 
 /** Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. */
-export const upsertTimers = sql<
+export const UPSERT_TIMERS = sql<
   { id: string },
   [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[]]
 >(`
@@ -26,18 +26,18 @@ export const upsertTimers = sql<
   returning id`)
 
 /** Inserts a timer unless there is one of its kind and key, leased or not. */
-export const insertTimer = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
+export const INSERT_TIMER = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
   insert into timers (id, kind, key, due_at, payload)
   values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb)
   on conflict (kind, key) do nothing
   returning id`)
 
-export const deleteTimers = sql<{ id: string }, [kind: string, keys: string[]]>(
+export const DELETE_TIMERS = sql<{ id: string }, [kind: string, keys: string[]]>(
   'delete from timers where kind = $1 and key = any($2::text[]) returning id',
 )
 
 /** Skips timers locked by a transaction: waiting for a running attempt could deadlock with it. */
-export const deleteIdleTimers = sql<{ id: string }, [kind: string, keys: readonly string[]]>(`
+export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: readonly string[]]>(`
   delete from timers
   where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
   returning id`)
@@ -46,7 +46,7 @@ export const deleteIdleTimers = sql<{ id: string }, [kind: string, keys: readonl
  * Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows.
  * `takeOver` says whether expired leases are taken from their holders.
  */
-export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number, takeOver: boolean]>(`
+export const LEASE_DUE = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number, takeOver: boolean]>(`
   with due as (
     select found.id
     from unnest($1::text[], $2::int[]) as wanted (kind, room)
@@ -65,13 +65,13 @@ export const leaseDue = sql<LeasedTimer, [kinds: string[], room: number[], lease
   returning timers.id, kind, attempt, lease_id as lease, due_at as "dueAt"`)
 
 /** Extends the leases of timers that wait in the queue; timers whose attempt has begun have another lease by now. */
-export const keepLeases = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
+export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   from unnest($1::uuid[], $2::uuid[]) as waiting (id, lease)
   where timers.id = waiting.id and timers.lease_id = waiting.lease`)
 
 /** Releases leases for which no job was added. */
-export const releaseLeases = sql<{ id: string }, [leases: string[]]>(
+export const RELEASE_LEASES = sql<{ id: string }, [leases: string[]]>(
   'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
 )
 
@@ -88,22 +88,22 @@ export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: str
 }
 
 /** Locks the timer for the rest of the transaction, if this attempt still has its lease. */
-export const lockTimer = sql<{ id: string }, [id: string, lease: string]>(
+export const LOCK_TIMER = sql<{ id: string }, [id: string, lease: string]>(
   'select id from timers where id = $1 and lease_id = $2 for update',
 )
 
 /** Extends a running attempt's lease. No row is returned when the attempt has lost it. */
-export const renewLease = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
+export const RENEW_LEASE = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   where id = $1 and lease_id = $2
   returning id`)
 
-export const completeTimer = sql<{ id: string }, [id: string, lease: string]>(
+export const COMPLETE_TIMER = sql<{ id: string }, [id: string, lease: string]>(
   'delete from timers where id = $1 and lease_id = $2 returning id',
 )
 
 /** Postpones the timer to its next attempt; the attempts so far stay counted. */
-export const postponeTimer = sql<
+export const POSTPONE_TIMER = sql<
   { id: string },
   [id: string, lease: string, dueAt: string | null, payload: string | null]
 >(`
@@ -114,7 +114,7 @@ export const postponeTimer = sql<
   returning id`)
 
 /** The delay in seconds of the timer that has been due longest among those without a valid lease. */
-export const measureLag = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
+export const MEASURE_LAG = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
   select kind, extract(epoch from now() - min(due_at))::float8 as seconds
   from timers
   where kind = any($1::text[]) and due_at <= now() and (leased_until is null or leased_until <= now())

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { SERVICES } from '@restante/contracts/vocabulary'
+import { messageOf } from '@restante/service/errors'
 
 /** The arguments of one `npm run bench`. */
 export interface BenchOptions {
@@ -46,7 +47,7 @@ function parse(args: readonly string[]) {
       options: { quick: { type: 'boolean' }, profile: { type: 'string' } },
     })
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+    throw new InvalidArgumentError(messageOf(error))
   }
 }
 

@@ -3,6 +3,7 @@ import { parseBlobStore } from '@restante/blobs'
 import { displayName } from '@restante/contracts/operations'
 import { type ServiceName, USERNAME } from '@restante/contracts/vocabulary'
 import { env } from '@restante/service/configuration'
+import { messageOf } from '@restante/service/errors'
 import { z } from 'zod'
 
 /** The key of the caller tokens, for every service behind the gateway. */
@@ -51,7 +52,7 @@ const blobStore = env.string().transform((text, context) => {
   try {
     return parseBlobStore(text)
   } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+    context.addIssue({ code: 'custom', message: messageOf(error) })
     return z.NEVER
   }
 })

@@ -1,4 +1,5 @@
 import { readEnvironment } from '@restante/service/configuration'
+import { messageOf } from '@restante/service/errors'
 import { createLogger } from '@restante/service/telemetry'
 import { kafkaConfiguration, kafkaVariables } from '../kafka/configuration.ts'
 import { Kafka } from '../kafka/kafka.ts'
@@ -11,7 +12,7 @@ export function kafkaFromEnvironment(clientId: string): Kafka {
     const config = kafkaConfiguration(readEnvironment(kafkaVariables, process.env))
     return new Kafka({ ...config, clientId, log: createLogger({ service: clientId, level: 'silent' }) })
   } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error))
+    return fail(messageOf(error))
   }
 }
 

@@ -2,7 +2,9 @@
  * Lists and replays events that consumers could not handle: `npm run dead-letters -- list | show | replay`, with the
  * variables that the services have (KAFKA_BROKERS, TOPIC_PREFIX, ...).
  */
+
 import { parseArgs } from 'node:util'
+import { messageOf } from '@restante/service/errors'
 import {
   type DeadLetter,
   deadLetterGroups,
@@ -55,7 +57,7 @@ function wordsGiven() {
   try {
     return parseArgs({ options, allowPositionals: true })
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+    return fail(`${messageOf(error)}\n\n${USAGE}`)
   }
 }
 
@@ -130,4 +132,4 @@ function find(letters: readonly DeadLetter[], offset: string | undefined): DeadL
   return letter ?? fail(`There is no dead letter at offset ${offset}.`)
 }
 
-await main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))
+await main().catch((error: unknown) => fail(messageOf(error)))

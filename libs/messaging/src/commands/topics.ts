@@ -2,7 +2,9 @@
  * Topics of an installation: `node libs/messaging/src/commands/topics.ts ensure | check | list`, with the variables that the
  * services have (KAFKA_BROKERS, KAFKA_REPLICATION, TOPIC_PREFIX, ...).
  */
+
 import { topics } from '@restante/contracts/events'
+import { messageOf } from '@restante/service/errors'
 import { checkTopics, ensureTopics, listTopics } from '../topics/topics.ts'
 import { fail, kafkaFromEnvironment, print, table } from './command.ts'
 
@@ -46,4 +48,4 @@ function report(differences: readonly string[]): void {
   if (differences.length > 0) process.exitCode = 1
 }
 
-await main(process.argv[2]).catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))
+await main(process.argv[2]).catch((error: unknown) => fail(messageOf(error)))

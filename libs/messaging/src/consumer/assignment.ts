@@ -139,7 +139,7 @@ export class Assignment {
       await this.#commit({ topics })
       for (const { owned, offset } of uncommitted) owned.committed = offset
     } catch (error) {
-      this.#options.log.debug({ reason: String(error) }, 'offsets were not committed')
+      this.#options.log.debug({ err: error }, 'offsets were not committed')
     }
   }
 }

@@ -191,7 +191,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
         await this.#run()
       } catch (error) {
         if (Date.now() - startedAt > 60_000) failures = 0
-        this.#log.warn({ group: this.group, failures, reason: String(error) }, 'consumer session failed, restarting')
+        this.#log.warn({ group: this.group, failures, err: error }, 'consumer session failed, restarting')
       }
       this.#assignment?.abandon()
       this.#assignment = undefined

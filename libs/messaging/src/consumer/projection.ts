@@ -118,7 +118,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
         failures = 0
       } catch (error) {
         failures++
-        const line = { group: this.consumer.group, failures, reason: String(error) }
+        const line = { group: this.consumer.group, failures, err: error }
         this.#options.kafka.log.warn(line, 'projection reconciliation failed')
       }
       await pause(failures > 0 ? jitteredBackoff(failures, RETRY) : CHECK_MS * (0.5 + Math.random()), this.#stop.signal)

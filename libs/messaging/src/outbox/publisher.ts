@@ -1,4 +1,5 @@
 import { jitteredBackoff } from '@restante/service/concurrency'
+import { messageOf } from '@restante/service/errors'
 import type { Logger } from '@restante/service/telemetry'
 import kafkajs, { type Producer } from 'kafkajs'
 import type { Kafka } from '../kafka/kafka.ts'
@@ -106,7 +107,7 @@ export class Publisher {
       return 'published'
     } catch (error) {
       if (!isTopicFault(error)) throw error
-      if (isRefusal(error)) return { refusal: error instanceof Error ? error.message : String(error) }
+      if (isRefusal(error)) return { refusal: messageOf(error) }
       this.#pauseTopic(topic, error)
       return 'held'
     }
@@ -154,6 +155,6 @@ export class Publisher {
   #pauseTopic(topic: string, error: unknown): void {
     const failures = (this.#holds.get(topic)?.failures ?? 0) + 1
     this.#holds.set(topic, { failures, until: Date.now() + jitteredBackoff(failures, RETRY) })
-    this.#log.warn({ topic, failures, reason: String(error) }, 'publishing to topic failed, topic paused and retried')
+    this.#log.warn({ topic, failures, err: error }, 'publishing to topic failed, topic paused and retried')
   }
 }

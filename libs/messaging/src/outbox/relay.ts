@@ -1,5 +1,6 @@
 import { jitteredBackoff, pause, Wakeup } from '@restante/service/concurrency'
 import type { Database } from '@restante/service/database'
+import { messageOf } from '@restante/service/errors'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { Kafka } from '../kafka/kafka.ts'
@@ -161,8 +162,7 @@ export class Relay implements Component {
   }
 
   #fail(message: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error)
-    this.#failure = `${message}: ${reason}`
-    if (!this.#stop.signal.aborted) this.#log.warn({ reason }, message)
+    this.#failure = `${message}: ${messageOf(error)}`
+    if (!this.#stop.signal.aborted) this.#log.warn({ err: error }, message)
   }
 }

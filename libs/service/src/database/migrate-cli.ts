@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { z } from 'zod'
 import { ConfigurationError, env, readEnvironment } from '../configuration/environment.ts'
+import { messageOf } from '../errors/message-of.ts'
 import { migrate } from './migrate.ts'
 
 /**
@@ -21,6 +22,6 @@ async function main(folder: string | undefined): Promise<void> {
 }
 
 main(process.argv[2]).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { messageOf } from '../errors/message-of.ts'
 import { type Migration, migrationsOf } from './migrations.ts'
 
 export interface MigrateOptions {
@@ -83,7 +84,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
-    throw new Error(`Migration ${migration.name} failed: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`Migration ${migration.name} failed: ${messageOf(error)}`, {
       cause: error,
     })
   }

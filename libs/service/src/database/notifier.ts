@@ -4,7 +4,7 @@ import { sql } from './statement.ts'
 
 /** Minimum interval between NOTIFYs of one process: each takes a lock that all committing transactions share. */
 const NOTIFY_INTERVAL_MS = 5
-const notify = sql<unknown, [channel: string, origin: string]>('select pg_notify($1, $2)')
+const NOTIFY = sql<unknown, [channel: string, origin: string]>('select pg_notify($1, $2)')
 
 /**
  * Signals after a commit that there is work: directly to listeners in this process, otherwise to other processes by
@@ -45,6 +45,6 @@ export class Notifier {
     if (!this.#due) return
     this.#due = false
     this.#timer = setTimeout(() => this.#send(), NOTIFY_INTERVAL_MS)
-    this.#db.query(notify, this.#channel, this.origin).catch(() => {})
+    this.#db.query(NOTIFY, this.#channel, this.origin).catch(() => {})
   }
 }

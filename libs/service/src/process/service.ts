@@ -1,4 +1,5 @@
 import { within } from '../concurrency/waiting.ts'
+import { messageOf } from '../errors/message-of.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { type Component, STAGES } from './component.ts'
 
@@ -34,7 +35,7 @@ export class Service {
         this.#started.unshift(component)
       } catch (error) {
         await this.stop()
-        throw new Error(`${component.name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
+        throw new Error(`${component.name} did not start: ${messageOf(error)}`, {
           cause: error,
         })
       }
@@ -77,7 +78,7 @@ export class Service {
         await answered(check(component))
         return undefined
       } catch (error) {
-        return [component.name, error instanceof Error ? error.message : String(error)]
+        return [component.name, messageOf(error)]
       }
     })
     return Object.fromEntries((await Promise.all(checks)).filter((entry) => entry !== undefined))

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { ConfigurationError } from '@restante/service/configuration'
-import { ApiError, isInfrastructureError } from '@restante/service/errors'
+import { ApiError, isInfrastructureError, messageOf } from '@restante/service/errors'
 import { addAuditCommand } from './commands/audit.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
@@ -65,6 +65,6 @@ function program(console: Console): Command {
 
 /** Prisma puts the reason below the failed call. */
 function lastLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   return text.trimEnd().split('\n').at(-1) ?? ''
 }

@@ -5,7 +5,7 @@ import type { Secrets } from '../credentials/secrets.ts'
 import type { Db } from '../storage/database.ts'
 import type { GatewayTimers } from '../storage/timers.ts'
 
-export interface CodeMailDependencies {
+export interface CodeMailOptions {
   readonly db: Db
   readonly secrets: Secrets
   readonly mailSend: ServiceClient<'gateway'>
@@ -21,7 +21,7 @@ const RETRY = { firstMs: 2_000, longestMs: 10_000 }
  * recorded before the timer ends; after a crash in between the same mail is handed over again, which has no second
  * effect.
  */
-export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailDependencies): void {
+export function mailCodes(timers: GatewayTimers, { db, secrets, mailSend }: CodeMailOptions): void {
   const retry = (attempt: number, error: unknown): Date | null =>
     isFinal(error) ? null : new Date(Date.now() + backoff(attempt, RETRY))
   timers.work('code-mail', { concurrency: 4, attemptMs: ATTEMPT_MS, retry }, async ({ timer }) => {

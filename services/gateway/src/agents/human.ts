@@ -13,10 +13,10 @@ import type { GatewaySchedule } from '../storage/timers.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { type CodeRequest, ensureCode, forgetCode, holdHuman, lockOwnCode, mailboxOf } from './codes.ts'
 import { refuseDomain } from './settings.ts'
-import type { AgentDependencies } from './sign-up.ts'
+import type { AgentOptions } from './sign-up.ts'
 
 /** Attaches a human to an unverified organization, or replaces the one it has (identity 5.3). */
-export async function attachHuman(deps: AgentDependencies, caller: Caller, human: string, actor: Actor, log: Logger) {
+export async function attachHuman(deps: AgentOptions, caller: Caller, human: string, actor: Actor, log: Logger) {
   refuseDomain(human, deps.settings.refusedDomains, deps.addresses.sharedDomains)
   const organizationId = caller.organization_id
   await deps.humanTurns.run(mailboxOf(human), async () => {
@@ -35,7 +35,7 @@ export async function attachHuman(deps: AgentDependencies, caller: Caller, human
  * 5.3).
  */
 async function hasLastMailFailed(
-  { db, hasMailFailed }: AgentDependencies,
+  { db, hasMailFailed }: AgentOptions,
   organizationId: string,
   humanEmail: string,
   log: Logger,
@@ -53,13 +53,7 @@ async function hasLastMailFailed(
   }
 }
 
-async function attach(
-  tx: Tx,
-  deps: AgentDependencies,
-  caller: Caller,
-  request: CodeRequest,
-  actor: Actor,
-): Promise<void> {
+async function attach(tx: Tx, deps: AgentOptions, caller: Caller, request: CodeRequest, actor: Actor): Promise<void> {
   const now = new Date()
   const { humanEmail: human } = request
   await holdHuman(tx, human)

@@ -2,12 +2,12 @@ import type { OperationId } from '@restante/contracts/operations'
 import type { Handlers } from '@restante/service/http'
 import { credentialActor } from '../audit/actor.ts'
 import { attachHuman } from './human.ts'
-import { type AgentDependencies, signUp } from './sign-up.ts'
+import { type AgentOptions, signUp } from './sign-up.ts'
 import { verify } from './verify.ts'
 
 type Ids = Extract<OperationId, `agent.${string}`>
 
-export function agentRoutes(deps: AgentDependencies): Pick<Handlers<'gateway'>, Ids> {
+export function agentRoutes(deps: AgentOptions): Pick<Handlers<'gateway'>, Ids> {
   return {
     'agent.signUp': async ({ body, log, requestId }) => signUp(deps, body, { kind: 'sign_up', requestId }, log),
     'agent.verify': async (request) => verify(deps, request.caller, request.body.otp_code, credentialActor(request)),

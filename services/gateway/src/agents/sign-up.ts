@@ -17,7 +17,7 @@ import { ensureCode, holdHuman, mailboxOf, mailCodeOfKey } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
 import { type EndWebhooks, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
 
-export interface AgentDependencies {
+export interface AgentOptions {
   readonly db: Db
   readonly events: TenancyEvents
   readonly secrets: Secrets
@@ -52,7 +52,7 @@ interface Outcome {
 }
 
 /** Signs an agent up: organization, pod, inbox, key and code exist together or not at all (identity 5.1). */
-export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: Actor, log: Logger): Promise<SignedUp> {
+export async function signUp(deps: AgentOptions, body: SignUpBody, actor: Actor, log: Logger): Promise<SignedUp> {
   const { settings, addresses } = deps
   const human = body.human_email
   if (human === undefined) return deps.db.transaction((tx) => signUpNew(tx, deps, body, actor))
@@ -65,7 +65,7 @@ export async function signUp(deps: AgentDependencies, body: SignUpBody, actor: A
 }
 
 async function signUpWithHuman(
-  deps: AgentDependencies,
+  deps: AgentOptions,
   body: SignUpBody,
   human: string,
   actor: Actor,
@@ -94,7 +94,7 @@ async function signUpWithHuman(
  * organization over.
  * @throws UpstreamError when it would, and the owner of webhooks is down.
  */
-async function mayOpenMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
+async function mayOpenMail(deps: AgentOptions, known: Organization, log: Logger): Promise<boolean> {
   if (known.authenticationType !== 'agent_unverified') return true
   const inForce = { organizationId: known.id, takeOvers: known.takeOvers }
   const [received, owner] = await Promise.allSettled([
@@ -110,7 +110,7 @@ async function mayOpenMail(deps: AgentDependencies, known: Organization, log: Lo
  * When the mailbox service cannot be asked, mail is assumed: an address alone must not give access to mail that may
  * have arrived.
  */
-async function hasReceivedMail(deps: AgentDependencies, known: Organization, log: Logger): Promise<boolean> {
+async function hasReceivedMail(deps: AgentOptions, known: Organization, log: Logger): Promise<boolean> {
   try {
     return await deps.hasReceivedMail(known.id)
   } catch (error) {
@@ -119,7 +119,7 @@ async function hasReceivedMail(deps: AgentDependencies, known: Organization, log
   }
 }
 
-async function signUpNew(tx: Tx, deps: AgentDependencies, body: SignUpBody, actor: Actor): Promise<SignedUp> {
+async function signUpNew(tx: Tx, deps: AgentOptions, body: SignUpBody, actor: Actor): Promise<SignedUp> {
   const now = new Date()
   const human = body.human_email
   const organization = await createOrganization(
@@ -159,7 +159,7 @@ interface KnownHuman {
  */
 async function signUpAgain(
   tx: Tx,
-  deps: AgentDependencies,
+  deps: AgentOptions,
   { organizationId, human, received }: KnownHuman,
   body: SignUpBody,
   actor: Actor,
@@ -192,7 +192,7 @@ async function signUpAgain(
 /** The organization's first inbox. A deleted one is created again, but not for a key that is not confirmed yet. */
 async function inboxOf(
   tx: Tx,
-  deps: AgentDependencies,
+  deps: AgentOptions,
   organization: Organization,
   body: SignUpBody,
   provisional: boolean,
@@ -212,7 +212,7 @@ async function inboxOf(
 
 function issueSignUpKey(
   tx: Tx,
-  deps: AgentDependencies,
+  deps: AgentOptions,
   organizationId: string,
   provisional: boolean,
   actor: Actor,
@@ -234,13 +234,7 @@ select k.id from credentials k
  * Makes room for one more provisional key: the oldest are deleted, except those whose code was mailed and is valid.
  * Sign-ups of third parties can therefore not displace the key that the human is about to confirm (identity 5.2).
  */
-async function makeRoom(
-  tx: Tx,
-  deps: AgentDependencies,
-  organizationId: string,
-  actor: Actor,
-  now: Date,
-): Promise<void> {
+async function makeRoom(tx: Tx, deps: AgentOptions, organizationId: string, actor: Actor, now: Date): Promise<void> {
   const beyond = await tx.query(BEYOND, organizationId, now.toISOString(), LIMITS.signUp.provisionalKeys - 1)
   if (beyond.length === 0) return
   const ids = beyond.map(({ id }) => id)

@@ -11,7 +11,7 @@ import { changeOrganization } from '../organizations/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
 import type { Tx } from '../storage/database.ts'
 import { forgetCode, isLive, lockCodeOfKey, lockOwnCode } from './codes.ts'
-import type { AgentDependencies } from './sign-up.ts'
+import type { AgentOptions } from './sign-up.ts'
 import { confirmTakeOver, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
 
 /** Outcome of one submission. Each is committed: a wrong code must stay counted. */
@@ -28,7 +28,7 @@ type Outcome =
 
 /** Enters the code that was mailed to the human (identity 5.2). */
 export async function verify(
-  deps: AgentDependencies,
+  deps: AgentOptions,
   caller: Caller,
   submitted: string,
   actor: Actor,
@@ -90,7 +90,7 @@ interface Submission {
   readonly actor: Actor
 }
 
-async function submit(tx: Tx, deps: AgentDependencies, submission: Submission): Promise<Outcome> {
+async function submit(tx: Tx, deps: AgentOptions, submission: Submission): Promise<Outcome> {
   const { caller, organization } = submission
   const credential = await lockCredential(tx, organizationScope(caller.organization_id), caller.credential.id)
   if (credential === undefined) throw new ApiError('unknown_api_key')
@@ -105,7 +105,7 @@ async function submit(tx: Tx, deps: AgentDependencies, submission: Submission): 
 /** Checks the organization's own code, which ten wrong attempts lock until it expires. */
 async function confirmOrganization(
   tx: Tx,
-  deps: AgentDependencies,
+  deps: AgentOptions,
   { organization, submitted, actor }: Submission,
   credential: Credential,
 ): Promise<Outcome> {
@@ -133,7 +133,7 @@ async function confirmOrganization(
  */
 async function confirmKey(
   tx: Tx,
-  deps: AgentDependencies,
+  deps: AgentOptions,
   { organization, submitted, actor }: Submission,
   credential: Credential,
 ): Promise<Outcome> {
@@ -167,7 +167,7 @@ async function confirmKey(
   return { kind: 'verified', takeOver: undefined }
 }
 
-function isRight({ secrets }: AgentDependencies, code: VerificationCode, submitted: string): boolean {
+function isRight({ secrets }: AgentOptions, code: VerificationCode, submitted: string): boolean {
   return timingSafeEqual(Buffer.from(secrets.code(code.id)), Buffer.from(submitted))
 }
 
@@ -178,7 +178,7 @@ async function countAttempt(tx: Tx, code: VerificationCode): Promise<void> {
 
 function markVerified(
   tx: Tx,
-  { events, settings }: AgentDependencies,
+  { events, settings }: AgentOptions,
   organization: Organization,
   actor: Actor,
 ): Promise<Organization> {

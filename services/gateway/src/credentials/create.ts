@@ -28,7 +28,7 @@ import {
   registerCredential,
 } from './store.ts'
 
-export interface CreateDependencies {
+export interface CreateOptions {
   readonly db: Db
   readonly turns: KeyedMutex
   readonly events: TenancyEvents
@@ -43,7 +43,7 @@ type PublicKeyBody = Extract<Body, { public_key: unknown }>
 
 /** Creates a bearer key or registers a public key, depending on the body (identity 3.3). */
 export function createCredential(
-  deps: CreateDependencies,
+  deps: CreateOptions,
   caller: Caller,
   body: Body,
   actor: Actor,
@@ -54,7 +54,7 @@ export function createCredential(
 }
 
 async function createBearerKey(
-  deps: CreateDependencies,
+  deps: CreateOptions,
   caller: Caller,
   body: BearerBody,
   actor: Actor,
@@ -74,7 +74,7 @@ async function createBearerKey(
 }
 
 async function registerPublicKey(
-  deps: CreateDependencies,
+  deps: CreateOptions,
   caller: Caller,
   body: PublicKeyBody,
   actor: Actor,

@@ -6,7 +6,7 @@ import { credentialActor } from '../audit/actor.ts'
 import { rightsFromRow, sameRights } from '../identity/rights.ts'
 import { write } from '../organizations/writes.ts'
 import { byCreation } from '../storage/keyset-condition.ts'
-import { type CreateDependencies, createCredential } from './create.ts'
+import { type CreateOptions, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'
 import { grantForPublicKeyUpdate, grantForUpdate } from './grants.ts'
 import { accept } from './refusals.ts'
@@ -19,13 +19,13 @@ import {
   revokeCredentials,
 } from './store.ts'
 
-export interface CredentialDependencies extends CreateDependencies {
+export interface CredentialOptions extends CreateOptions {
   readonly cursors: Cursors
 }
 
 type Ids = Extract<OperationId, `apiKeys.${string}`>
 
-export function credentialRoutes(deps: CredentialDependencies): Pick<Handlers<'gateway'>, Ids> {
+export function credentialRoutes(deps: CredentialOptions): Pick<Handlers<'gateway'>, Ids> {
   const { db, cursors, events } = deps
   return {
     'apiKeys.list': async ({ caller, query }) => {

@@ -7,7 +7,7 @@ import { type Db, sharedTime } from '../storage/database.ts'
 import type { GatewayTimers } from '../storage/timers.ts'
 import { beginDeletion, type DeletionBeginning } from './begin-deletion.ts'
 
-export interface InactivityDependencies extends DeletionBeginning {
+export interface InactivityOptions extends DeletionBeginning {
   readonly db: Db
   readonly log: Logger
   /** Time without activity in an organization, in milliseconds. */
@@ -25,7 +25,7 @@ const INACTIVITY: Actor = { kind: 'system', id: 'inactivity' }
  * Deletes organizations that signed up, were never verified, and are inactive (identity 5.4): no key of theirs was
  * created or used, no mail arrived, and they were not changed. While the mailbox service is down, none is deleted.
  */
-export function deleteInactive(timers: GatewayTimers, deps: InactivityDependencies): void {
+export function deleteInactive(timers: GatewayTimers, deps: InactivityOptions): void {
   const retry = (): Date => new Date(Date.now() + RETRY_MS)
   const options = { concurrency: 1, attemptMs: ATTEMPT_MS, retry }
   timers.work('inactive-organizations', options, async ({ signal, run, postpone }) => {
@@ -68,7 +68,7 @@ async function receivedSince(mailIngest: ServiceClient<'gateway'>, ids: string[]
 }
 
 /** @returns whether it was still inactive when it was locked. */
-function deleteIdle(deps: InactivityDependencies, id: string, since: Date): Promise<boolean> {
+function deleteIdle(deps: InactivityOptions, id: string, since: Date): Promise<boolean> {
   return deps.db.transaction(async (tx) => {
     const organization = await lockOrganization(tx, id)
     if (organization === undefined) return false

@@ -6,7 +6,7 @@ import type { Logger } from '@restante/service/telemetry'
 import type { Db } from '../storage/database.ts'
 import type { GatewayTimers } from '../storage/timers.ts'
 
-export interface PurgeDependencies {
+export interface PurgeOptions {
   readonly db: Db
   readonly log: Logger
   /** The clients of the services that store data of inboxes. */
@@ -24,7 +24,7 @@ const AT_ONCE = 16
  * Waits until every service has purged a deleted inbox: a timer of the transaction that deleted it. Then its row is
  * deleted, and its address is free (identity 10.2). A service that is down is asked until it answers, without limit.
  */
-export function awaitPurges(timers: GatewayTimers, { db, log, peer }: PurgeDependencies): void {
+export function awaitPurges(timers: GatewayTimers, { db, log, peer }: PurgeOptions): void {
   const options = { concurrency: AT_ONCE, attemptMs: ATTEMPT_MS, retry: nextQuestion }
   timers.work('inbox-purge', options, async ({ timer, run, postpone }) => {
     const inbox = await findDeleted(db, timer.key)

@@ -10,15 +10,13 @@ import type { Db } from '../storage/database.ts'
 import { deleteInbox, type InboxDeletion } from './delete-inbox.ts'
 import { deletePod } from './delete-pod.ts'
 
-export interface DeletionDependencies extends InboxDeletion {
+export interface DeletionOptions extends InboxDeletion {
   readonly db: Db
   readonly turns: KeyedMutex
 }
 
 /** The operations that delete: they are apart because a deletion reaches into the capabilities that hang on its target. */
-export function deletionRoutes(
-  deps: DeletionDependencies,
-): Pick<Handlers<'gateway'>, 'inboxes.delete' | 'pods.delete'> {
+export function deletionRoutes(deps: DeletionOptions): Pick<Handlers<'gateway'>, 'inboxes.delete' | 'pods.delete'> {
   return {
     'inboxes.delete': async (request) => {
       const { caller, params } = request

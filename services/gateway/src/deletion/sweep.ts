@@ -13,7 +13,7 @@ const ROWS = 5_000
 const DAY_MS = 86_400_000
 const SWEEP: Actor = { kind: 'system', id: 'sweep' }
 
-export interface SweepDependencies {
+export interface SweepOptions {
   readonly db: Db
   readonly events: TenancyEvents
   /** How long the audit log is kept, in milliseconds. */
@@ -24,7 +24,7 @@ export interface SweepDependencies {
  * Removes expired rows: keys 30 days after their expiry, expired codes, throttle marks, freed addresses, tombstones of
  * pods without references, old entries of the audit log.
  */
-export function sweepHourly(timers: GatewayTimers, deps: SweepDependencies): void {
+export function sweepHourly(timers: GatewayTimers, deps: SweepOptions): void {
   const retry = (): Date => new Date(Date.now() + EVERY_MS)
   timers.work('sweep', { concurrency: 1, attemptMs: 60_000, retry }, async ({ run, postpone }) => {
     await run(async (tx) => {
@@ -54,7 +54,7 @@ delete from pods
 returning 1 as gone`)
 
 /** @returns whether more is left than one transaction should lock. */
-async function sweep(tx: Tx, { events, auditMs }: SweepDependencies, now: Date): Promise<boolean> {
+async function sweep(tx: Tx, { events, auditMs }: SweepOptions, now: Date): Promise<boolean> {
   const orm = await tx.orm()
   const unlisted = await orm.credential.findMany({
     where: { expiresAt: { lt: new Date(now.getTime() - LIMITS.apiKey.listedAfterExpiry) } },

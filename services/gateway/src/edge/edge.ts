@@ -30,7 +30,7 @@ import type { Signatures } from './signatures/authenticate.ts'
 import { receiveSigned } from './signatures/receive.ts'
 import { isSigned } from './signatures/signed-message.ts'
 
-export interface EdgeDependencies {
+export interface EdgeOptions {
   readonly db: Queryable
   readonly routes: Router<Route>
   readonly keys: KeyLookup
@@ -47,7 +47,7 @@ export interface EdgeDependencies {
 const INTERNAL = '/internal/'
 
 /** The public edge: `handle` of the gateway's listener. */
-export function edge(deps: EdgeDependencies): (exchange: Exchange) => Promise<void> {
+export function edge(deps: EdgeOptions): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response, path } = exchange
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
@@ -79,7 +79,7 @@ function allowHeader(methods: readonly string[]): string {
 }
 
 /** The order of the checks decides which error is reported (identity 1.11). */
-async function serveOperation(deps: EdgeDependencies, exchange: Exchange, match: Match<Route>): Promise<void> {
+async function serveOperation(deps: EdgeOptions, exchange: Exchange, match: Match<Route>): Promise<void> {
   const { operation, target } = match.value
   exchange.facts['operation'] = operation.id
   if (target.kind === 'upgrade') return requireUpgrade(exchange)
@@ -118,7 +118,7 @@ interface Sender {
 }
 
 async function passOn(
-  deps: EdgeDependencies,
+  deps: EdgeOptions,
   exchange: Exchange,
   match: Match<Route>,
   { admitted, peer }: Sender,
@@ -133,7 +133,7 @@ async function passOn(
 
 /** @param count counts the body of a signed request; without it a key is required. */
 async function callerOf(
-  deps: EdgeDependencies,
+  deps: EdgeOptions,
   exchange: Exchange,
   { value: route, params }: Match<Route>,
   peer: string,

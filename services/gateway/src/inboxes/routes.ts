@@ -15,7 +15,7 @@ import { type FoundInbox, searchInboxes } from './search.ts'
 import { findInbox, listInboxes, locationOf, lockInbox } from './store.ts'
 import { updateInbox } from './update.ts'
 
-export interface InboxDependencies {
+export interface InboxOptions {
   readonly db: Db
   readonly turns: KeyedMutex
   readonly cursors: Cursors
@@ -25,7 +25,7 @@ export interface InboxDependencies {
 
 type Ids = Exclude<Extract<OperationId, `inboxes.${string}`>, 'inboxes.delete'>
 
-export function inboxRoutes(deps: InboxDependencies): Pick<Handlers<'gateway'>, Ids> {
+export function inboxRoutes(deps: InboxOptions): Pick<Handlers<'gateway'>, Ids> {
   const { db, cursors } = deps
   return {
     'inboxes.list': async ({ caller, query }) => {

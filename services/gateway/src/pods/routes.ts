@@ -12,7 +12,7 @@ import { byCreation } from '../storage/keyset-condition.ts'
 import { podChanged, type TenancyEvents } from '../tenancy/events.ts'
 import { findPodByClientId, getPod, insertPod, listPods, lockPod, refuseBeyondPodLimit, renamePod } from './store.ts'
 
-export interface PodDependencies {
+export interface PodOptions {
   readonly db: Db
   readonly turns: KeyedMutex
   readonly cursors: Cursors
@@ -23,7 +23,7 @@ export interface PodDependencies {
 
 type Ids = Exclude<Extract<OperationId, `pods.${string}`>, 'pods.delete'>
 
-export function podRoutes(deps: PodDependencies): Pick<Handlers<'gateway'>, Ids> {
+export function podRoutes(deps: PodOptions): Pick<Handlers<'gateway'>, Ids> {
   const { db, cursors, events } = deps
   return {
     'pods.list': async ({ caller, query }) => {

@@ -2,8 +2,10 @@
  * Finds inboxes that hold mail but that their owner, the gateway, does not know: `npm run inboxes:check -- [--delete]`,
  * with the environment of mail-ingest.
  */
+
 import { parseArgs } from 'node:util'
 import { Database } from '@restante/service/database'
+import { messageOf } from '@restante/service/errors'
 import { ServiceClient } from '@restante/service/http'
 import { configuration } from '../config.ts'
 import type { ScopeColumns } from '../mailbox/rows.ts'
@@ -55,7 +57,7 @@ function wordsGiven(): { readonly help: boolean; readonly deletes: boolean } {
     const { values } = parseArgs({ options })
     return { help: values.help ?? false, deletes: values.delete ?? false }
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+    throw new UsageError(`${messageOf(error)}\n\n${USAGE}`)
   }
 }
 
@@ -70,6 +72,6 @@ function lineOf({ inbox_uid, inbox_address, organization_id }: ScopeColumns): st
 try {
   process.exitCode = await main()
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error))
+  say(messageOf(error))
   process.exitCode = error instanceof UsageError ? EXIT.misused : EXIT.refused
 }

@@ -7,7 +7,7 @@ import { LabelRemoval, orderLabelRemoval } from './label-removal.ts'
 import { MailPurge } from './purge.ts'
 import { scopeTombstones } from './tombstones.ts'
 
-export interface TenancyDependencies {
+export interface OpenTenancyOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly log: Logger
@@ -22,7 +22,7 @@ export interface MailTenancy {
 }
 
 /** Applies deletions, after which an inbox accepts nothing, and removes earlier labels after a confirmed take-over. */
-export function openTenancy({ kafka, db, log, outbox, blobs }: TenancyDependencies): MailTenancy {
+export function openTenancy({ kafka, db, log, outbox, blobs }: OpenTenancyOptions): MailTenancy {
   const labelRemoval = new LabelRemoval({ db, outbox, log })
   const tenancy = new Tenancy({
     service: 'mail-ingest',

@@ -235,9 +235,7 @@ export class Sender {
   async #place(copy: SentCopy, log: Logger): Promise<void> {
     await this.#options.mailIngest
       .call('mail-ingest.placeSent', copy, PLACE_MS)
-      .catch((error: unknown) =>
-        log.warn({ reason: String(error) }, 'sent copy not placed synchronously, event will place it'),
-      )
+      .catch((error: unknown) => log.warn({ err: error }, 'sent copy not placed synchronously, event will place it'))
   }
 }
 

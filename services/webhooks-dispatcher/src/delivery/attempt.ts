@@ -30,7 +30,7 @@ import type { TimerKinds } from './timers.ts'
 
 type Attempt = AttemptContext<TimerKinds['webhook-delivery']>
 
-export interface DelivererDeps {
+export interface DelivererOptions {
   readonly db: Database
   readonly outbound: GuardedFetch
   readonly box: SecretBox
@@ -58,10 +58,10 @@ const attemptSeconds = new Histogram({
 
 /** Makes the attempts of deliveries: at least once each, with the same id and bytes every time. */
 export class Deliverer {
-  readonly #deps: DelivererDeps
+  readonly #deps: DelivererOptions
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
 
-  constructor(deps: DelivererDeps) {
+  constructor(deps: DelivererOptions) {
     this.#deps = deps
   }
 

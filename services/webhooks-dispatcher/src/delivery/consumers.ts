@@ -7,14 +7,14 @@ import { matches } from './matching.ts'
 import { addDeliveries, holdEnabled, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 
-interface Deps {
+interface PublicEventsOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly timers: Timers<TimerKinds>
 }
 
 /** Turns each event of every public topic into one delivery per matching webhook; the first attempt starts with the commit. */
-export function publicEventsConsumer({ kafka, db, timers }: Deps): Consumer<TopicDefinition> {
+export function publicEventsConsumer({ kafka, db, timers }: PublicEventsOptions): Consumer<TopicDefinition> {
   return new Consumer({
     kafka,
     db,

@@ -2,7 +2,7 @@ import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 
-const selectSubscribers = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
+const SELECT_SUBSCRIBERS = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
   `select id, organization_id, pod_id, inbox_uid, event_types, pod_ids, inbox_uids, visible_labels, active_since
    from webhooks where organization_id = any($1::uuid[]) and enabled`,
 )
@@ -12,10 +12,10 @@ export function subscribersOf(
   on: Queryable,
   organizations: readonly string[],
 ): Promise<(Subscriber & { id: string })[]> {
-  return on.query(selectSubscribers, organizations)
+  return on.query(SELECT_SUBSCRIBERS, organizations)
 }
 
-const lockEnabled = sql<{ id: string }, [ids: readonly string[]]>(
+const LOCK_ENABLED = sql<{ id: string }, [ids: readonly string[]]>(
   'select id from webhooks where id = any($1::text[]) and enabled order by id for share',
 )
 
@@ -25,7 +25,7 @@ const lockEnabled = sql<{ id: string }, [ids: readonly string[]]>(
  * @returns those that still exist and are enabled.
  */
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const held = await tx.query(lockEnabled, ids)
+  const held = await tx.query(LOCK_ENABLED, ids)
   return new Set(held.map(({ id }) => id))
 }
 
@@ -36,10 +36,10 @@ export interface NewDelivery {
   readonly event_type: string
 }
 
-const insertPayloads = sql<unknown, [ids: readonly string[], bodies: readonly string[]]>(
+const INSERT_PAYLOADS = sql<unknown, [ids: readonly string[], bodies: readonly string[]]>(
   `insert into payloads (event_id, body) select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`,
 )
-const insertDeliveries = sql<
+const INSERT_DELIVERIES = sql<
   unknown,
   [ids: readonly string[], webhooks: readonly string[], events: readonly string[], types: readonly string[]]
 >(
@@ -53,9 +53,9 @@ export async function addDeliveries(
   payloads: ReadonlyMap<string, string>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const documents = tx.query(insertPayloads, [...payloads.keys()], [...payloads.values()])
+  const documents = tx.query(INSERT_PAYLOADS, [...payloads.keys()], [...payloads.values()])
   const added = tx.query(
-    insertDeliveries,
+    INSERT_DELIVERIES,
     deliveries.map(({ id }) => id),
     deliveries.map(({ webhook_id }) => webhook_id),
     deliveries.map(({ event_id }) => event_id),
@@ -79,20 +79,20 @@ export interface PendingDelivery {
   readonly enabled: boolean
 }
 
-const selectPending = sql<PendingDelivery, [id: string]>(
+const SELECT_PENDING = sql<PendingDelivery, [id: string]>(
   `select d.id, d.attempts, d.event_id, d.event_type, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
    from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = $1`,
 )
 
 /** `undefined` when it has ended, or its webhook has been deleted. */
 export async function findPending(on: Queryable, id: string): Promise<PendingDelivery | undefined> {
-  const [row] = await on.query(selectPending, id)
+  const [row] = await on.query(SELECT_PENDING, id)
   return row
 }
 
 // Without the lock the last two deliveries of one event could each see the other and both leave the document.
-const lockPayload = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
-const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
+const LOCK_PAYLOAD = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
+const DELETE_DELIVERY = sql<unknown, [id: string, eventId: string]>(
   `with gone as (delete from deliveries where id = $1)
    delete from payloads p
    where event_id = $2 and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> $1)`,
@@ -104,60 +104,60 @@ const deleteDelivery = sql<unknown, [id: string, eventId: string]>(
  */
 export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
   await Promise.all([
-    tx.query(lockPayload, delivery.event_id),
-    tx.query(deleteDelivery, delivery.id, delivery.event_id),
+    tx.query(LOCK_PAYLOAD, delivery.event_id),
+    tx.query(DELETE_DELIVERY, delivery.id, delivery.event_id),
   ])
 }
 
-const countAttempt = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
+const COUNT_ATTEMPT = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
 
 export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
-  await tx.query(countAttempt, id)
+  await tx.query(COUNT_ATTEMPT, id)
 }
 
-const clearClock = sql<unknown, [webhookId: string]>(
+const CLEAR_CLOCK = sql<unknown, [webhookId: string]>(
   'update webhooks set failing_since = null, clock_started_at = null where id = $1 and failing_since is not null',
 )
 
 /** A success stops the failure clock. */
 export async function stopFailureClock(tx: Tx, webhookId: string): Promise<void> {
-  await tx.query(clearClock, webhookId)
+  await tx.query(CLEAR_CLOCK, webhookId)
 }
 
 interface ClockRow {
   readonly failing_since: Date | null
   readonly clock_started_at: Date | null
 }
-const selectClock = sql<ClockRow, [webhookId: string]>(
+const SELECT_CLOCK = sql<ClockRow, [webhookId: string]>(
   'select failing_since, clock_started_at from webhooks where id = $1 and enabled for update',
 )
-const updateClock = sql<unknown, [webhookId: string, failingSince: Date | null, startedAt: Date | null]>(
+const UPDATE_CLOCK = sql<unknown, [webhookId: string, failingSince: Date | null, startedAt: Date | null]>(
   'update webhooks set failing_since = $2, clock_started_at = $3 where id = $1',
 )
 
 /** Reads the clock under a lock. `undefined` when the webhook is deleted or disabled. */
 export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
-  const [row] = await tx.query(selectClock, webhookId)
+  const [row] = await tx.query(SELECT_CLOCK, webhookId)
   return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at }
 }
 
 export async function saveFailureClock(tx: Tx, webhookId: string, clock: FailureClock): Promise<void> {
-  await tx.query(updateClock, webhookId, clock.failingSince, clock.clockStartedAt)
+  await tx.query(UPDATE_CLOCK, webhookId, clock.failingSince, clock.clockStartedAt)
 }
 
-const disable = sql<unknown, [webhookId: string]>(
+const DISABLE = sql<unknown, [webhookId: string]>(
   `update webhooks set enabled = false, failing_since = null, clock_started_at = null, updated_at = now() where id = $1`,
 )
-const selectEvents = sql<{ event_id: string }, [webhookId: string, limit: number]>(
+const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
 )
-const lockPayloads = sql<unknown, [eventIds: readonly string[]]>(
+const LOCK_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
   'select 1 from payloads where event_id = any($1::uuid[]) order by event_id for update',
 )
-const deleteDeliveriesOfWebhook = sql<{ id: string }, [webhookId: string, eventIds: readonly string[]]>(
+const DELETE_DELIVERIES_OF_WEBHOOK = sql<{ id: string }, [webhookId: string, eventIds: readonly string[]]>(
   'delete from deliveries where webhook_id = $1 and event_id = any($2::uuid[]) returning id',
 )
-const deleteUnusedPayloads = sql<unknown, [eventIds: readonly string[]]>(
+const DELETE_UNUSED_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
 )
 
@@ -176,11 +176,11 @@ export async function dropDeliveries(
   onDropped: (ids: readonly string[]) => Promise<void> = async () => {},
 ): Promise<void> {
   for (;;) {
-    const events = (await tx.query(selectEvents, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
+    const events = (await tx.query(SELECT_EVENTS, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
     if (events.length === 0) return
-    await tx.query(lockPayloads, events)
-    const dropped = await tx.query(deleteDeliveriesOfWebhook, webhookId, events)
-    await tx.query(deleteUnusedPayloads, events)
+    await tx.query(LOCK_PAYLOADS, events)
+    const dropped = await tx.query(DELETE_DELIVERIES_OF_WEBHOOK, webhookId, events)
+    await tx.query(DELETE_UNUSED_PAYLOADS, events)
     await onDropped(dropped.map(({ id }) => id))
   }
 }
@@ -194,6 +194,6 @@ export async function disableWebhook(
   webhookId: string,
   onDropped?: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  await tx.query(disable, webhookId)
+  await tx.query(DISABLE, webhookId)
   await dropDeliveries(tx, webhookId, onDropped)
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { Timers, type TimersOptions } from '@restante/jobs'
-import { Deliverer, type DelivererDeps } from './attempt.ts'
+import { Deliverer, type DelivererOptions } from './attempt.ts'
 import type { TimerKinds } from './timers.ts'
 
 /** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
@@ -10,7 +10,7 @@ const OWN_FAILURE_MS = { first: 2_000, most: 10_000 }
 /** A shutdown waits for requests that run: a receiver that is cut off would get the same event again. */
 const DRAIN_MS = LIMITS.webhook.timeout + 1_000
 
-export interface DeliveryTimersOptions extends DelivererDeps {
+export interface DeliveryTimersOptions extends DelivererOptions {
   readonly redis: TimersOptions['redis']
   /** Requests of this process at once. */
   readonly concurrency: number

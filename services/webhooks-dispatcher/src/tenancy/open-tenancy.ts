@@ -8,7 +8,7 @@ import type { TimerKinds } from '../delivery/timers.ts'
 import { tombstones, WebhookPurge } from './purge.ts'
 import { endEarlierWebhooks } from './take-over.ts'
 
-export interface TenancyDependencies {
+export interface OpenTenancyOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly log: Logger
@@ -18,7 +18,7 @@ export interface TenancyDependencies {
 /**
  * A deletion removes everything kept for an inbox, a pod or an organization; a take-over, what earlier keys created.
  */
-export function openTenancy({ kafka, db, log, timers }: TenancyDependencies): Tenancy {
+export function openTenancy({ kafka, db, log, timers }: OpenTenancyOptions): Tenancy {
   return new Tenancy({
     service: 'webhooks-dispatcher',
     kafka,
@@ -38,7 +38,7 @@ export function openTenancy({ kafka, db, log, timers }: TenancyDependencies): Te
  */
 export function tenancyRoutes(
   tenancy: Tenancy,
-  { db, timers }: Pick<TenancyDependencies, 'db' | 'timers'>,
+  { db, timers }: Pick<OpenTenancyOptions, 'db' | 'timers'>,
 ): InternalHandlers<'webhooks-dispatcher'> {
   return {
     'webhooks-dispatcher.purgeInbox': tenancy.purgeInbox,

@@ -25,7 +25,7 @@ import {
 
 type Body = RequestOf<'webhooks.create'>['body']
 
-export interface CreateDeps {
+export interface CreateOptions {
   readonly db: Database
   /** Creates of one organization run one after the other: this way they hold one connection instead of all. */
   readonly mutex: KeyedMutex
@@ -36,7 +36,7 @@ export interface CreateDeps {
 }
 
 /** Creates a webhook, or returns the one that has the same `client_id` (events 7.3). */
-export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body): Promise<WebhookRow> {
+export async function createWebhook(deps: CreateOptions, caller: Caller, body: Body): Promise<WebhookRow> {
   if (!deps.allowHttp && !body.url.toLowerCase().startsWith('https:')) throw invalid(['url'], 'Must be an https URL')
   requireFreeFilters(caller, body)
   await requireCurrent(deps.db, caller)
@@ -65,7 +65,7 @@ export async function createWebhook(deps: CreateDeps, caller: Caller, body: Body
  * here, but its alias is free as soon as the deletion was answered (identity 10.2): a repeated create that was answered
  * with this webhook would lose it a moment later.
  */
-async function freeAlias({ db, gateway }: CreateDeps, caller: Caller, clientId: string | undefined): Promise<void> {
+async function freeAlias({ db, gateway }: CreateOptions, caller: Caller, clientId: string | undefined): Promise<void> {
   const known = clientId === undefined ? undefined : await findByClientId(db, caller.organization_id, clientId)
   if (!known || isHome(caller, known)) return
   const { inbox_uid: inbox, pod_id: pod } = known
@@ -92,7 +92,7 @@ async function replay(on: Queryable, caller: Caller, clientId: string | undefine
 }
 
 /** Asks the owner about the ids of the request: a projection must not answer "no". */
-async function resolveFilters({ gateway }: CreateDeps, caller: Caller, home: Home, body: Body): Promise<Filters> {
+async function resolveFilters({ gateway }: CreateOptions, caller: Caller, home: Home, body: Body): Promise<Filters> {
   if (home.inbox) return { podIds: [], inboxes: [home.inbox] }
   const inboxIds = body.inbox_ids ?? []
   const podIds = body.pod_ids ?? []
@@ -121,7 +121,7 @@ function known<T>(found: ReadonlyMap<string, T>, id: string, resource: string): 
 }
 
 function insert(
-  deps: CreateDeps,
+  deps: CreateOptions,
   tx: Tx,
   caller: Caller,
   body: Body,

@@ -2,15 +2,15 @@ import { notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { dropDeliveries } from '../delivery/store.ts'
-import { type CreateDeps, createWebhook } from './create.ts'
+import { type CreateOptions, createWebhook } from './create.ts'
 import { createdRecord, webhookRecord } from './record.ts'
 import { deleteWebhook, findWebhook, listWebhooks, lockWebhook, type WebhookRow } from './store.ts'
 
-export interface WebhookRouteDeps extends CreateDeps {
+export interface WebhookRouteOptions extends CreateOptions {
   readonly cursors: Cursors
 }
 
-export function webhookRoutes(deps: WebhookRouteDeps): Handlers<'webhooks-dispatcher'> {
+export function webhookRoutes(deps: WebhookRouteOptions): Handlers<'webhooks-dispatcher'> {
   const { db, box, cursors } = deps
   return {
     'webhooks.create': async ({ caller, body }) => createdRecord(await createWebhook(deps, caller, body), box, caller),

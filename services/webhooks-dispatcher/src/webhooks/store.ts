@@ -55,24 +55,24 @@ function scopeValues(scope: ScopeFilter): Scope {
   return [scope.organizationId, scope.podId ?? null, scope.inboxUid ?? null]
 }
 
-const selectNewestFirst = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
+const SELECT_NEWEST_FIRST = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
   `select ${COLUMNS} from webhooks where ${IN_SCOPE} and ($4::timestamptz is null or (created_at, id) < ($4, $5))
    order by created_at desc, id desc limit $6`,
 )
-const selectOldestFirst = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
+const SELECT_OLDEST_FIRST = sql<WebhookRow, [...Scope, createdAt: string | null, id: string | null, limit: number]>(
   `select ${COLUMNS} from webhooks where ${IN_SCOPE} and ($4::timestamptz is null or (created_at, id) > ($4, $5))
    order by created_at, id limit $6`,
 )
 
 /** A keyset page of webhooks by creation. */
 export function listWebhooks(on: Queryable, scope: ScopeFilter, page: KeysetPage): Promise<WebhookRow[]> {
-  const statement = page.ascending ? selectOldestFirst : selectNewestFirst
+  const statement = page.ascending ? SELECT_OLDEST_FIRST : SELECT_NEWEST_FIRST
   const { after, take } = page
   return on.query(statement, ...scopeValues(scope), after?.time.toISOString() ?? null, after?.id ?? null, take)
 }
 
 // A matching id takes precedence over an equal client_id.
-const selectOne = sql<WebhookRow, [...Scope, idOrAlias: string]>(
+const SELECT_ONE = sql<WebhookRow, [...Scope, idOrAlias: string]>(
   `select ${COLUMNS} from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1`,
 )
 
@@ -81,11 +81,11 @@ export async function findWebhook(
   scope: ScopeFilter,
   idOrAlias: string,
 ): Promise<WebhookRow | undefined> {
-  const [row] = await on.query(selectOne, ...scopeValues(scope), idOrAlias)
+  const [row] = await on.query(SELECT_ONE, ...scopeValues(scope), idOrAlias)
   return row
 }
 
-const insertOne = sql<
+const INSERT_ONE = sql<
   WebhookRow,
   [
     id: string,
@@ -115,7 +115,7 @@ const insertOne = sql<
 export async function insertWebhook(on: Queryable, webhook: NewWebhook): Promise<WebhookRow> {
   const { inbox, filters } = webhook
   const [row] = await on.query(
-    insertOne,
+    INSERT_ONE,
     webhook.id,
     webhook.organizationId,
     webhook.podId,
@@ -137,17 +137,17 @@ export async function insertWebhook(on: Queryable, webhook: NewWebhook): Promise
   return row
 }
 
-const lockOne = sql<{ id: string }, [...Scope, idOrAlias: string]>(
+const LOCK_ONE = sql<{ id: string }, [...Scope, idOrAlias: string]>(
   `select id from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1 for update`,
 )
 
 /** Locks a webhook against deliveries and changes. @returns its id, if it exists. */
 export async function lockWebhook(tx: Tx, scope: ScopeFilter, idOrAlias: string): Promise<string | undefined> {
-  const [row] = await tx.query(lockOne, ...scopeValues(scope), idOrAlias)
+  const [row] = await tx.query(LOCK_ONE, ...scopeValues(scope), idOrAlias)
   return row?.id
 }
 
-const selectByAlias = sql<WebhookRow, [organizationId: string, clientId: string]>(
+const SELECT_BY_ALIAS = sql<WebhookRow, [organizationId: string, clientId: string]>(
   `select ${COLUMNS} from webhooks where organization_id = $1 and client_id = $2`,
 )
 
@@ -157,80 +157,80 @@ export async function findByClientId(
   organizationId: string,
   clientId: string,
 ): Promise<WebhookRow | undefined> {
-  const [row] = await on.query(selectByAlias, organizationId, clientId)
+  const [row] = await on.query(SELECT_BY_ALIAS, organizationId, clientId)
   return row
 }
 
-const forgetAlias = sql<unknown, [id: string]>('update webhooks set client_id = null where id = $1')
+const FORGET_ALIAS = sql<unknown, [id: string]>('update webhooks set client_id = null where id = $1')
 
 /** Frees the alias of a webhook that is about to be deleted. */
 export async function dropAlias(on: Queryable, id: string): Promise<void> {
-  await on.query(forgetAlias, id)
+  await on.query(FORGET_ALIAS, id)
 }
 
-const lockOrganization = sql<unknown, [organizationId: string]>(
+const LOCK_ORGANIZATION = sql<unknown, [organizationId: string]>(
   `select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1, 0))`,
 )
 
 /** Serializes changes to the webhooks of one organization, so that its limit is counted exactly. */
 export async function lockWebhooksOf(tx: Tx, organizationId: string): Promise<void> {
-  await tx.query(lockOrganization, organizationId)
+  await tx.query(LOCK_ORGANIZATION, organizationId)
 }
 
-const countWebhooks = sql<{ count: number }, [organizationId: string]>(
+const COUNT_WEBHOOKS = sql<{ count: number }, [organizationId: string]>(
   'select count(*)::int as count from webhooks where organization_id = $1',
 )
 export async function countWebhooksOf(tx: Tx, organizationId: string): Promise<number> {
-  const [row] = await tx.query(countWebhooks, organizationId)
+  const [row] = await tx.query(COUNT_WEBHOOKS, organizationId)
   return row?.count ?? 0
 }
 
-const markTakeOver = sql<unknown, [organizationId: string, takeOvers: number]>(
+const MARK_TAKE_OVER = sql<unknown, [organizationId: string, takeOvers: number]>(
   `insert into take_overs (organization_id, take_overs) values ($1, $2)
    on conflict (organization_id) do update
      set take_overs = greatest(take_overs.take_overs, excluded.take_overs), heard_at = excluded.heard_at`,
 )
-const forgetTakeOvers = sql<unknown>(`delete from take_overs where heard_at < now() - interval '1 day'`)
+const FORGET_TAKE_OVERS = sql<unknown>(`delete from take_overs where heard_at < now() - interval '1 day'`)
 
 /** Records a take-over for as long as a request that was admitted before it could still arrive. */
 export async function rememberTakeOver(tx: Tx, organizationId: string, takeOvers: number): Promise<void> {
-  if (takeOvers > 0) await tx.query(markTakeOver, organizationId, takeOvers)
-  await tx.query(forgetTakeOvers)
+  if (takeOvers > 0) await tx.query(MARK_TAKE_OVER, organizationId, takeOvers)
+  await tx.query(FORGET_TAKE_OVERS)
 }
 
-const selectTakeOver = sql<{ take_overs: number }, [organizationId: string]>(
+const SELECT_TAKE_OVER = sql<{ take_overs: number }, [organizationId: string]>(
   'select take_overs from take_overs where organization_id = $1',
 )
 
 /** Whether an organization was taken over since a request was admitted. @param takeOvers number at its admission. */
 export async function isSuperseded(on: Queryable, organizationId: string, takeOvers: number): Promise<boolean> {
-  const [latest] = await on.query(selectTakeOver, organizationId)
+  const [latest] = await on.query(SELECT_TAKE_OVER, organizationId)
   return latest !== undefined && latest.take_overs > takeOvers
 }
 
-const lockEarlierOnes = sql<{ id: string }, [organizationId: string, takeOvers: number]>(
+const LOCK_EARLIER_ONES = sql<{ id: string }, [organizationId: string, takeOvers: number]>(
   'select id from webhooks where organization_id = $1 and take_overs < $2 order by id for update',
 )
 
 /** Locks the webhooks from before a take-over. @returns their ids. */
 export async function lockEarlier(tx: Tx, organizationId: string, takeOvers: number): Promise<string[]> {
-  return (await tx.query(lockEarlierOnes, organizationId, takeOvers)).map(({ id }) => id)
+  return (await tx.query(LOCK_EARLIER_ONES, organizationId, takeOvers)).map(({ id }) => id)
 }
 
-const deleteOne = sql<unknown, [id: string]>('delete from webhooks where id = $1')
+const DELETE_ONE = sql<unknown, [id: string]>('delete from webhooks where id = $1')
 export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
-  await tx.query(deleteOne, id)
+  await tx.query(DELETE_ONE, id)
 }
 
-const lockScope = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE} order by id for update`)
+const LOCK_SCOPE = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE} order by id for update`)
 
 /** Locks the webhooks that belong to a scope or below it. @returns their ids. */
 export async function lockScopeOf(tx: Tx, scope: ScopeFilter): Promise<string[]> {
-  return (await tx.query(lockScope, ...scopeValues(scope))).map(({ id }) => id)
+  return (await tx.query(LOCK_SCOPE, ...scopeValues(scope))).map(({ id }) => id)
 }
 
 // The arrays of inboxes are parallel, so both lose the element at the same index.
-const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
+const DROP_FROM_FILTERS = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
   `with named as (
      select id from webhooks where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
      order by id for update)
@@ -245,6 +245,6 @@ const dropFromFilters = sql<{ id: string; empty: boolean }, [organizationId: str
 
 /** Removes a deleted inbox or pod from every filter. @returns webhooks that have no id left and must not widen. */
 export async function removeFromFilters(tx: Tx, organizationId: string, goneId: string): Promise<string[]> {
-  const changed = await tx.query(dropFromFilters, organizationId, goneId)
+  const changed = await tx.query(DROP_FROM_FILTERS, organizationId, goneId)
   return changed.filter(({ empty }) => empty).map(({ id }) => id)
 }

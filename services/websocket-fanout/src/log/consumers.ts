@@ -3,7 +3,7 @@ import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante
 import type { Database } from '@restante/service/database'
 import { append, type NewEntry } from './store.ts'
 
-interface ConsumerDeps {
+interface LogConsumerOptions {
   readonly kafka: Kafka
   readonly db: Database
   /** Called when the log has grown. */
@@ -11,7 +11,7 @@ interface ConsumerDeps {
 }
 
 /** The documents of every public topic are stored in the log without decoding; internal events are not for streams. */
-export function publicEventsConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<TopicDefinition> {
+export function publicEventsConsumer({ kafka, db, notify }: LogConsumerOptions): Consumer<TopicDefinition> {
   return new Consumer({
     kafka,
     db,
@@ -29,7 +29,7 @@ export function publicEventsConsumer({ kafka, db, notify }: ConsumerDeps): Consu
 }
 
 /** Deleted keys, inboxes and pods become log entries too, so that every instance closes the streams concerned. */
-export function tenancyConsumer({ kafka, db, notify }: ConsumerDeps): Consumer<Topic<'tenancy'>> {
+export function tenancyConsumer({ kafka, db, notify }: LogConsumerOptions): Consumer<Topic<'tenancy'>> {
   return new Consumer({
     kafka,
     db,

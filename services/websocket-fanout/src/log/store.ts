@@ -20,9 +20,9 @@ export type NewEntry = Omit<LogEntry, 'position'> & { readonly event_id: string 
  * positions, so that a reader that has seen position n has seen everything before n.
  */
 const LOCK = 4_802_117_333
-const lockAppend = sql<unknown, [lock: number]>('select pg_advisory_xact_lock($1)')
+const LOCK_APPEND = sql<unknown, [lock: number]>('select pg_advisory_xact_lock($1)')
 
-const insertEntries = sql<unknown, [entries: string]>(
+const INSERT_ENTRIES = sql<unknown, [entries: string]>(
   `insert into stream_log (event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload)
    select event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
    from jsonb_to_recordset($1::jsonb) as entry(event_id uuid, kind text, type text, organization_id uuid, pod_id uuid,
@@ -31,16 +31,16 @@ const insertEntries = sql<unknown, [entries: string]>(
 )
 
 // The sizes are known without reading the documents, so that excess documents are not read at all.
-const selectAfter = sql<LogEntry, [position: string, limit: number, bytes: number]>(
+const SELECT_AFTER = sql<LogEntry, [position: string, limit: number, bytes: number]>(
   `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
    from (select *, sum(octet_length(payload)) over (order by position) - octet_length(payload) as before
          from (select * from stream_log where position > $1 order by position limit $2) as next) as sized
    where before < $3 order by sized.position`,
 )
 
-const selectLast = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
+const SELECT_LAST = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
 
-const deleteOld = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
+const DELETE_OLD = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
   `with gone as (
      delete from stream_log where position in (
        select position from stream_log where created_at < $1 order by created_at limit $2) returning 1)
@@ -50,22 +50,22 @@ const deleteOld = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
 /** Appends entries; an event that is stored already is left as it is. */
 export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
-  await Promise.all([tx.query(lockAppend, LOCK), tx.query(insertEntries, JSON.stringify(entries))])
+  await Promise.all([tx.query(LOCK_APPEND, LOCK), tx.query(INSERT_ENTRIES, JSON.stringify(entries))])
 }
 
 /** The next entries after a position, in order: at least one if there is any, and no more once `bytes` are reached. */
 export function entriesAfter(db: Queryable, position: string, limit: number, bytes: number): Promise<LogEntry[]> {
-  return db.query(selectAfter, position, limit, bytes)
+  return db.query(SELECT_AFTER, position, limit, bytes)
 }
 
 /** The last position of the log. */
 export async function lastPosition(db: Queryable): Promise<string> {
-  const [row] = await db.query(selectLast)
+  const [row] = await db.query(SELECT_LAST)
   return row?.position ?? '0'
 }
 
 /** Deletes at most `limit` entries older than the given time. @returns how many. */
 export async function deleteEntriesBefore(db: Queryable, time: Date, limit: number): Promise<number> {
-  const [row] = await db.query(deleteOld, time, limit)
+  const [row] = await db.query(DELETE_OLD, time, limit)
   return row?.deleted ?? 0
 }

@@ -33,7 +33,7 @@ export interface MadeKey {
 
 export type ListedKey = BoundCredential
 
-interface Dependencies {
+interface KeyOptions {
   readonly events: TenancyEvents
   readonly secrets: Secrets
   readonly credentialLimit: number
@@ -42,7 +42,7 @@ interface Dependencies {
 /** Creates a key in an organization that is locked. No credential grants it, so it may have any permission. */
 export async function issueKey(
   tx: Tx,
-  deps: Dependencies,
+  deps: KeyOptions,
   organization: Organization,
   given: NewKey,
   actor: Actor,

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises'
+import { messageOf } from '@restante/service/errors'
 import mxConnect, { type MxConnection } from 'mx-connect'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
 
@@ -89,7 +90,7 @@ async function unlessAborted(connecting: Promise<MxConnection>, signal: AbortSig
 /** The outcome for the recipients when connecting fails (RFC 3463 3.2, 3.5; RFC 7505 4). */
 function outcomeOf(error: unknown, domain: string): Outcome {
   const { category, code, temporary } = lookupError(error)
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   if (category !== 'dns') return deferredBy('4.4.1', text)
   if (code === 'ENULLMX') return refusedBy('5.1.10', `${domain} does not take mail (null MX).`)
   if (temporary) return deferredBy('4.4.3', text)

@@ -1,3 +1,4 @@
+import { messageOf } from '@restante/service/errors'
 import { deferredBy, type Outcome } from '../outcome/outcome.ts'
 import type { RemoteHost } from './connection.ts'
 
@@ -47,8 +48,4 @@ export function sessionFailure(error: unknown, remote: RemoteHost, upgrading: bo
   const status = tls ? '4.7.5' : code === 'ETIMEDOUT' ? '4.4.1' : '4.4.2'
   const mta = response === undefined ? undefined : remote.name
   return new SessionFailedError(deferredBy(status, text, mta), { tls, cause: error })
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

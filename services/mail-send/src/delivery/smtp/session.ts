@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
+import { messageOf } from '@restante/service/errors'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { deferredBy, type Outcome, readReply, refusedBy } from '../outcome/outcome.ts'
 import { connect, connectionOptions, login, type RemoteHost, type Timeouts } from './connection.ts'
-import { endsSession, messageOf, sessionFailure, smtpError } from './failures.ts'
+import { endsSession, sessionFailure, smtpError } from './failures.ts'
 
 export interface Envelope {
   readonly from: string
