@@ -32,13 +32,12 @@ const circus: { default: TestFramework } = require('jest-circus/runner')
 const STATE = 'JEST_STATE_SYMBOL'
 const HANDLERS = Symbol.for('EVENT_HANDLERS')
 
-// The services of a test keep a worker alive when jest is killed and cannot stop it, so the worker exits on
-// `disconnect`. A listener for `disconnect` keeps the process alive as well, so it is removed when jest removes its own
-// listener.
+// What the files of a worker share, such as a gateway, keeps the worker alive. So it exits by itself: when jest is gone,
+// and when jest has told it to end, after which it no longer listens for messages.
 const exit = () => process.exit()
 process.once('disconnect', exit)
 process.on('removeListener', (event) => {
-  if (event === 'message') process.removeListener('disconnect', exit)
+  if (event === 'message') exit()
 })
 
 const imported = new Set<string>()
