@@ -54,9 +54,13 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     logs: join(state, 'logs'),
     port(listener) {
       const name = `RESTANTE_${listener.replaceAll('-', '_').toUpperCase()}_PORT`
-      const port = readNumber(name, env[name] ?? String(fixedPort(listener) + offset))
-      if (port < 1 || port > 65_535) throw new Error(`${name}: ${port} is not a port (1 to 65535)`)
-      return port
+      const named = env[name]
+      const port = named === undefined ? fixedPort(listener) + offset : readNumber(name, named)
+      if (port >= 1 && port <= 65_535) return port
+      if (named !== undefined) throw new Error(`${name}: ${port} is not a port (1 to 65535)`)
+      throw new Error(
+        `RESTANTE_PORT_OFFSET: ${offset} moves ${listener} to ${port}, which is not a port (1 to 65535); use another offset, or set ${name}`,
+      )
     },
   }
 }

@@ -18,7 +18,7 @@ const folder = join(root, 'services', service)
 const schema = schemaOf(folder)
 await access(schema).catch(() => fail(`There is no ${relative(root, schema)}`))
 
-const sql = await missingSql(folder)
+const sql = await missingSql(folder).catch((error) => fail(error instanceof Error ? error.message : String(error)))
 if (sql === '') fail(`${service}: migrations and schema.prisma agree, there is nothing to write`)
 const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
 const file = join(folder, 'prisma/migrations', `${timestamp}_${name}`, 'migration.sql')

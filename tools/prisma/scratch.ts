@@ -38,7 +38,11 @@ export function missingSql(folder: string): Promise<string> {
 /** Runs `work` on an empty database that exists only for it. */
 export async function inScratchDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const name = `restante_scratch_${randomUUID().replaceAll('-', '')}`
-  const client = await connect(server)
+  const client = await connect(server).catch((cause: unknown) => {
+    throw new Error('no PostgreSQL for a scratch database: `npm run engines` starts one, or set DATABASE_URL', {
+      cause,
+    })
+  })
   try {
     await client.query(`create database ${name}`)
     const url = new URL(server)

@@ -17,5 +17,8 @@ describe('settings of the local stack', () => {
   it('refuses a value that is not a port, naming the variable', () => {
     expect(() => readSettings({ RESTANTE_GATEWAY_PORT: '70000' }).port('gateway')).toThrow('RESTANTE_GATEWAY_PORT')
     expect(() => readSettings({ RESTANTE_PORT_OFFSET: 'many' })).toThrow('RESTANTE_PORT_OFFSET')
+    expect(() => readSettings({ RESTANTE_PORT_OFFSET: '4000' }).port('redis')).toThrow(
+      'RESTANTE_PORT_OFFSET: 4000 moves redis to 67799',
+    )
   })
 })
