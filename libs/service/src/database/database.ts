@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Component } from '../process/component.ts'
-import { isSerializationFailure, isUnanswered } from './errors.ts'
+import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
 
 /**
@@ -23,6 +23,8 @@ export interface Transactional extends Queryable {
 export interface OpenTx {
   readonly tx: Tx
   readonly notices: readonly (() => void)[]
+  /** The failure of the statement that aborted the transaction, for an error that only says that it is aborted. */
+  readonly causeOf: (error: unknown) => unknown
   /** Called before the commit and before the rollback: ends what else uses the connection. */
   leave(): Promise<void>
 }
@@ -121,7 +123,7 @@ export class Database implements Transactional, Component {
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
     const client = await this.pool.connect()
-    const { tx, notices, leave } = this.openTx(client)
+    const { tx, notices, causeOf, leave } = this.openTx(client)
     let broken = false
     try {
       // Not awaited, so that it costs no round trip: it fails only with its connection, as the work does then.
@@ -133,7 +135,8 @@ export class Database implements Transactional, Component {
       await client.query('commit')
       for (const notice of notices) notice()
       return result
-    } catch (error) {
+    } catch (thrown) {
+      const error = causeOf(thrown)
       await leave().catch(() => {})
       // After a statement without an answer, a rollback would hang too: closing the connection ends the transaction.
       if (isUnanswered(error)) broken = true
@@ -170,10 +173,20 @@ export class Database implements Transactional, Component {
   /** For subclasses: the handle of a transaction on its connection. */
   protected openTx(client: pg.PoolClient): OpenTx {
     const notices: (() => void)[] = []
+    let failure: unknown
     const tx: Tx = {
-      query: (statement, ...values) => execute(client, statement, values),
+      async query(statement, ...values) {
+        try {
+          return await execute(client, statement, values)
+        } catch (error) {
+          // Of statements that were started together, those after the failed one fail too, and may be reported first.
+          if (!isTransactionAborted(error)) failure = error
+          throw error
+        }
+      },
       afterCommit: (notice) => notices.push(notice),
     }
-    return { tx, notices, leave: async () => {} }
+    const causeOf = (error: unknown) => (isTransactionAborted(error) ? (failure ?? error) : error)
+    return { tx, notices, causeOf, leave: async () => {} }
   }
 }

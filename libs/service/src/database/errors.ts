@@ -27,6 +27,11 @@ export function uniqueViolation(error: unknown): string | undefined {
   return undefined
 }
 
+/** Whether PostgreSQL refused a statement because an earlier one of its transaction had failed. */
+export function isTransactionAborted(error: unknown): boolean {
+  return isError(error) && codeOf(error) === '25P02'
+}
+
 /** Whether PostgreSQL rolled the transaction back in favour of a concurrent one, so that retrying it is right. */
 export function isSerializationFailure(error: unknown): boolean {
   if (!isError(error)) return false

@@ -151,6 +151,17 @@ describe('Database', () => {
     )
     await expect(failing).rejects.toThrow(/duplicate key/)
     expect(await count()).toBe(0)
+    // Its failure is reported after that of the statement behind it.
+    const late = async (work: Promise<unknown>): Promise<void> => {
+      await work
+    }
+    const nested = db.transaction((tx) =>
+      Promise.all([
+        late(late(Promise.all([tx.query(insertNote, id, 'one'), tx.query(insertNote, id, 'two')]))),
+        tx.query(countNotes),
+      ]),
+    )
+    await expect(nested).rejects.toThrow(/duplicate key/)
     for (let time = 0; time < 8; time++) expect(await db.query(fresh, id)).toEqual([])
   })
 
