@@ -85,11 +85,11 @@ const variables = z.object({
   PARSE_FIRST_ATTEMPT: env
     .duration('500ms')
     .describe(
-      'Time limit of the first attempt to parse a mail, plus 25 ms for each megabyte; then it is moved to the slow lane',
+      'Processor time of the first attempt to parse a mail, plus 25 ms for each megabyte; then it is moved to the slow lane',
     ),
   PARSE_TIMEOUT: env
     .duration('5s')
-    .describe('Time limit of one mail in the slow lane; a mail that exceeds it three times is stored unparsed'),
+    .describe('Processor time of one mail in the slow lane; a mail that exceeds it three times is stored unparsed'),
 })
 type Given = z.output<typeof variables>
 

@@ -16,7 +16,7 @@ export interface LaneOptions {
   /** A thread that idles this long ends, unless it is the one kept ready. */
   readonly idleMs: number
   readonly limits: ParseLimits
-  /** How long a mail of this many bytes may take, in milliseconds from when its thread starts on it. */
+  /** Processor time for a mail of this many bytes, in milliseconds. It may take four times as long. */
   readonly deadlineMs: (bytes: number) => number
   /** The error for a mail that takes longer. */
   readonly overdue: (deadlineMs: number) => Error
@@ -33,8 +33,18 @@ interface Thread {
   readonly worker: Worker
   ready: boolean
   task: Task | undefined
+  /** Processor time of the thread, in milliseconds, when it finished its last mail. */
+  cpuMs: number
   /** Ends the thread: when its mail takes too long, or when no mail arrives. */
   timer: NodeJS.Timeout | undefined
+}
+
+/** The time that a mail has. */
+interface Limit {
+  readonly task: Task
+  readonly deadlineMs: number
+  /** On the monotonic clock. */
+  readonly until: number
 }
 
 const THREAD_FILE = new URL('./thread.ts', import.meta.url)
@@ -45,6 +55,13 @@ const THREAD_FILE = new URL('./thread.ts', import.meta.url)
 const YOUNG_MEMORY_MB = 24
 /** A heap does not shrink while its thread idles, so a thread whose heap a mail made this large is replaced. */
 const LARGE_HEAP = 48 * 1024 * 1024
+/**
+ * How many times its processor time a mail may take. A process that shares its processors is slow without any fault of
+ * the mail; a thread that uses no processor time at all is stuck.
+ */
+const MOST_ELAPSED = 4
+/** A thread that does not tell its processor time for this long is stuck. */
+const SILENT_MS = 2_000
 /** A mail that has waited this long is no longer overtaken by every smaller one. */
 const MAX_WAIT_MS = 1_000
 
@@ -102,10 +119,11 @@ export class Lane {
       env: threadEnvironment(),
       execArgv: [],
     })
-    const thread: Thread = { worker, ready: false, task: undefined, timer: undefined }
+    const thread: Thread = { worker, ready: false, task: undefined, cpuMs: 0, timer: undefined }
     this.#threads.add(thread)
     worker.on('message', (answer: ParserAnswer) => {
       const task = this.#release(thread)
+      thread.cpuMs = answer.cpuMs
       if (answer.mail === undefined) thread.ready = true
       else task?.resolve(fromSent(answer.mail))
       if (answer.heap > LARGE_HEAP) this.#discard(thread)
@@ -166,9 +184,38 @@ export class Lane {
       const request: ParserRequest = { raw, limits: this.#options.limits }
       const deadlineMs = this.#options.deadlineMs(raw.length)
       thread.worker.postMessage(request, [raw.buffer])
-      thread.timer = setTimeout(() => this.#replace(thread, this.#options.overdue(deadlineMs)), deadlineMs)
+      this.#watch(thread, { task, deadlineMs, until: performance.now() + MOST_ELAPSED * deadlineMs }, deadlineMs)
     }
     this.#startMissing()
+  }
+
+  /** Looks after `waitMs` whether the mail has used up its time, and again after what is left of it. */
+  #watch(thread: Thread, limit: Limit, waitMs: number): void {
+    thread.timer = setTimeout(async () => {
+      const leftMs = limit.deadlineMs - (await cpuSince(thread))
+      if (thread.task !== limit.task) return
+      if (leftMs < 1 || performance.now() >= limit.until) {
+        this.#replace(thread, this.#options.overdue(limit.deadlineMs))
+      } else this.#watch(thread, limit, Math.min(leftMs, limit.until - performance.now()))
+    }, waitMs)
+  }
+}
+
+/**
+ * Processor time of a thread since its last mail, in milliseconds; infinite for a thread that does not answer. Also a
+ * thread that never pauses can be asked.
+ */
+async function cpuSince({ worker, cpuMs }: Thread): Promise<number> {
+  const silent = Promise.withResolvers<number>()
+  const timer = setTimeout(() => silent.resolve(Number.POSITIVE_INFINITY), SILENT_MS)
+  const used = worker.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1_000 - cpuMs,
+    () => Number.POSITIVE_INFINITY,
+  )
+  try {
+    return await Promise.race([used, silent.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -9,9 +9,9 @@ export interface ParserPoolOptions {
   readonly threads: number
   /** Heap of one thread; a thread that needs more dies. Default 256. */
   readonly memoryMb?: number
-  /** Time for the first attempt at a small mail; a large one gets more (`PER_MEGABYTE_MS`). Default 500. */
+  /** Processor time for the first attempt at a small mail; a large one gets more (`PER_MEGABYTE_MS`). Default 500. */
   readonly firstMs?: number
-  /** Time for one mail in the slow lane, counted from when its thread starts on it. Default 5000. */
+  /** Processor time for one mail in the slow lane. Default 5000. */
   readonly timeoutMs?: number
   /** A thread that idles this long ends, unless it is the last of the ordinary ones. Default 30,000. */
   readonly idleMs?: number

@@ -12,4 +12,6 @@ export interface ParserAnswer {
   readonly mail?: SentMail
   /** Bytes of its heap, garbage included. */
   readonly heap: number
+  /** Processor time since the start of the thread, in milliseconds. */
+  readonly cpuMs: number
 }
