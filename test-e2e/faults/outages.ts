@@ -5,7 +5,7 @@ import { storedIn } from './harness/counts.ts'
 import type { Installation } from './harness/installation.ts'
 
 /** Longer than clients and pools wait for a connection. */
-const OUTAGE_MS = byLength({ short: 12_000, long: 60_000 })
+const OUTAGE_MS = byLength({ short: 8_000, long: 60_000 })
 const RATE = 5
 const DURING = (RATE * OUTAGE_MS) / 1_000
 const TEST_TIMEOUT = 240_000

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '@restante/service/errors'
 import { recallProcess, rememberProcess, startDetached, succeeds, until } from '../processes.ts'
 import { Advice, say } from '../progress.ts'
 import { startScreen } from '../screen.ts'
@@ -53,7 +54,8 @@ async function startInForeground(settings: Settings): Promise<number> {
     return 130
   } finally {
     say(ready ? 'Stopping ...' : 'Stopping what was started ...')
-    await stack.stop()
+    // Said rather than thrown: it must not hide why the start failed, nor keep this process alive.
+    await stack.stop().catch((error: unknown) => say(`Not everything was stopped: ${messageOf(error)}`))
     await rm(stackFile(settings), { force: true })
     say('Stopped')
     if (process.connected) process.disconnect()

@@ -8,12 +8,12 @@ import { overBudget, readSummary, type SlowFile, type Summary, slowestFiles } fr
 import { runOnEngines } from './on-engines.ts'
 
 /**
- * Tests that load the whole machine run when all others are done, one file at a time. The others spend much of their
+ * Tests that load the whole machine run when all others are done, two files at a time. The others spend much of their
  * time waiting, so that two cores are enough for three at once.
  */
 const rounds = [
   ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
-  ['--runInBand', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
+  ['--maxWorkers=2', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
 /** The parsed arguments of the command. */

@@ -18,6 +18,9 @@ const FILE_MODE = 0o600
 const TEMPORARY = '.incoming'
 const FAN_OUT = '~'
 
+/** Each attempt but the last lost a race with the deletion of its directory. */
+const PUBLISH_ATTEMPTS = 20
+
 /**
  * Blobs as files below one directory, which several processes of one host may share. `a/b/<uuid>` is the file
  * `a/b/~5f/<uuid>`: the fan-out by the hash of the last segment keeps directories small, and a prefix stays a
@@ -103,7 +106,7 @@ export class DirectoryBlobStore implements BlobStore {
         return await syncDirectory(directory)
       } catch (error) {
         // A concurrent deletePrefix removed the directory after it was ensured.
-        if (!isMissing(error) || attempt === 3) throw error
+        if (!isMissing(error) || attempt === PUBLISH_ATTEMPTS) throw error
         this.#directories.forget(directory)
       }
     }

@@ -21,9 +21,23 @@ export async function storedIn(tenant: Tenant, inboxId: string): Promise<string[
 /** Message-IDs of `message.received`, each with the ids of its events. */
 export type EventIds = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The events in webhook requests, whose signatures are checked. */
-export function eventsInWebhooks({ requests }: WebhookReceiver, secret: string): EventIds {
-  return eventsIn(requests.map((request) => Object(verifyWebhook(secret, request))))
+/** The webhook requests of a receiver, each checked once: signatures expire after five minutes. */
+export class VerifiedWebhooks {
+  readonly #receiver: WebhookReceiver
+  readonly #secret: string
+  readonly #documents: object[] = []
+
+  constructor(receiver: WebhookReceiver, secret: string) {
+    this.#receiver = receiver
+    this.#secret = secret
+  }
+
+  /** @throws WebhookVerificationError when the signature of a request that has arrived since the last call is wrong. */
+  events(): EventIds {
+    for (const request of this.#receiver.requests.slice(this.#documents.length))
+      this.#documents.push(Object(verifyWebhook(this.#secret, request)))
+    return eventsIn(this.#documents)
+  }
 }
 
 /** The same by the id of the delivery, by which a receiver detects repetitions. */

@@ -16,10 +16,10 @@ import {
   deliveryIds,
   type EventIds,
   eventsIn,
-  eventsInWebhooks,
   publishedIn,
   repeated,
   storedIn,
+  VerifiedWebhooks,
 } from './counts.ts'
 import { MailSource } from './mail-source.ts'
 import { OwnEngines } from './own-engines.ts'
@@ -58,7 +58,7 @@ export class Installation {
   readonly source: MailSource
   readonly stream: RecoveringStream
   readonly #agents: Correspondent[] = []
-  readonly #secret: string
+  readonly #webhooks: VerifiedWebhooks
   readonly #folder: string
 
   private constructor(parts: {
@@ -78,7 +78,7 @@ export class Installation {
     this.inboxes = inboxes
     this.peer = peer
     this.receiver = receiver
-    this.#secret = secret
+    this.#webhooks = new VerifiedWebhooks(receiver, secret)
     this.#folder = folder
     const { endpoints } = system
     this.source = new MailSource({ endpoints, host: peer.server.host, domain: peer.domain, inboxes })
@@ -243,7 +243,7 @@ export class Installation {
   }
 
   eventsInWebhooks(): EventIds {
-    return eventsInWebhooks(this.receiver, this.#secret)
+    return this.#webhooks.events()
   }
 
   eventsOnStream(): EventIds {

@@ -126,6 +126,7 @@ export class Database implements Transactional, Component {
     const { tx, notices, causeOf, leave } = this.openTx(client)
     let broken = false
     try {
+      sendTogether(client)
       // Not awaited, so that it costs no round trip: it fails only with its connection, as the work does then.
       const begun = client.query(options.isolation ? `begin isolation level ${options.isolation}` : 'begin')
       begun.catch(() => {})
@@ -176,6 +177,7 @@ export class Database implements Transactional, Component {
     let failure: unknown
     const tx: Tx = {
       async query(statement, ...values) {
+        sendTogether(client)
         try {
           return await execute(client, statement, values)
         } catch (error) {
@@ -189,4 +191,12 @@ export class Database implements Transactional, Component {
     const causeOf = (error: unknown) => (isTransactionAborted(error) ? (failure ?? error) : error)
     return { tx, notices, causeOf, leave: async () => {} }
   }
+}
+
+/** Statements that are started in the same turn of the event loop reach PostgreSQL in one packet, with one system call. */
+function sendTogether(client: pg.ClientBase): void {
+  if (!(client instanceof pg.Client)) return
+  const { stream } = client.connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }

@@ -21,8 +21,15 @@ export class Service {
     this.log = options.log
   }
 
-  /** Adds a component and returns it, so that composition reads as a list of declarations. */
+  /**
+   * Adds a component and returns it, so that composition reads as a list of declarations.
+   * @throws Error for a second component of the same name: reports about the two could not be told apart, and two
+   * consumers of one topic would each get half of its events.
+   */
   use<P extends Component>(component: P): P {
+    if (this.#components.some(({ name }) => name === component.name)) {
+      throw new Error(`the service has two components named '${component.name}'`)
+    }
     this.#components.push(component)
     return component
   }

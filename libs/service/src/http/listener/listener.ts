@@ -76,7 +76,7 @@ const requestSeconds = new Histogram({
  * The HTTP front end of a process: health, metrics, request ids, the error envelope, one log line per request, drain.
  */
 export class HttpListener implements Component {
-  readonly name = 'http'
+  readonly name: string
   readonly stage = 'front'
   readonly #options: ListenerOptions
   readonly #limits: ConnectionLimits
@@ -90,6 +90,7 @@ export class HttpListener implements Component {
   #draining = false
 
   constructor(options: ListenerOptions) {
+    this.name = `http for ${options.audience ?? 'services'}`
     this.#options = options
     this.#limits = { ...CONNECTION_LIMITS, ...options.limits }
     const app = express()
