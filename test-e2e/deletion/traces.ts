@@ -34,7 +34,7 @@ async function inDatabase(endpoints: Endpoints, service: ServiceName, markers: M
   const client = new pg.Client({ connectionString: endpoints.databases[service] })
   await client.connect()
   try {
-    const patterns = Object.values(markers).flatMap((marker) => [marker, hex(marker)].map((text) => `%${text}%`))
+    const patterns = Object.values(markers).flatMap((marker) => [marker, ...hex(marker)].map((text) => `%${text}%`))
     const tables = await client.query<{ name: string }>(TABLES)
     const traces: Trace[] = []
     for (const { name } of tables.rows) {
@@ -107,13 +107,17 @@ async function inBlobs(folder: string, markers: Markers): Promise<Trace[]> {
 function tracesIn(place: string, what: string, content: string, markers: Markers): Trace[] {
   const folded = content.toLowerCase()
   return Object.entries(markers).flatMap(([marker, word]) => {
-    const here = folded.includes(word) || folded.includes(hex(word)) || base64(word).some((it) => content.includes(it))
+    const here =
+      folded.includes(word) ||
+      hex(word).some((it) => folded.includes(it)) ||
+      base64(word).some((it) => content.includes(it))
     return here ? [{ place, marker, what }] : []
   })
 }
 
-function hex(word: string): string {
-  return Buffer.from(word).toString('hex')
+/** The forms of a word within bytes that are spelled in hexadecimal, where it may be encoded in base64, too. */
+function hex(word: string): string[] {
+  return [word, ...base64(word)].map((form) => Buffer.from(form).toString('hex'))
 }
 
 /** The forms of a word within base64, for each of the three offsets at which it can begin. */

@@ -5,7 +5,7 @@ from agentmail_toolkit import AgentMailToolkit
 from harness import ask, client, finish, until
 
 #: Tools whose operations do not exist yet. A tool that begins to work must be removed from the list.
-MISSING = {"get_attachment", "forward_message"}
+MISSING = {"forward_message"}
 
 toolkit = AgentMailToolkit(client)
 used = set()
@@ -37,10 +37,8 @@ answered = use("reply_to_message", inbox_id=inbox_id, message_id=message_id, tex
 assert answered.thread_id == thread.thread_id and sent.thread_id != thread.thread_id
 
 attachment_id = message.attachments[0].attachment_id
-for name, arguments in (
-    ("get_attachment", {"thread_id": thread.thread_id, "attachment_id": attachment_id}),
-    ("forward_message", {"message_id": message_id, "to": [to]}),
-):
+assert use("get_attachment", inbox_id=inbox_id, thread_id=thread.thread_id, attachment_id=attachment_id)
+for name, arguments in (("forward_message", {"message_id": message_id, "to": [to]}),):
     try:
         use(name, inbox_id=inbox_id, **arguments)
         assert name not in MISSING, f"{name} exists by now"

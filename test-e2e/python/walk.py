@@ -63,6 +63,10 @@ def mail(inbox_id):
     assert messages.get_attachment(inbox_id, message_id, attachment.attachment_id).size == attachment.size
     updated = with_none(messages.update, inbox_id, message_id, add_labels=["seen"], remove_labels=["unread"])
     assert updated.labels == ["received", "seen"]
+    assert messages.batch_get(inbox_id, message_ids=[message_id, "<none@x.test>"]).count == 1
+    batch = with_none(messages.batch_update, inbox_id, message_ids=[message_id], add_labels=["batch"])
+    assert batch.updates[0].labels == ["received", "seen", "batch"]
+    assert with_none(client.inboxes.events.list, inbox_id, limit=1).events[0].label == "batch"
     receipt = SendAttachment(filename="r.txt", content="aGVsbG8=", content_type=None, url=None)
     to = ask("human")["address"]
     sent = with_none(messages.send, inbox_id, to=[to], subject="Hello", text="Hi", attachments=[receipt])
@@ -81,6 +85,15 @@ def threads(message):
         listed = with_none(resource.list, *scope, labels=["seen"]).threads
         assert [each.thread_id for each in listed] == [message.thread_id]
         assert with_none(resource.get, *scope, message.thread_id).message_count == 3
+        labelled = with_none(resource.update, *scope, message.thread_id, add_labels=["walked"])
+        assert "walked" in labelled.labels
+        attachment_id = message.attachments[0].attachment_id
+        assert resource.get_attachment(*scope, message.thread_id, attachment_id).attachment_id == attachment_id
+        message_id = ask("mail", to=message.inbox_id, subject="To be deleted")["message_id"]
+        inbox = client.inboxes.messages
+        (unwanted,) = until(lambda: [each for each in inbox.list(message.inbox_id).messages if each.message_id == message_id])
+        assert resource.delete(*scope, unwanted.thread_id) is None
+        refused(NotFoundError, resource.get, *scope, unwanted.thread_id)
 
 
 def slashed(inbox_id):

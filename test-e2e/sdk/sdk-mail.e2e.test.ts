@@ -32,6 +32,27 @@ describe('mail by the public client', () => {
       expect((await system.tenant.client.inboxes.threads.list(inboxId)).count).toBe(0)
     })
 
+    it('are read and labelled several at a time, and each change is in the log', async () => {
+      const { inboxId, message } = await inboxWithMail(system, { subject: 'One of several' })
+      const { messageId } = message
+      const { inboxes } = system.tenant.client
+      const ids = [messageId, '<nothing@customer.test>']
+      const found = await inboxes.messages.batchGet(inboxId, { messageIds: ids })
+      expect(found).toMatchObject({ limit: 2, count: 1, messages: [{ messageId, subject: 'One of several' }] })
+      const changed = await inboxes.messages.batchUpdate(inboxId, {
+        messageIds: ids,
+        addLabels: ['VIP'],
+        removeLabels: ['unread'],
+      })
+      expect(changed).toMatchObject({ limit: 2, count: 1, updates: [{ messageId, labels: ['received', 'vip'] }] })
+      const { events } = await inboxes.events.list(inboxId, { limit: 2 })
+      expect(events).toMatchObject([
+        { eventType: 'label.removed', label: 'unread', messageId, inboxId },
+        { eventType: 'label.added', label: 'vip', messageId, inboxId },
+      ])
+      expect(events[0]?.eventAt).toBeInstanceOf(Date)
+    })
+
     it('are filtered by lists in the spelling of each client', async () => {
       const { inboxId, message } = await inboxWithMail(system, { subject: 'Fractions' })
       await system.tenant.client.inboxes.messages.update(inboxId, message.messageId, { addLabels: ['a', 'b'] })
@@ -175,6 +196,34 @@ describe('mail by the public client', () => {
         expect(thread.messages.map(({ labels }) => labels[0])).toEqual(['received', 'sent'])
         expect(thread.messages[0]?.timestamp).toBeInstanceOf(Date)
       }
+    })
+
+    it('are labelled and deleted in each scope, and link to attachments', async () => {
+      const { client } = system.tenant
+      const { inboxId } = await client.inboxes.create({})
+      const attachments = [{ filename: 'a.txt', content: 'the file' }]
+      await system.peer.send({ to: inboxId, subject: 'To be deleted', text: 'See file', attachments })
+      const { threadId } = await waitFor(async () => (await client.inboxes.threads.list(inboxId)).threads[0], {
+        what: 'the mail',
+      })
+      const change = { addLabels: ['done'], removeLabels: ['unread'] }
+      const changed = [
+        await client.threads.update(threadId, change),
+        await client.pods.threads.update(system.tenant.id, threadId, change),
+        await client.inboxes.threads.update(inboxId, threadId, change),
+      ]
+      for (const one of changed) expect(one).toEqual({ threadId, labels: ['received', 'done'] })
+      const [attachment] = (await client.threads.get(threadId)).attachments ?? []
+      const { attachmentId } = attachment ?? { attachmentId: '' }
+      const links = [
+        await client.threads.getAttachment(threadId, attachmentId),
+        await client.pods.threads.getAttachment(system.tenant.id, threadId, attachmentId),
+        await client.inboxes.threads.getAttachment(inboxId, threadId, attachmentId),
+      ]
+      for (const { downloadUrl } of links) expect(await (await fetch(downloadUrl)).text()).toBe('the file')
+      await client.threads.delete(threadId)
+      await expect(client.inboxes.threads.get(inboxId, threadId)).rejects.toBeInstanceOf(AgentMail.NotFoundError)
+      expect((await client.inboxes.messages.list(inboxId)).count).toBe(0)
     })
   })
 })

@@ -27,8 +27,14 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'inboxes.search': { query: '?q=box' },
   'inboxes.update': { body: () => ({ display_name: 'Renamed' }) },
   'inboxes.delete': { endsOrganization: true },
+  'messages.batchGet': { body: ({ named }) => ({ message_ids: [nameIn(named, 'message_id')] }) },
+  'messages.batchUpdate': {
+    body: ({ named }) => ({ message_ids: [nameIn(named, 'message_id')], add_labels: ['seen'] }),
+  },
   'messages.update': { body: () => ({ add_labels: ['seen'] }) },
   'messages.delete': { fresh: newMessage },
+  'threads.update': { body: () => ({ add_labels: ['seen'] }) },
+  'threads.delete': { fresh: newMessage },
   'messages.send': { body: ({ human }) => ({ to: human, text: 'A mail' }) },
   'messages.reply': { body: () => ({ text: 'A reply' }) },
   'messages.replyAll': { body: () => ({ text: 'A reply' }) },
@@ -62,8 +68,8 @@ async function emptyPod({ client, named }: TestOrganization): Promise<Names> {
 }
 
 async function newMessage({ client, peer, named }: TestOrganization): Promise<Names> {
-  const { messageId } = await mailTo({ tenant: { client }, peer }, nameIn(named, 'inbox_id'))
-  return { message_id: messageId }
+  const { messageId, threadId } = await mailTo({ tenant: { client }, peer }, nameIn(named, 'inbox_id'))
+  return { message_id: messageId, thread_id: threadId }
 }
 
 async function newLink({ client, named }: TestOrganization): Promise<Names> {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
 import type { InternalOperationId, InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
-import type { Attachment, Message } from '@restante/contracts/resources'
+import type { Attachment, InboxEvent, Message } from '@restante/contracts/resources'
 import { ReturnPath } from '@restante/mime'
 import { Database } from '@restante/service/database'
 import { ServiceClient } from '@restante/service/http'
@@ -55,6 +55,7 @@ export interface Document extends Present<Message> {
   readonly next_page_token: string
   readonly messages: Several<Document>
   readonly threads: Several<Document>
+  readonly events: Several<InboxEvent>
   readonly attachments: Several<Present<Attachment>>
   readonly senders: string[]
   readonly recipients: string[]

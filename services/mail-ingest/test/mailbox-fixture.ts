@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
+import type { Caller } from '@restante/contracts/access'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { Outbox } from '@restante/messaging'
 import { sql } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import type { Tenancy } from '@restante/tenancy'
 import { type Submission, sendMail, waitFor } from '@restante/testkit'
+import { RawMailBytes } from '../src/raw/bytes.ts'
 import { openTenancy } from '../src/tenancy/open-tenancy.ts'
 import type { Fixture, TestInbox } from './fixture.ts'
+
+/** Too large for a row: a mail with this text is stored in the blob store. */
+export const LARGE_TEXT = `${'A line of a large mail.'.repeat(3)}\r\n`.repeat(600)
 
 const STORED = sql<{ message_id: string }, [inboxUid: string, subject: string]>(
   'select message_id from messages where inbox_uid = $1 and subject = $2',
@@ -36,12 +41,12 @@ export async function receiveMail(
 export async function sentCopy(
   fixture: Fixture,
   inbox: TestInbox,
-  overrides: Partial<SentCopy> = {},
+  { text = '', ...overrides }: Partial<SentCopy> & { readonly text?: string } = {},
 ): Promise<SentCopy> {
   const message_id = `<${randomUUID()}@mail.test>`
   const raw = Buffer.from(
     `From: ${inbox.address}\r\nTo: bo@customer.test\r\nSubject: Offer\r\nMessage-ID: ${message_id}\r\n` +
-      'Content-Type: text/plain\r\n\r\nOur offer.\r\n\r\n> your question\r\n',
+      `Content-Type: text/plain\r\n\r\nOur offer.\r\n\r\n> your question\r\n${text}`,
   )
   const blobs = await openBlobStore(`directory:${fixture.blobs}`)
   const name = `outbound/${randomUUID()}`
@@ -63,6 +68,15 @@ export async function sentCopy(
   }
 }
 
+/** A key of the same scope that may read, change and delete messages, but sees no restricted label unless one is named. */
+export const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
+  ...caller,
+  credential: {
+    ...caller.credential,
+    permissions: ['message_read', 'message_update', 'message_delete', ...permissions],
+  },
+})
+
 export const pathOf = (messageId: string): string => `/messages/${encodeURIComponent(messageId)}`
 
 /** The part of another process that follows deletions. It is not started: a test delivers events to it, and purges. */
@@ -72,7 +86,7 @@ export async function tenancyOf({ db, topics, blobs }: Fixture): Promise<Tenancy
     db,
     log: createLogger({ service: 'test', level: 'silent' }),
     outbox: new Outbox({ db, service: 'mail-ingest' }),
-    blobs: await openBlobStore(`directory:${blobs}`),
+    bytes: new RawMailBytes({ db, blobs: await openBlobStore(`directory:${blobs}`) }),
   })
   return tenancy
 }

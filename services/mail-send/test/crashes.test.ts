@@ -140,7 +140,10 @@ describe('after a crash', () => {
     await change('lease_id = $3, leased_until = $2 where starts_with(key, $1)', randomUUID())
     socket.destroy()
     stalling.close()
-    await waitFor(async () => (await leasesLost()) > lost, { what: 'the end of the attempt that was overtaken' })
+    await waitFor(async () => (await leasesLost()) > lost, {
+      what: 'the end of the attempt that was overtaken',
+      timeout: 30_000,
+    })
     expect(await deliveryTo(to)).toEqual(taken)
   }, 60_000)
 

@@ -39,6 +39,7 @@ const BY_NAME: Readonly<Record<string, Make>> = {
     { filename: 'größe.txt', content: Buffer.from('text'.repeat(draw.below(50))).toString('base64') },
   ],
   inbox_ids: ({ draw, known }) => [known.any('inbox_id', draw)],
+  message_ids: ({ draw, known }) => [known.any('message_id', draw)],
   pod_ids: ({ draw, known }) => [known.any('pod_id', draw)],
   event_types: ({ draw }) => draw.one([['message.received'], ['message.sent', 'message.delivered']]),
   expires_at: instant(86_400_000),

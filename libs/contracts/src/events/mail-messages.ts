@@ -1,24 +1,15 @@
 import { z } from 'zod'
+import { inboxEvent } from '../resources/inbox-event.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { instant } from '../schemas/text.ts'
-import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
+import { messageId, threadId } from '../vocabulary/ids.ts'
 import { restrictedAmong } from '../vocabulary/labels.ts'
 import { messageEvents } from './messages.ts'
 import { definePublicTopic, routingWithin } from './topic.ts'
 
 /** A label transition, as the inbox event log shows it (mail 18). */
 function labelChange<const Type extends 'label.added' | 'label.removed'>(type: Type) {
-  return z.object({
-    organization_id: organizationId,
-    pod_id: podId,
-    inbox_id: inboxId,
-    event_id: z.string().meta({ description: 'UUIDv7: sorts by time.' }),
-    event_type: z.literal(type),
-    message_id: messageId,
-    label: z.string(),
-    event_at: instant,
-    created_at: instant,
-  })
+  return inboxEvent.extend({ event_type: z.literal(type) })
 }
 
 /** The message that an event is about. */

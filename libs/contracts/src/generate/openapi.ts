@@ -15,6 +15,7 @@ const TAGS: Readonly<Record<string, string>> = {
   pods: 'Groups of inboxes',
   inboxes: 'Inboxes',
   threads: 'Conversations of an inbox',
+  inboxEvents: 'Label changes of the messages of an inbox',
   messages: 'Messages: reading, sending, labels',
   files: 'Signed downloads',
   webhooks: 'Events, delivered',

@@ -1,6 +1,7 @@
 export * from './api-key.ts'
 export * from './attachment.ts'
 export * from './inbox.ts'
+export * from './inbox-event.ts'
 export * from './message.ts'
 export * from './organization.ts'
 export * from './page.ts'

@@ -82,8 +82,30 @@ export type Message = z.infer<typeof message>
 export const sentMessage = z.object({ message_id: messageId, thread_id: threadId }).meta({ id: 'SendMessageResponse' })
 export type SentMessage = z.infer<typeof sentMessage>
 
+/** Answer of a batch read (mail 5.6): the messages that were found, in the order of the request, without their bodies. */
+export const messageBatch = z
+  .object({
+    limit: z.int().meta({ description: 'Ids in the request.' }),
+    count: z.int().meta({ description: 'Messages that were found.' }),
+    messages: z.array(
+      message
+        .omit({ text: true, html: true, extracted_text: true, extracted_html: true })
+        .meta({ id: 'MessageWithoutBodies' }),
+    ),
+  })
+  .meta({ id: 'BatchGetMessagesResponse' })
+
 /** Answer of a label change: the full set after it (mail 5.6). */
 export const updatedMessage = z
   .object({ message_id: messageId, labels: z.array(z.string()) })
   .meta({ id: 'UpdateMessageResponse' })
 export type UpdatedMessage = z.infer<typeof updatedMessage>
+
+/** Answer of a batch of label changes: the messages that were found, in the order of the request (mail 5.6). */
+export const updatedMessages = z
+  .object({
+    limit: z.int().meta({ description: 'Ids in the request.' }),
+    count: z.int().meta({ description: 'Messages that were found.' }),
+    updates: z.array(updatedMessage),
+  })
+  .meta({ id: 'BatchUpdateMessagesResponse' })

@@ -33,3 +33,9 @@ export type ThreadItem = z.infer<typeof threadItem>
 /** A thread with one page of its messages, ascending; the first page has the newest (mail 10). */
 export const thread = threadItem.extend({ ...PAGE, messages: z.array(message) }).meta({ id: 'Thread' })
 export type Thread = z.infer<typeof thread>
+
+/** Answer of a label change on a thread: the union over its messages after it (mail 5.6). */
+export const updatedThread = z
+  .object({ thread_id: threadId, labels: z.array(z.string()) })
+  .meta({ id: 'UpdateThreadResponse' })
+export type UpdatedThread = z.infer<typeof updatedThread>

@@ -35,10 +35,18 @@ export const labelFilter = onWire(
   { type: 'array', items: { type: 'string' }, description: 'Only items that carry all of these labels.' },
 )
 
-/** Body of a label change: at least one label to add or remove. A label in both lists is removed. */
-export const labelChange = z
-  .object({ add_labels: labels.optional(), remove_labels: labels.optional() })
-  .refine((body) => (body.add_labels?.length ?? 0) + (body.remove_labels?.length ?? 0) > 0, {
-    path: ['add_labels'],
-    error: 'Give at least one label in add_labels or remove_labels',
-  })
+/** Members of a label change. A label in both lists is removed. */
+export const labelChangeMembers = { add_labels: labels.optional(), remove_labels: labels.optional() }
+
+/** Requires at least one label to add or remove. */
+export function requireLabels(
+  body: { add_labels?: readonly string[] | undefined; remove_labels?: readonly string[] | undefined },
+  context: z.RefinementCtx,
+): void {
+  if ((body.add_labels?.length ?? 0) + (body.remove_labels?.length ?? 0) > 0) return
+  const message = 'Give at least one label in add_labels or remove_labels'
+  context.addIssue({ code: 'custom', path: ['add_labels'], message })
+}
+
+/** Body of a label change. */
+export const labelChange = z.object(labelChangeMembers).superRefine(requireLabels)

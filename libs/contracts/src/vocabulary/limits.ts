@@ -187,9 +187,23 @@ export const LIMITS = {
    * A thread's senders, recipients and attachments are each truncated to the newest, in number and in bytes; they are
    * rebuilt from as many of its newest messages.
    */
-  thread: { list: 1_000, listBytes: 128 * KB, messages: 1_000, messageBytes: 512 * KB },
+  thread: {
+    list: 1_000,
+    listBytes: 128 * KB,
+    messages: 1_000,
+    messageBytes: 512 * KB,
+    /** Labels of a thread with as many messages are not changed at once (mail 10). */
+    relabelled: 100,
+  },
   /** Stored messages (mail 5). */
-  message: { preview: 200, downloadLink: 1 * HOUR },
+  message: {
+    preview: 200,
+    downloadLink: 1 * HOUR,
+    /** Ids of one batch request (mail 6.4, 7), and characters of one id. */
+    batchGet: 500,
+    batchUpdate: 50,
+    id: 1_000,
+  },
   /** Payloads (events 3.1, 10). */
   event: {
     payload: 900 * KB,

@@ -12,6 +12,7 @@ interface OptionalMember {
 
 /** The members that bodies cannot do without, so that nothing but a null can be wrong. */
 const REQUIRED: Readonly<Record<string, object>> = {
+  'messages.batchUpdate': { message_ids: ['<1@x.example>'], add_labels: ['seen'] },
   'agent.signUp': { username: 'agent' },
   'agent.verify': { otp_code: '123456' },
   'agent.human': { human_email: 'ada@people.test' },

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
-import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
+import { BlobNotFoundError } from '@restante/blobs'
 import type { BinaryResponse } from '@restante/contracts/operations'
 import { decodeTransferStream } from '@restante/mime'
 import { type Database, sql } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
 import type { MessageRow } from '../mailbox/rows.ts'
+import type { RawMailBytes } from '../raw/bytes.ts'
 import { attachmentHeaders } from './disposition.ts'
 import type { DownloadLinks } from './links.ts'
 
@@ -17,7 +18,7 @@ select blob, trace, size, attachments from messages
 
 export interface FileRoutesOptions {
   readonly db: Database
-  readonly blobs: BlobStore
+  readonly bytes: RawMailBytes
   readonly links: DownloadLinks
 }
 
@@ -43,28 +44,28 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
 
 /** Streams the file at the pace of the client, so that only pieces of it are in memory, whatever its size. */
 async function download(
-  { db, blobs }: FileRoutesOptions,
+  { db, bytes }: FileRoutesOptions,
   messageUid: string,
   attachmentId: string | undefined,
 ): Promise<BinaryResponse> {
   const [file] = await db.query(FILE, messageUid)
   if (!file) throw notFound('File')
   if (attachmentId === undefined) {
-    const bytes = await blobs.get(file.blob)
+    const all = await bytes.get(file.blob)
     const headers = attachmentHeaders('message/rfc822', 'message.eml', file.size)
-    return { headers, body: readFrom(bytes, joined(file.trace, bytes)) }
+    return { headers, body: readFrom(all, joined(file.trace, all)) }
   }
   const listed = file.attachments.find((attachment) => attachment.attachment_id === attachmentId)
   if (!listed) throw notFound('File')
   const { content_type, filename = 'attachment', size, start, end, encoding } = listed
-  const bytes = await blobs.get(file.blob, { start, end })
+  const part = await bytes.get(file.blob, { start, end })
   const headers = attachmentHeaders(content_type, filename, size)
-  return { headers, body: readFrom(bytes, decodeTransferStream(bytes, encoding)) }
+  return { headers, body: readFrom(part, decodeTransferStream(part, encoding)) }
 }
 
-/** A stream made from a blob's bytes. Closing it closes the blob, even if nothing was read. */
-function readFrom(blob: Readable, content: AsyncIterable<Uint8Array>): Readable {
-  return Readable.from(content).once('close', () => blob.destroy())
+/** A stream made from stored bytes. Closing it closes their stream, even if nothing was read. */
+function readFrom(bytes: Readable, content: AsyncIterable<Uint8Array>): Readable {
+  return Readable.from(content).once('close', () => bytes.destroy())
 }
 
 /** The raw message: the lines that were added on arrival, then the received bytes. */

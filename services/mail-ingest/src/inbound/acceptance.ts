@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { StoredBlob } from '@restante/blobs'
 import type { DiscardReason } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { Batcher } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
-import { blobOf, type ReservedNames } from '../raw/reserved-names.ts'
+import type { RawMailBytes } from '../raw/bytes.ts'
 import { rawMails } from '../raw/store.ts'
+import type { WrittenMail } from '../raw/writer.ts'
 import { discardedEvent, inboundTopic } from './discarded-event.ts'
 import type { Envelope } from './envelope.ts'
 import { currentTraceparent } from './spans.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
-import { UnusableContentError } from './unusable-content-error.ts'
 
 export interface AcceptanceOptions {
   readonly db: Database
   readonly outbox: Outbox
-  readonly names: ReservedNames
+  readonly bytes: Pick<RawMailBytes, 'keep'>
   /** Called after rows were committed. */
   readonly notify: () => void
 }
@@ -33,8 +32,9 @@ export interface Destinations {
 type Within = (tx: Tx) => Promise<boolean>
 const ALWAYS: Within = async () => true
 
-/** A mail whose bytes are durable, and everything that is recorded about it. */
+/** A mail whose bytes are written, and everything that is recorded about it. */
 interface Arrived {
+  readonly written: WrittenMail
   readonly mail: AcceptedMail
   readonly rows: readonly NewInbound[]
   readonly events: readonly EncodedEvent[]
@@ -46,7 +46,7 @@ const MOST = 50
 /**
  * Accepts responsibility for mails. When `accept` resolves, the raw bytes are durable, and one transaction has recorded
  * a row per recipient, the references to the bytes and the events for operators, so the client may be answered with
- * 250. When it rejects, only a reservation remains, which the sweeper removes. Mails that arrive together share a
+ * 250. When it rejects, at most a reservation remains, which the sweeper removes. Mails that arrive together share a
  * transaction.
  */
 export class Acceptance {
@@ -63,37 +63,28 @@ export class Acceptance {
   }
 
   /**
-   * @param destinations called when the bytes are durable, which may be long after the first byte. If it returns no
+   * @param destinations called when all bytes have arrived, which may be long after the first one. If it returns no
    * rows, the bytes are not needed.
-   * @param write stores the bytes durably under the given name. It throws UnusableContentError if nothing was written:
-   * another mail may then get the name.
-   * @returns the id under which operators find the bytes of the mail.
    */
   async accept(
     envelope: Envelope,
+    written: WrittenMail,
     destinations: () => Promise<Destinations>,
-    write: (blob: string) => Promise<Pick<StoredBlob, 'size'>>,
     within?: Within,
-  ): Promise<string> {
-    const { db, names, notify } = this.#options
-    const name = await names.take()
-    const { id } = name
-    const blob = blobOf(id)
+  ): Promise<void> {
+    const { db, bytes, notify } = this.#options
+    const { blob, size, content } = written
     const receivedAt = new Date()
-    const { size } = await write(blob).catch((error: unknown) => {
-      if (error instanceof UnusableContentError) names.giveBack(name)
-      throw error
-    })
     const to = await destinations().catch(async (error: unknown) => {
       // If this fails too, the reservation remains for hours, and is then swept with the bytes.
-      await rawMails.abandon(db, blob, size).catch(() => {})
+      await rawMails.abandon(db, written).catch(() => {})
       throw error
     })
     const traceparent = currentTraceparent()
     const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
     const mail = { blob, size, envelope: traced, receivedAt }
     const events = [...this.#accepted(mail, to.rows), ...this.#discarded(size, to.paused, 'paused')]
-    const arrived = { mail, rows: to.rows, events }
+    const arrived = { written, mail, rows: to.rows, events }
     // If this rejects, the transaction may still have been committed, so the bytes stay; the sweeper deletes them if
     // nothing refers to them.
     if (within === undefined) await this.#arrivals.add(arrived)
@@ -101,8 +92,8 @@ export class Acceptance {
       await db.transaction(async (tx) => {
         if (await within(tx)) await this.#record(tx, [arrived])
       })
+    if (content !== undefined && to.rows.length > 0) bytes.keep(blob, content)
     notify()
-    return id
   }
 
   /** Records for operators that paused inboxes dropped a mail, whose bytes are not stored. `within` as above. */
@@ -115,7 +106,7 @@ export class Acceptance {
   }
 
   async #record(tx: Tx, arrived: readonly Arrived[]): Promise<readonly Arrived[]> {
-    const uses = arrived.map(({ mail: { blob, size }, rows }) => ({ blob, size, refs: rows.length }))
+    const uses = arrived.map(({ written, rows }) => ({ ...written, refs: rows.length }))
     const events = arrived.flatMap((one) => one.events)
     await Promise.all([rawMails.hold(tx, uses), insertInbound(tx, arrived), this.#options.outbox.record(tx, events)])
     return arrived

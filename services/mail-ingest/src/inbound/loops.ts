@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { normalizeAddress } from '@restante/mime'
-import { UnusableContentError } from './unusable-content-error.ts'
+import { UnusableContentError } from '../raw/writer.ts'
 
 /** A mail in a loop (RFC 5321 6.3). */
 export class LoopDetectedError extends UnusableContentError {

@@ -6,14 +6,18 @@ import type { Cursors, Handlers } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import type { DownloadLinks } from '../files/links.ts'
 import { attachmentDocument, messageDocument } from '../mailbox/documents.ts'
+import type { LabelChange } from '../mailbox/label-log.ts'
 import { store } from '../mailbox/store.ts'
 import type { RecentlySent } from '../sent/recently-sent.ts'
-import { changeLabels } from './change-labels.ts'
-import { deleteMessage } from './delete-message.ts'
+import { getMessages } from './batch-get.ts'
+import { changeLabels, changeLabelsOfSeveral, changeThreadLabels } from './change-labels.ts'
+import { deleteMessage, deleteThread } from './delete-messages.ts'
+import { listInboxEvents } from './inbox-events.ts'
 import { listMessages } from './message-list.ts'
+import { findThreadAttachment } from './thread-attachment.ts'
 import { listThreads } from './thread-list.ts'
 import { getThread } from './thread-view.ts'
-import { visibleMessage } from './visible-message.ts'
+import { visibleMessage } from './visible.ts'
 
 export interface MailboxRoutesOptions {
   readonly db: Database
@@ -34,7 +38,24 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
     'threads.list': ({ caller, query }) => listThreads(options, caller, query),
     'threads.get': ({ caller, params: { thread_id }, query }) =>
       justSent.thread(caller, thread_id, () => getThread(options, caller, thread_id, query)),
+    'threads.getAttachment': async ({ caller, params: { thread_id, attachment_id } }) =>
+      justSent.thread(caller, thread_id, async () => {
+        const { messageUid, attachment } = await findThreadAttachment(db, caller, thread_id, attachment_id)
+        return { ...attachmentDocument(attachment), ...links.attachment(messageUid, attachment_id) }
+      }),
+    'threads.update': ({ caller, params: { thread_id }, body }) =>
+      justSent.thread(caller, thread_id, () => changeThreadLabels(options, caller, thread_id, wantedLabels(body))),
+    'threads.delete': async ({ caller, params: { thread_id } }) => {
+      await justSent.thread(caller, thread_id, () => deleteThread(options, caller, thread_id))
+    },
     'messages.list': ({ caller, query }) => listMessages(options, caller, query),
+    'messages.batchGet': ({ caller, body }) => getMessages(db, caller, body.message_ids),
+    'messages.batchUpdate': async ({ caller, body }) => {
+      const { message_ids: ids } = body
+      const updates = await changeLabelsOfSeveral(options, caller, ids, wantedLabels(body))
+      return { limit: ids.length, count: updates.length, updates }
+    },
+    'inboxEvents.list': ({ caller, query }) => listInboxEvents(options, caller, query),
     'messages.get': async ({ caller, params }) => {
       const message = await visible(caller, params.message_id)
       return messageDocument({ ...message, ...(await store.body(db, message.id)) })
@@ -49,12 +70,19 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
       if (!attachment) throw notFound('Attachment')
       return { ...attachmentDocument(attachment), ...links.attachment(id, attachment.attachment_id) }
     },
-    'messages.update': ({ caller, params: { message_id }, body }) => {
-      const change = { added: body.add_labels ?? [], removed: body.remove_labels ?? [] }
-      return justSent.message(requireInbox(caller), message_id, () => changeLabels(options, caller, message_id, change))
-    },
+    'messages.update': ({ caller, params: { message_id }, body }) =>
+      justSent.message(requireInbox(caller), message_id, () =>
+        changeLabels(options, caller, message_id, wantedLabels(body)),
+      ),
     'messages.delete': async ({ caller, params: { message_id } }) => {
       await justSent.message(requireInbox(caller), message_id, () => deleteMessage(options, caller, message_id))
     },
   }
+}
+
+function wantedLabels(body: {
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+}): LabelChange {
+  return { added: body.add_labels ?? [], removed: body.remove_labels ?? [] }
 }

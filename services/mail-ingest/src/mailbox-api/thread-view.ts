@@ -1,16 +1,13 @@
-import { type Caller, seesLabels } from '@restante/contracts/access'
+import type { Caller } from '@restante/contracts/access'
 import type { RequestOf } from '@restante/contracts/operations'
 import type { Thread } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
-import { notFound } from '@restante/service/errors'
 import { type Cursors, KeysetPage } from '@restante/service/http'
-import { isInScope, scopeFilter } from '@restante/service/identity'
-import { findTombstone } from '@restante/tenancy'
 import { type MessageItemRow, messageDocument, threadItem } from '../mailbox/documents.ts'
-import { type BodyColumns, locationOf, type MessageRow } from '../mailbox/rows.ts'
-import { store } from '../mailbox/store.ts'
+import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
+import { visibleThread } from './visible.ts'
 
 interface Outline {
   readonly id: string
@@ -46,10 +43,7 @@ export async function getThread(
   query: RequestOf<'threads.get'>['query'],
 ): Promise<Thread> {
   const { db, cursors } = deps
-  const thread = await store.thread(db, threadId)
-  const isVisible =
-    thread && isInScope(scopeFilter(caller), locationOf(thread)) && seesLabels(caller.credential, thread.labels)
-  if (!isVisible || (await findTombstone(db, thread.inbox_uid))) throw notFound('Thread')
+  const thread = await visibleThread(db, caller, threadId)
   const page = new KeysetPage(cursors, {
     operation: 'threads.get',
     within: threadId,

@@ -70,8 +70,8 @@ export function labelRecords({ message, change, at }: LabelledMessage): LabelRec
 }
 
 /** Writes the audit log of label changes in this transaction, and their events (mail 18). */
-export async function logLabels(tx: Tx, outbox: Outbox, labelled: LabelledMessage): Promise<void> {
-  const records = labelRecords(labelled)
+export async function logLabels(tx: Tx, outbox: Outbox, labelled: readonly LabelledMessage[]): Promise<void> {
+  const records = labelled.flatMap(labelRecords)
   await insertLabelRecords(tx, records)
   await outbox.addAll(tx, topics['mail.messages'], records.map(labelEvent))
 }

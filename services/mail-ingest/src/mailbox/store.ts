@@ -63,6 +63,14 @@ const MESSAGE = sql<MessageRow, [inboxUid: string, messageId: string]>(
   'select * from messages where inbox_uid = $1 and message_id = $2',
 )
 
+const MESSAGES = sql<MessageRow, [inboxUid: string, messageIds: readonly string[]]>(
+  'select * from messages where inbox_uid = $1 and message_id = any($2)',
+)
+
+const OF_THREAD = sql<MessageRow, [threadId: string, rows: number]>(
+  'select * from messages where thread_id = $1 order by "timestamp", id limit $2',
+)
+
 const BODY = sql<BodyColumns, [id: string]>(
   'select text, html, extracted_text, extracted_html, headers from message_bodies where id = $1',
 )
@@ -83,7 +91,7 @@ update threads set updated_at = $2::timestamptz, labels = coalesce((
            group by label) as seen), '{}')
  where id = $1`)
 
-const DELETE_MESSAGE = sql<never, [id: string]>('delete from messages where id = $1')
+const DELETE_MESSAGES = sql<never, [ids: readonly string[]]>('delete from messages where id = any($1::uuid[])')
 
 export const store = {
   async insertMessages(tx: Queryable, added: readonly MessageWithBody[]): Promise<void> {
@@ -149,6 +157,16 @@ export const store = {
     return row
   },
 
+  /** Those of the given messages that exist. */
+  messages(db: Queryable, inboxUid: string, messageIds: readonly string[]): Promise<MessageRow[]> {
+    return db.query(MESSAGES, inboxUid, messageIds)
+  },
+
+  /** The oldest messages of a thread, at most `rows`. */
+  ofThread(db: Queryable, threadId: string, rows: number): Promise<MessageRow[]> {
+    return db.query(OF_THREAD, threadId, rows)
+  },
+
   async body(db: Queryable, id: string): Promise<BodyColumns> {
     const [row] = await db.query(BODY, id)
     return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, headers: {} }
@@ -171,13 +189,14 @@ export const store = {
     messages: readonly Pick<MessageRow, 'id' | 'thread_id' | 'labels'>[],
     at: Date,
   ): Promise<void> {
-    for (const { id, labels } of messages) await tx.query(SET_LABELS, id, labels, at.toISOString())
-    for (const thread of new Set(messages.map(({ thread_id }) => thread_id))) {
-      await tx.query(UNITE_LABELS, thread, at.toISOString())
-    }
+    const threads = [...new Set(messages.map(({ thread_id }) => thread_id))]
+    await Promise.all([
+      ...messages.map(({ id, labels }) => tx.query(SET_LABELS, id, labels, at.toISOString())),
+      ...threads.map((thread) => tx.query(UNITE_LABELS, thread, at.toISOString())),
+    ])
   },
 
-  async deleteMessage(tx: Queryable, id: string): Promise<void> {
-    await tx.query(DELETE_MESSAGE, id)
+  async deleteMessages(tx: Queryable, ids: readonly string[]): Promise<void> {
+    await tx.query(DELETE_MESSAGES, ids)
   },
 }

@@ -10,6 +10,8 @@ export interface RawMailUse {
   readonly blob: string
   readonly refs: number
   readonly size: number
+  /** Its bytes, if they are stored in its row. */
+  readonly content?: Buffer
 }
 
 const RESERVE = sql<never, [blobs: readonly string[]]>(
@@ -19,6 +21,21 @@ const RESERVE = sql<never, [blobs: readonly string[]]>(
 const FORGET_RESERVED = sql<never, [blobs: readonly string[]]>(
   'delete from raw_mails where blob = any($1) and refs = 0 and size = 0',
 )
+
+// One value holds the bytes of all mails: values of their own would have to be spelled as text.
+const ADD = sql<
+  never,
+  [
+    blobs: readonly string[],
+    refs: readonly number[],
+    sizes: readonly number[],
+    starts: readonly number[],
+    bytes: Buffer,
+  ]
+>(`
+insert into raw_mails (blob, refs, size, content)
+select blob, refs, size, substr($5::bytea, start, size)
+  from unnest($1::text[], $2::int[], $3::int[], $4::int[]) as added(blob, refs, size, start)`)
 
 const HOLD = sql<{ blob: string }, [blobs: readonly string[], refs: readonly number[], sizes: readonly number[]]>(`
 update raw_mails set refs = raw_mails.refs + used.refs, size = used.size, updated_at = now()
@@ -52,15 +69,21 @@ export const rawMails = {
     if (blobs.length > 0) await db.query(FORGET_RESERVED, blobs)
   },
 
-  /** Adds references to reserved blobs, each named once, in the transaction of the referring rows. */
+  /**
+   * Adds references in the transaction of the referring rows: to reserved blobs, each named once, and to bytes that are
+   * stored here and now.
+   */
   async hold(tx: Queryable, uses: readonly RawMailUse[]): Promise<void> {
-    const held = await tx.query(
-      HOLD,
-      uses.map(({ blob }) => blob),
-      uses.map(({ refs }) => refs),
-      uses.map(({ size }) => size),
+    const inRows = uses.flatMap((use) =>
+      use.content === undefined || use.refs === 0 ? [] : [{ ...use, content: use.content }],
     )
-    if (held.length < uses.length) throw new Error('a raw mail was not reserved')
+    await Promise.all([
+      add(tx, inRows),
+      holdReserved(
+        tx,
+        uses.filter(({ content }) => content === undefined),
+      ),
+    ])
   },
 
   /**
@@ -72,13 +95,42 @@ export const rawMails = {
     return (await tx.query(RELEASE, blobs)).flatMap(({ blob, refs }) => (refs === 0 ? [blob] : []))
   },
 
-  /** Lets the sweeper delete a blob that was written under its reservation and is not needed. */
-  async abandon(tx: Queryable, blob: string, size: number): Promise<void> {
-    await tx.query(HOLD, [blob], [0], [size])
+  /** Lets the sweeper delete bytes that were written under a reservation and are not needed. */
+  async abandon(tx: Queryable, { blob, size, content }: Omit<RawMailUse, 'refs'>): Promise<void> {
+    if (content === undefined) await tx.query(HOLD, [blob], [0], [size])
   },
 
   /** Removes the rows of deleted blobs. */
   async forget(tx: Queryable, blobs: readonly string[]): Promise<void> {
     if (blobs.length > 0) await tx.query(FORGET, blobs)
   },
+}
+
+async function add(tx: Queryable, mails: readonly (RawMailUse & { readonly content: Buffer })[]): Promise<void> {
+  if (mails.length === 0) return
+  let end = 1
+  const starts = mails.map(({ content }) => {
+    const start = end
+    end += content.length
+    return start
+  })
+  await tx.query(
+    ADD,
+    mails.map(({ blob }) => blob),
+    mails.map(({ refs }) => refs),
+    mails.map(({ content }) => content.length),
+    starts,
+    Buffer.concat(mails.map(({ content }) => content)),
+  )
+}
+
+async function holdReserved(tx: Queryable, uses: readonly RawMailUse[]): Promise<void> {
+  if (uses.length === 0) return
+  const held = await tx.query(
+    HOLD,
+    uses.map(({ blob }) => blob),
+    uses.map(({ refs }) => refs),
+    uses.map(({ size }) => size),
+  )
+  if (held.length < uses.length) throw new Error('a raw mail was not reserved')
 }

@@ -1,8 +1,7 @@
-import type { BlobStore } from '@restante/blobs'
 import { type Database, sql } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { rawMails } from './store.ts'
+import type { RawMailBytes } from './bytes.ts'
 
 /** An older reservation is unused (`ReservedNames`): its process died, or its mail was not accepted. */
 const UNUSED = sql<{ blob: string }, [rows: number]>(`
@@ -16,17 +15,17 @@ const BATCH = 50
 const EVERY_MS = 5_000
 
 /**
- * Deletes raw mails without references. The row is deleted after the blob, so a crash in between repeats the deletion.
+ * Deletes raw mails without references.
  */
 export class RawMailSweeper implements Component {
   readonly name = 'raw mail sweeper'
   readonly #db: Database
-  readonly #blobs: BlobStore
+  readonly #bytes: RawMailBytes
   readonly #job: Periodic
 
-  constructor(options: { db: Database; blobs: BlobStore; log: Logger }) {
+  constructor(options: { db: Database; bytes: RawMailBytes; log: Logger }) {
     this.#db = options.db
-    this.#blobs = options.blobs
+    this.#bytes = options.bytes
     this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log: options.log, work: () => this.sweep() })
   }
 
@@ -54,8 +53,7 @@ export class RawMailSweeper implements Component {
   #sweepBatch(): Promise<number> {
     return this.#db.transaction(async (tx) => {
       const unused = (await tx.query(UNUSED, BATCH)).map((row) => row.blob)
-      await Promise.all(unused.map((blob) => this.#blobs.delete(blob)))
-      await rawMails.forget(tx, unused)
+      await this.#bytes.delete(tx, unused)
       return unused.length
     })
   }

@@ -14,16 +14,16 @@ import type { Parts } from './parts.ts'
 export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, publicUrl, callerKey } = config
-  const { blobs, placement, sweeper, tenancy, acceptance, recipients, rates, storage } = parts
+  const { blobs, bytes, writer, placement, sweeper, tenancy, acceptance, recipients, rates, storage } = parts
   const links = new DownloadLinks({ publicUrl, secret: config.linkSecret })
   const cursors = new Cursors(config.cursorSecret)
-  const handOver = new LocalHandOver({ db, blobs, acceptance, recipients, rates, storage, hostname, log })
+  const handOver = new LocalHandOver({ db, blobs, writer, acceptance, recipients, rates, storage, hostname, log })
   const justSent = new RecentlySent({ db, mailSend: kit.peer('mail-send'), placement, log })
   kit.serve({
     callerKey,
     handlers: {
       ...mailboxRoutes({ db, outbox, cursors, links, justSent, sweep: sweeper.notify }),
-      ...fileRoutes({ db, blobs, links }),
+      ...fileRoutes({ db, bytes, links }),
     },
     internal: {
       ...inboundRoutes(db),

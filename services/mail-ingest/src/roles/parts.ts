@@ -7,8 +7,10 @@ import { RecipientLookup } from '../inbound/recipients.ts'
 import { StorageQuota } from '../inbound/storage-quota.ts'
 import { HourlyCounters } from '../rates/hourly-counters.ts'
 import { InboundRates } from '../rates/inbound-rates.ts'
+import { RawMailBytes } from '../raw/bytes.ts'
 import { ReservedNames } from '../raw/reserved-names.ts'
 import { RawMailSweeper } from '../raw/sweeper.ts'
+import { RawMailWriter } from '../raw/writer.ts'
 import { SentPlacement } from '../sent/placement.ts'
 import { type MailTenancy, openTenancy } from '../tenancy/open-tenancy.ts'
 
@@ -18,6 +20,8 @@ export const INBOUND_CHANNEL = 'restante_inbound'
 /** The components that the roles of a process share. */
 export interface Parts extends MailTenancy {
   readonly blobs: BlobStore
+  readonly bytes: RawMailBytes
+  readonly writer: RawMailWriter
   readonly parser: ParserPool
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
@@ -34,6 +38,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const { db, log, outbox } = kit
   const { limits, redisCache, returnPath, exemptLoopback } = config
   const blobs = kit.use(await openBlobStore(config.blobStore))
+  const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
   const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), returnPath: new ReturnPath(returnPath) })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
@@ -44,15 +49,17 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const { secret } = returnPath
   return {
     blobs,
+    bytes,
+    writer: new RawMailWriter({ names, blobs }),
     parser,
     recipients,
-    acceptance: new Acceptance({ db, outbox, names, notify: notifier.notify }),
+    acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),
     rates: new InboundRates({ counters, limits: limits.rates, exemptNetworks, exemptLoopback, secret }),
     storage: new StorageQuota({ db, limit: limits.storage }),
     placement: new SentPlacement({ db, blobs, parser, outbox, recipients }),
     notifier,
-    sweeper: new RawMailSweeper({ db, blobs, log }),
-    ...openTenancy({ kafka: kit.kafka, db, log, outbox, blobs }),
+    sweeper: new RawMailSweeper({ db, bytes, log }),
+    ...openTenancy({ kafka: kit.kafka, db, log, outbox, bytes }),
   }
 }
 

@@ -20,7 +20,7 @@ const RAW_MAIL_BYTES = 16 * 1024 * 1024
 export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, pipeline, dnsServers } = config
-  const { blobs, parser, placement, notifier, sweeper, tenancy, labelRemoval } = parts
+  const { bytes, parser, placement, notifier, sweeper, tenancy, labelRemoval } = parts
   const wakeup = new Wakeup()
   notifier.attach(wakeup.notify)
   kit.use(sweeper)
@@ -34,7 +34,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   const waiting = kit.use(new WaitingMailRecheck({ db, dns, log, notify: notifier.notify }))
   const tools = {
     db,
-    blobs,
+    bytes,
     outbox,
     parser,
     hostname,

@@ -6,7 +6,7 @@ import type { Parts } from './parts.ts'
 /** The role `smtp`: receives mail. */
 export function openSmtp(kit: IngestKit, { smtp, hostname }: Config, parts: Parts): void {
   const { log } = kit
-  const { recipients, acceptance, blobs, rates, storage } = parts
+  const { recipients, acceptance, writer, rates, storage } = parts
   const admission = new Admission({ rates, storage, log })
-  kit.use(new SmtpEdge({ ...smtp, hostname, recipients, acceptance, admission, blobs, log }))
+  kit.use(new SmtpEdge({ ...smtp, hostname, recipients, acceptance, admission, writer, log }))
 }

@@ -217,7 +217,9 @@ export class SenderJudge implements Component {
       execArgv: [],
     })
     const thread: Thread = { worker, ready: false, idle: undefined }
-    worker.on('message', (message: FromThread) => this.#receive(thread, message))
+    worker.on('message', (messages: readonly FromThread[]) => {
+      for (const message of messages) this.#receive(thread, message)
+    })
     const ended = (cause: unknown): void => {
       if (thread === this.#thread) this.#replace(cause)
     }

@@ -60,7 +60,7 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, event: Deliv
   const document = publicEventOf(event, named)
   if (document) documents.push(document)
   await publish(tx, outbox, documents, changed, now)
-  await logLabels(tx, outbox, { message: changed, change, at: now })
+  await logLabels(tx, outbox, [{ message: changed, change, at: now }])
 }
 
 async function progress(tx: Queryable, id: string, event: DeliveryEvent): Promise<void> {

@@ -10,6 +10,7 @@ import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
+import type { RawMailWriter } from '../raw/writer.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
@@ -31,6 +32,7 @@ export interface LocalHandOverOptions {
   readonly db: Database
   readonly blobs: BlobStore
   readonly acceptance: Acceptance
+  readonly writer: RawMailWriter
   readonly recipients: RecipientLookup
   readonly rates: InboundRates
   readonly storage: StorageQuota
@@ -79,7 +81,7 @@ export class LocalHandOver {
   }
 
   async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {
-    const { acceptance, blobs, storage } = this.#options
+    const { acceptance, writer, storage } = this.#options
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
@@ -87,12 +89,9 @@ export class LocalHandOver {
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
-    const copy = async (blob: string): Promise<{ size: number }> => {
-      await blobs.copy(request.blob.name, blob)
-      return { size: request.blob.size }
-    }
+    const written = await writer.copy(request.blob)
     const to = async () => ({ rows: [row], paused: [] })
-    await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, to, copy, mark)
+    await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, written, to, mark)
     storage.add(inbox.organization_id, request.blob.size)
     return outcome
   }

@@ -13,8 +13,8 @@ import { lockMailbox } from '../mailbox/lock.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
-import { readRawMail, withRawMail } from '../raw/read.ts'
-import { copiesOf, rawMails } from '../raw/store.ts'
+import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
+import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { extendThreads, logFirstLabels, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
@@ -52,7 +52,8 @@ export class SentPlacement {
   }
 
   /**
-   * Prepares a placement, as far as it needs the raw mail: reads the mail, and copies it to a blob of the mailbox.
+   * Prepares a placement, as far as it needs the raw mail: reads the mail, and copies a large one to a blob of the
+   * mailbox.
    * @returns the effect for a transaction; undefined when the copy is stored already, or must not be stored (again).
    */
   async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
@@ -62,14 +63,19 @@ export class SentPlacement {
     if (await tombstones.has(db, inbox_uid, message_id)) return undefined
     if (await findTombstone(db, inbox_uid)) return undefined
     const id = uuidV7()
-    const blob = `${copiesOf(inbox_uid)}${id}`
-    const read = async () => withRawMail(await readRawMail(blobs, copy.blob.name), (raw) => readContent(raw, parser))
+    const inRow = copy.blob.size <= ROW_BYTES
+    const blob = inRow ? rowNameOf(id) : `${copiesOf(inbox_uid)}${id}`
+    const read = async () =>
+      withRawMail(await readBlob(blobs, copy.blob.name), async (raw) => ({
+        content: await readContent(raw, parser),
+        use: { blob, refs: 1, size: raw.length, ...(inRow && { content: raw }) },
+      }))
     try {
-      const [content] = await Promise.all([
+      const [{ content, use }] = await Promise.all([
         this.#memory.within(copy.blob.size, read),
-        rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
+        inRow ? undefined : rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
       ])
-      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content))
+      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content), use)
     } catch (error) {
       // A remaining reservation is swept later.
       if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
@@ -86,12 +92,12 @@ export class SentPlacement {
     return answer.status === 'unknown' || answer.inbox_uid !== inbox_uid
   }
 
-  async #store(tx: Tx, message: MessageRow, body: BodyColumns): Promise<void> {
+  async #store(tx: Tx, message: MessageRow, body: BodyColumns, use: RawMailUse): Promise<void> {
     const { outbox } = this.#options
     const { inbox_uid, message_id } = message
     await lockMailbox(tx, inbox_uid)
-    if (await isUnwanted(tx, inbox_uid, message_id)) return rawMails.abandon(tx, message.blob, message.size)
-    await rawMails.hold(tx, [{ blob: message.blob, refs: 1, size: message.size }])
+    if (await isUnwanted(tx, inbox_uid, message_id)) return rawMails.abandon(tx, use)
+    await rawMails.hold(tx, [use])
     const added = [{ message, body }]
     await saveWithThreads(tx, added, await extendThreads(tx, added, () => false))
     await logFirstLabels(tx, outbox, message)

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream'
-import type { BlobStore } from '@restante/blobs'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { PeerLimit } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
@@ -16,6 +14,7 @@ import type { Acceptance, Destinations } from '../inbound/acceptance.ts'
 import { withoutLoops } from '../inbound/loops.ts'
 import type { Recipient, RecipientLookup } from '../inbound/recipients.ts'
 import { inSpan } from '../inbound/spans.ts'
+import type { RawMailWriter } from '../raw/writer.ts'
 import type { Admission } from './admission.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './protocol/certificate.ts'
 import { checkedContent, drain } from './protocol/content.ts'
@@ -40,7 +39,7 @@ export interface SmtpEdgeOptions {
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
   readonly admission: Admission
-  readonly blobs: BlobStore
+  readonly writer: RawMailWriter
   readonly log: Logger
 }
 
@@ -255,7 +254,7 @@ export class SmtpEdge implements Component {
     accepted: readonly Recipient[],
     to: Destinations,
   ): Promise<string> {
-    const { acceptance, admission, blobs, recipients, hostname } = this.#options
+    const { acceptance, admission, writer, recipients, hostname } = this.#options
     const inboxes = accepted.flatMap((recipient) => (recipient.kind === 'inbox' ? [recipient.answer.address] : []))
     const content = withoutLoops(checkedContent(stream, LIMITS.inbound.bytes), { hostname, inboxes })
     if (to.rows.length > 0) {
@@ -264,11 +263,10 @@ export class SmtpEdge implements Component {
         if (now.rows.length === 0 && now.paused.length === 0) throw noSuchMailbox()
         return now
       }
-      const id = await acceptance.accept(envelopeOf(smtp), stillThere, (blob) =>
-        blobs.put(blob, Readable.from(content, { objectMode: false })),
-      )
+      const written = await writer.write(content)
+      await acceptance.accept(envelopeOf(smtp), written, stillThere)
       admission.stored(to.rows, stream.byteLength)
-      return id
+      return written.id
     }
     for await (const _ of content);
     await acceptance.drop(stream.byteLength, to.paused)

@@ -1,11 +1,10 @@
-import { topics } from '@restante/contracts/events'
 import { SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
 import { type Database, sql, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { deletedAmong, purgeStatements, RoundRobinPurger } from '@restante/tenancy'
-import { changedLabels, insertLabelRecords, labelEvent, labelRecords } from '../mailbox/label-log.ts'
+import { changedLabels, logLabels } from '../mailbox/label-log.ts'
 import { lockMailboxes } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
@@ -131,9 +130,7 @@ export class LabelRemoval extends Periodic {
       labelled.map(({ message }) => message),
       at,
     )
-    const records = labelled.flatMap(labelRecords)
-    await insertLabelRecords(tx, records)
-    await this.#outbox.addAll(tx, topics['mail.messages'], records.map(labelEvent))
+    await logLabels(tx, this.#outbox, labelled)
   }
 }
 

@@ -1,8 +1,8 @@
-import type { BlobStore } from '@restante/blobs'
 import type { Kafka, Outbox } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { Tenancy } from '@restante/tenancy'
+import type { RawMailBytes } from '../raw/bytes.ts'
 import { LabelRemoval, orderLabelRemoval } from './label-removal.ts'
 import { MailPurge } from './purge.ts'
 import { scopeTombstones } from './tombstones.ts'
@@ -12,7 +12,7 @@ export interface OpenTenancyOptions {
   readonly db: Database
   readonly log: Logger
   readonly outbox: Outbox
-  readonly blobs: BlobStore
+  readonly bytes: RawMailBytes
 }
 
 /** The components that act on events of the topic `tenancy`. */
@@ -22,7 +22,7 @@ export interface MailTenancy {
 }
 
 /** Applies deletions, after which an inbox accepts nothing, and removes earlier labels after a confirmed take-over. */
-export function openTenancy({ kafka, db, log, outbox, blobs }: OpenTenancyOptions): MailTenancy {
+export function openTenancy({ kafka, db, log, outbox, bytes }: OpenTenancyOptions): MailTenancy {
   const labelRemoval = new LabelRemoval({ db, outbox, log })
   const tenancy = new Tenancy({
     service: 'mail-ingest',
@@ -30,7 +30,7 @@ export function openTenancy({ kafka, db, log, outbox, blobs }: OpenTenancyOption
     db,
     log,
     tombstones: scopeTombstones,
-    purge: new MailPurge({ blobs, outbox }),
+    purge: new MailPurge({ bytes, outbox }),
     handlers: {
       'organization.taken_over': {
         async effect(tx, { payload }) {

@@ -1,8 +1,8 @@
-import type { BlobStore } from '@restante/blobs'
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { lockMailbox } from '../mailbox/lock.ts'
+import type { RawMailBytes } from '../raw/bytes.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
 import { applyDeliveryEvent } from '../sent/apply-delivery-event.ts'
 import { pendingDeliveryEvents } from '../sent/store.ts'
@@ -36,19 +36,17 @@ const FORGET_MAIL = sql<never, [organizationId: string]>(
 )
 
 const BATCH = 500
-/** Blobs that are deleted in one call. */
-const AT_ONCE = 50
 
 /**
  * Purges the mail of deleted inboxes. The pipeline discards their mail that is still in the queue; the purge ends only
  * after that.
  */
 export class MailPurge implements PurgeInBatches {
-  readonly #blobs: BlobStore
+  readonly #bytes: RawMailBytes
   readonly #outbox: Outbox
 
-  constructor({ blobs, outbox }: { blobs: BlobStore; outbox: Outbox }) {
-    this.#blobs = blobs
+  constructor({ bytes, outbox }: { bytes: RawMailBytes; outbox: Outbox }) {
+    this.#bytes = bytes
     this.#outbox = outbox
   }
 
@@ -64,7 +62,7 @@ export class MailPurge implements PurgeInBatches {
     // The pipeline discards them, as it does with mail still in transit.
     await waitingMails.giveBackAll(tx, uid, BATCH)
     const unplaced = await tx.query(UNPLACED, copiesOf(uid), BATCH)
-    await this.#delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
+    await this.#bytes.delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
     // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
     const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
@@ -77,16 +75,5 @@ export class MailPurge implements PurgeInBatches {
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {
     await tx.query(FORGET_MAIL, id)
     return 'ended'
-  }
-
-  /**
-   * Bytes are deleted before their rows: a crash in between leaves rows of an inbox that cannot be read any more, and
-   * the next run deletes the same bytes again.
-   */
-  async #delete(tx: Tx, blobs: readonly string[]): Promise<void> {
-    for (let from = 0; from < blobs.length; from += AT_ONCE) {
-      await Promise.all(blobs.slice(from, from + AT_ONCE).map((blob) => this.#blobs.delete(blob)))
-    }
-    await rawMails.forget(tx, blobs)
   }
 }

@@ -77,5 +77,5 @@ export function firstLabels(message: MessageRow): LabelledMessage {
 
 /** Logs the initial labels of a message. */
 export function logFirstLabels(tx: Tx, outbox: Outbox, message: MessageRow): Promise<void> {
-  return logLabels(tx, outbox, firstLabels(message))
+  return logLabels(tx, outbox, [firstLabels(message)])
 }

@@ -8,7 +8,7 @@ import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
 import { rawMails } from '../../src/raw/store.ts'
 import { markDeleted } from '../../src/tenancy/unknown-inboxes.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
+import { LARGE_TEXT, pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -60,7 +60,7 @@ describe('the bytes of a mail', () => {
     await smtp.envelope('ada@customer.test', inbox.address)
     const accepted = await db.transaction(async (tx) => {
       await tx.query(sql('lock table inbound in exclusive mode'))
-      const answer = smtp.data('From: ada@x.test\r\nSubject: early\r\n\r\nbody\r\n')
+      const answer = smtp.data(`From: ada@x.test\r\nSubject: early\r\n\r\n${LARGE_TEXT}`)
       // Not for a query that is blocked: whoever looks for work is, too.
       await waitFor(async () => (await fresh()).length > 0, { what: 'the bytes to have a name' })
       const blob = await fresh()

@@ -15,7 +15,7 @@ import {
 import pg from 'pg'
 import { service as mailIngest } from '../../src/main.ts'
 import { configOf, type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
+import { LARGE_TEXT, pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -88,7 +88,8 @@ describe('while the blob store cannot be read', () => {
       return row
     }
     await queryRows(db, `alter table inbound alter column due_at set default now() + interval '1 second'`)
-    await sendMail({ port: fixture.smtpPort, envelope: { from: 'ada@customer.test', to: inbox.address }, raw: mail })
+    const envelope = { from: 'ada@customer.test', to: inbox.address }
+    await sendMail({ port: fixture.smtpPort, envelope, raw: mail + LARGE_TEXT })
     await queryRows(db, 'alter table inbound alter column due_at set default now()')
     const row = await waiting()
     const blobs = await openBlobStore(`directory:${fixture.blobs}`)
@@ -102,7 +103,7 @@ describe('while the blob store cannot be read', () => {
     await blobs.copy('elsewhere/mail', row.blob)
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail' })
     const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf('<stubborn@x.test>'))
-    expect(body.text).toBe('body\n')
+    expect(body.text).toBe(`body\n${LARGE_TEXT.replaceAll('\r\n', '\n')}`)
   })
 })
 

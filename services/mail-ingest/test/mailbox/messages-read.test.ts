@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '@restante/contracts/access'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, restricted, sentCopy } from '../mailbox-fixture.ts'
 
 const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
 
@@ -17,13 +16,6 @@ beforeEach(async () => {
   ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })
 
-const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
-  ...caller,
-  credential: {
-    ...caller.credential,
-    permissions: ['message_read', 'message_update', 'message_delete', ...permissions],
-  },
-})
 const list = async (query = '', caller = inbox.caller) =>
   fixture.call(caller, 'messages.list', 'GET', `/messages${query}`)
 const subjects = (body: { messages: { subject: string }[] }) => body.messages.map(({ subject }) => subject)

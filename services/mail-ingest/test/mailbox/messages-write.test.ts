@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '@restante/contracts/access'
 import { countRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, restricted } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -18,13 +17,6 @@ beforeEach(async () => {
   ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })
 
-const restricted = (caller: Caller, ...permissions: string[]): Caller => ({
-  ...caller,
-  credential: {
-    ...caller.credential,
-    permissions: ['message_read', 'message_update', 'message_delete', ...permissions],
-  },
-})
 const get = (id: string, caller = inbox.caller) => fixture.call(caller, 'messages.get', 'GET', pathOf(id))
 const update = (id: string, body: unknown, caller = inbox.caller) =>
   fixture.call(caller, 'messages.update', 'PATCH', pathOf(id), body)

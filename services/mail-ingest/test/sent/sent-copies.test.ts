@@ -11,7 +11,7 @@ import { deliveriesConsumer } from '../../src/sent/consumers.ts'
 import type { DeliveryEvent } from '../../src/sent/delivery-events.ts'
 import { SentPlacement } from '../../src/sent/placement.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { LARGE_TEXT, pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
 
 type MailSendEvent = EventOf<(typeof topics)['mail.deliveries']>
 
@@ -49,8 +49,8 @@ const RECIPIENTS = ['bo@customer.test']
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
 type SentMessage = Awaited<ReturnType<typeof sentMessage>>
 
-async function sentMessage(minutes: { delayed?: number; delivered?: number } = {}) {
-  const copy = await sentCopy(fixture, inbox)
+async function sentMessage(minutes: { delayed?: number; delivered?: number; text?: string } = {}) {
+  const copy = await sentCopy(fixture, inbox, { text: minutes.text ?? '' })
   const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
   const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
   const envelope = (type: string) => ({
@@ -154,14 +154,19 @@ describe('a sent copy', () => {
     expect(thread.body).not.toHaveProperty('received_timestamp')
   })
 
-  it('keeps its bytes when mail-send drops its own', async () => {
-    const { copy, accepted } = await sentMessage()
+  it.each([
+    ['small', ''],
+    ['large', LARGE_TEXT],
+  ])('keeps its bytes when mail-send drops its own: a %s mail', async (_size, text) => {
+    const { copy, accepted } = await sentMessage({ text })
     await deliver(accepted)
     const blobs = await openBlobStore(`directory:${fixture.blobs}`)
     await blobs.delete(copy.blob.name)
     const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(copy.message_id)}/raw`)
     const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
-    expect(await file.text()).toContain('Our offer.')
+    const content = await file.text()
+    expect(content).toContain('Our offer.')
+    expect(content).toHaveLength(copy.blob.size)
   })
 
   it('does not come back once it was deleted', async () => {

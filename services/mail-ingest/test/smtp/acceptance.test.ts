@@ -1,6 +1,9 @@
+import { rename } from 'node:fs/promises'
+import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture } from '../fixture.ts'
+import { LARGE_TEXT } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 
@@ -44,7 +47,7 @@ describe('mails that arrive in many sessions at the same time', () => {
   })
 })
 
-describe('mails that are refused or break off during DATA', () => {
+describe('large mails that are refused or break off during DATA', () => {
   const RESERVED = sql<{ count: number }>('select count(*)::int as count from raw_mails where refs = 0 and size = 0')
   const reserved = async () => (await fixture.db.query(RESERVED))[0]?.count ?? 0
   const brokenOff = async () => {
@@ -58,6 +61,7 @@ describe('mails that are refused or break off during DATA', () => {
       const smtp = await SmtpSession.open(fixture.smtpPort)
       await smtp.envelope('ada@customer.test', address)
       await smtp.command('DATA')
+      smtp.write(`From: ada@x.test\r\nSubject: large\r\n\r\n${LARGE_TEXT}`)
       return smtp
     }
     const refuse = async () => {
@@ -74,9 +78,27 @@ describe('mails that are refused or break off during DATA', () => {
     for (let round = 0; round < 3; round++) await refuse()
     expect(await reserved()).toBe(before)
     const smtp = await begin()
-    smtp.write('From: ada@x.test\r\nSubject: good\r\n\r\nbody\r\n.\r\n')
+    smtp.write('.\r\n')
     expect((await smtp.reply()).code).toBe(250)
     expect(await reserved()).toBe(before - 1)
+    await smtp.quit()
+  })
+})
+
+describe('a large mail that cannot be written to the blob store', () => {
+  it('gets 451, is read to its end, and the session goes on', async () => {
+    const { address } = await fixture.inbox()
+    const [incoming, away] = [path.join(fixture.blobs, '.incoming'), path.join(fixture.blobs, '.away')]
+    const smtp = await SmtpSession.open(fixture.smtpPort)
+    const send = async (text: string) => {
+      await smtp.envelope('ada@customer.test', address)
+      return (await smtp.data(`From: ada@x.test\r\nSubject: large\r\n\r\n${text}`)).code
+    }
+    await rename(incoming, away)
+    expect(await send(LARGE_TEXT.repeat(20))).toBe(451)
+    expect(await send('small\r\n')).toBe(250)
+    await rename(away, incoming)
+    expect(await send(LARGE_TEXT.repeat(20))).toBe(250)
     await smtp.quit()
   })
 })

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
-import { SmtpSession, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, SmtpSession, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { LARGE_TEXT } from '../mailbox-fixture.ts'
 
 const COUNT = sql<{ count: number }, [inboxUid: string]>(
   'select count(*)::int as count from messages where inbox_uid = $1',
@@ -108,13 +109,13 @@ describe('RCPT', () => {
 
   it('drops mail to a paused inbox, without storing it', async () => {
     await fixture.setStatus(inbox, 'paused')
-    const before = await blobCount()
+    const before = await storedMails()
     await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'gone' })
     const fact = await facts.next(({ key }) => key === inbox.inbox_uid, { what: 'the fact' })
     expect(fact.type).toBe('mail.discarded')
     expect(JSON.parse(fact.value)).toMatchObject({ reason: 'paused' })
     expect(await stored(inbox)).toBe(0)
-    expect(await blobCount()).toBe(before)
+    expect(await storedMails()).toBe(before)
   })
 })
 
@@ -149,7 +150,7 @@ describe('DATA', () => {
   })
 
   it('answers 552 5.3.4 to a mail that turns out too large, stores nothing, and continues', async () => {
-    const before = await blobCount()
+    const before = await storedMails()
     const smtp = await session()
     await smtp.envelope('ada@customer.test', inbox.address)
     await smtp.command('DATA')
@@ -162,7 +163,7 @@ describe('DATA', () => {
     expect((await smtp.data(mail('small'))).code).toBe(250)
     await smtp.quit()
     await waitFor(async () => (await stored(inbox)) === 1, { what: 'the small one' })
-    expect(await blobCount()).toBe(before + 1)
+    expect(await storedMails()).toBe(before + 1)
   })
 
   describe('long after RCPT', () => {
@@ -181,7 +182,7 @@ describe('DATA', () => {
 
     it('drops the mail for an inbox paused in the meantime, and delivers it to the others', async () => {
       const other = await fixture.inbox()
-      const before = await blobCount()
+      const before = await storedMails()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
       await fixture.setStatus(inbox, 'paused')
       for (const { later } of [alone, both]) {
@@ -195,29 +196,32 @@ describe('DATA', () => {
       expect(discarded().map(({ type }) => type)).toEqual(['mail.discarded', 'mail.discarded'])
       await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
       expect(await stored(inbox)).toBe(0)
-      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the deletion of unused bytes' })
+      await waitFor(async () => (await storedMails()) === before + 1, { what: 'the deletion of unused bytes' })
     })
 
-    it('answers 550 when all inboxes were deleted in the meantime', async () => {
+    it.each([
+      ['small', ''],
+      ['large', LARGE_TEXT],
+    ])('answers 550 when all inboxes were deleted in the meantime: a %s mail', async (_size, text) => {
       const other = await fixture.inbox()
-      const before = await blobCount()
+      const before = await storedMails()
       const [alone, both] = [await slowPeer(inbox.address), await slowPeer(inbox.address, other.address)]
       await fixture.deleteInbox(inbox)
       const refused = await alone.later()
-      const { code, text } = await refused.data(mail('too late'))
-      expect(code).toBe(550)
-      expect(text).toMatch(/^5\.1\.1 /)
+      const refusal = await refused.data(mail('too late') + text)
+      expect(refusal.code).toBe(550)
+      expect(refusal.text).toMatch(/^5\.1\.1 /)
       await refused.quit()
       const taken = await both.later()
-      expect((await taken.data(mail('for the other'))).code).toBe(250)
+      expect((await taken.data(mail('for the other') + text)).code).toBe(250)
       await taken.quit()
       await waitFor(async () => (await stored(other)) === 1, { what: 'the copy of the other' })
-      await waitFor(async () => (await blobCount()) === before + 1, { what: 'the deletion of unused bytes' })
+      await waitFor(async () => (await storedMails()) === before + 1, { what: 'the deletion of unused bytes' })
     })
   })
 
   it('stores nothing of a mail whose client disconnects in the middle', async () => {
-    const before = await blobCount()
+    const before = await storedMails()
     const smtp = await session()
     await smtp.envelope('ada@customer.test', inbox.address)
     await smtp.command('DATA')
@@ -225,7 +229,7 @@ describe('DATA', () => {
     smtp.drop()
     await sendMail({ port: fixture.smtpPort, from: 'ada@customer.test', to: inbox.address, text: 'whole' })
     await waitFor(async () => (await stored(inbox)) === 1, { what: 'the whole one' })
-    expect(await blobCount()).toBe(before + 1)
+    expect(await storedMails()).toBe(before + 1)
   })
 
   it('stores the bytes unchanged, dots and 8-bit characters included', async () => {
@@ -272,7 +276,9 @@ async function listed() {
   return body.messages.length > 0 ? body.messages : undefined
 }
 
-async function blobCount(): Promise<number> {
+/** Raw mails whose bytes are stored, in rows and in the blob store. */
+async function storedMails(): Promise<number> {
   const files = await readdir(fixture.blobs, { recursive: true, withFileTypes: true })
-  return files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming').length
+  const blobs = files.filter((file) => file.isFile() && path.basename(file.parentPath) !== '.incoming')
+  return blobs.length + (await countRows(fixture.db, 'raw_mails where content is not null'))
 }

@@ -7,7 +7,7 @@ import { sql } from '@restante/service/database'
 import { callerOf, countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { rawMails } from '../../src/raw/store.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
+import { LARGE_TEXT, pathOf, receiveMail, sentCopy, tenancyOf } from '../mailbox-fixture.ts'
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const MANY_DELETED = sql<never, [large: string, small: string, count: number]>(`
@@ -76,7 +76,7 @@ async function fileOf(blob: string): Promise<string> {
 
 describe('the purge of an inbox', () => {
   it('is complete when its bytes are deleted too, including blobs written twice', async () => {
-    const copy = await sentCopy(fixture, inbox)
+    const copy = await sentCopy(fixture, inbox, { text: LARGE_TEXT })
     await Promise.all(Array.from({ length: 4 }, () => fixture.peer('mail-ingest.placeSent', copy)))
     await receiveMail(fixture, inbox)
     expect(await copiesOf(inbox)).not.toEqual([])
@@ -111,7 +111,7 @@ describe('the purge of an inbox', () => {
 
   it('continues for others while it fails for one, which is retried', async () => {
     const stuck = await fixture.inbox()
-    await receiveMail(fixture, stuck)
+    await receiveMail(fixture, stuck, { text: LARGE_TEXT })
     await receiveMail(fixture, inbox)
     const text = 'select blob from messages where inbox_uid = $1'
     const [stored] = await queryRows<{ blob: string }>(fixture.db, text, stuck.inbox_uid)

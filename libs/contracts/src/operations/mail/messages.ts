@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { BASE, BYTES, define, group, idParam, VOID } from '../../definition/define.ts'
 import { attachmentResponse, rawMessageResponse } from '../../resources/attachment.ts'
-import { message, messageItem, updatedMessage } from '../../resources/message.ts'
+import { inboxEvent } from '../../resources/inbox-event.ts'
+import { message, messageBatch, messageItem, updatedMessage, updatedMessages } from '../../resources/message.ts'
 import { PAGE } from '../../resources/page.ts'
-import { labelChange } from '../../schemas/labels.ts'
-import { queryList } from '../../schemas/query.ts'
+import { labelChange, labelChangeMembers, requireLabels } from '../../schemas/labels.ts'
+import { messageIds } from '../../schemas/message-ids.ts'
+import { orderedPageQuery, queryList } from '../../schemas/query.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
 import { capWhenFiltered, mailListQuery } from './mail-lists.ts'
 
 const params = z.object({ message_id: idParam })
@@ -34,6 +37,31 @@ export const messageOperations = group({
       })
       .superRefine((query, context) => capWhenFiltered(query, ['labels', 'from', 'to', 'subject'], context)),
     response: z.object({ ...PAGE, messages: z.array(messageItem) }),
+  }),
+  'messages.batchGet': define({
+    ...BASE,
+    ...MESSAGE,
+    id: 'messages.batchGet',
+    method: 'POST',
+    path: '/messages/batch-get',
+    permission: 'message_read',
+    summary: 'Get several messages without their bodies; ids that are not found are left out',
+    body: z.object({ message_ids: messageIds(LIMITS.message.batchGet) }),
+    response: messageBatch,
+  }),
+  'messages.batchUpdate': define({
+    ...BASE,
+    ...MESSAGE,
+    id: 'messages.batchUpdate',
+    method: 'POST',
+    path: '/messages/batch-update',
+    permission: 'message_update',
+    summary: 'Add and remove labels of several messages together; ids that are not found are left out',
+    errors: ['race_condition'],
+    body: z
+      .object({ message_ids: messageIds(LIMITS.message.batchUpdate), ...labelChangeMembers })
+      .superRefine(requireLabels),
+    response: updatedMessages,
   }),
   'messages.get': define({
     ...BASE,
@@ -91,6 +119,17 @@ export const messageOperations = group({
     permission: 'message_delete',
     summary: 'Delete a message permanently',
     params,
+  }),
+  'inboxEvents.list': define({
+    ...BASE,
+    ...MESSAGE,
+    id: 'inboxEvents.list',
+    method: 'GET',
+    path: '/events',
+    permission: 'message_read',
+    summary: 'List label changes, newest first',
+    query: z.object(orderedPageQuery),
+    response: z.object({ ...PAGE, events: z.array(inboxEvent) }),
   }),
   'files.download': define({
     ...BASE,

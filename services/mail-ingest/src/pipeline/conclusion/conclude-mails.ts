@@ -41,12 +41,12 @@ export function concludeMails(
   const { db, outbox } = tools
   return db.transaction(async (tx) => {
     const decided = await withWaiting(tx, examined)
-    const stored = await storeMessages(tx, decided.filter(isStorable), tools)
-    const conclusions = decided.map((one) => ({ mail: one.mail, ...conclude(one, stored.get(one.mail), outbox) }))
+    const { outcomes, saved } = await storeMessages(tx, decided.filter(isStorable), tools)
+    const conclusions = decided.map((one) => ({ mail: one.mail, ...conclude(one, outcomes.get(one.mail), outbox) }))
     const finished = examined.map(({ mail }) => mail)
     const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
     const events = conclusions.flatMap((conclusion) => conclusion.events)
-    await Promise.all([queue.finish(tx, finished), rawMails.release(tx, unused), outbox.record(tx, events)])
+    await Promise.all([saved, queue.finish(tx, finished), rawMails.release(tx, unused), outbox.record(tx, events)])
     return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
   })
 }

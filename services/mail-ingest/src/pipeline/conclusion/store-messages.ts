@@ -38,17 +38,20 @@ interface StoreOptions {
   readonly hostname: string
 }
 
+/** The outcomes of mails, and the statements that store them, which run. */
+interface Stored {
+  readonly outcomes: ReadonlyMap<LeasedMail, Outcome>
+  readonly saved: Promise<unknown>
+}
+
 /**
  * Stores mails in their mailboxes, in the given order and under the locks of the mailboxes: message, thread and label
- * log. A mail that is stored already, or whose inbox is deleted, is skipped. The caller records the events.
+ * log. A mail that is stored already, or whose inbox is deleted, is skipped. The caller records the events, and waits
+ * for `saved` together with its own statements.
  */
-export async function storeMessages(
-  tx: Tx,
-  mails: readonly MailToStore[],
-  options: StoreOptions,
-): Promise<Map<LeasedMail, Outcome>> {
+export async function storeMessages(tx: Tx, mails: readonly MailToStore[], options: StoreOptions): Promise<Stored> {
   const outcomes = new Map<LeasedMail, Outcome>()
-  if (mails.length === 0) return outcomes
+  if (mails.length === 0) return { outcomes, saved: Promise.resolve() }
   const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
   const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
   const messages = rows.map(({ message }) => message)
@@ -71,11 +74,10 @@ export async function storeMessages(
       added.push({ of, message, body: bodyColumns(of.verdict.content, message.trace) })
     }
   }
-  if (added.length === 0) return outcomes
+  if (added.length === 0) return { outcomes, saved: Promise.resolve() }
   const newThreads = new Set(messages.map(({ thread_id }) => thread_id))
   const threads = await extendThreads(tx, added, (id) => newThreads.has(id))
   const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
-  await Promise.all([saveWithThreads(tx, added, threads), finder.save(tx), insertLabelRecords(tx, labels.flat())])
   for (const [index, { of, message, body }] of added.entries()) {
     const thread = threads[index]
     if (thread === undefined) throw new Error('a message has no thread')
@@ -85,7 +87,14 @@ export async function storeMessages(
     )
     outcomes.set(of.mail, { outcome: 'stored', messageId, threadId, labels: message.labels, events })
   }
-  return outcomes
+  const saved = Promise.all([
+    saveWithThreads(tx, added, threads),
+    finder.save(tx),
+    insertLabelRecords(tx, labels.flat()),
+  ])
+  // The caller may fail before it waits for them.
+  saved.catch(() => {})
+  return { outcomes, saved }
 }
 
 function encodeEvents(

@@ -1,10 +1,9 @@
-import type { BlobStore } from '@restante/blobs'
 import type { ParserPool, Report } from '@restante/mime'
 import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
-import { withRawMail } from '../../raw/read.ts'
+import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
 import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { type AuthenticationTools, authenticate } from './authenticate.ts'
@@ -15,7 +14,7 @@ import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
 
 /** The tools of an examination. */
 export interface ExaminationTools extends SpamOptions, AuthenticationTools {
-  readonly blobs: BlobStore
+  readonly bytes: RawMailBytes
   readonly parser: ParserPool
   readonly answers: FindAnsweredOptions
 }
@@ -73,7 +72,7 @@ export async function examineMail(mail: LeasedMail, tools: ExaminationTools): Pr
 }
 
 async function examine(mail: LeasedMail, tools: ExaminationTools): Promise<Verdict> {
-  return withRawMail(await readRaw(mail, tools.blobs), (raw) => examineRaw(mail, raw, tools))
+  return withRawMail(await readRaw(mail, tools.bytes), (raw) => examineRaw(mail, raw, tools))
 }
 
 async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools): Promise<Verdict> {
@@ -106,9 +105,9 @@ function forShownAuthor(sender: SenderVerdict, content: MailContent): SenderVerd
 }
 
 /** A failure to read the bytes says nothing about the mail, so the mail is retried and no attempt is counted. */
-async function readRaw(mail: LeasedMail, blobs: BlobStore): Promise<Buffer> {
+async function readRaw(mail: LeasedMail, bytes: RawMailBytes): Promise<Buffer> {
   try {
-    return await blobs.buffer(mail.blob)
+    return await bytes.buffer(mail.blob)
   } catch (cause) {
     throw new UpstreamError('the raw mail cannot be read', { cause })
   }

@@ -1,23 +1,20 @@
 import { promises as dns } from 'node:dns'
+import { AnswerCache } from './answer-cache.ts'
 import { dnsCode, isTemporaryCode } from './dns-errors.ts'
-import type { Answer, Question } from './question.ts'
+import { type Answer, type Question, questionKey } from './question.ts'
 
-const ENTRIES = 10_000
+const BOUNDS = { entries: 10_000, characters: 8 * 1024 * 1024 }
 const FRESH_MS = 60_000
 /** Names that do not exist are cached more briefly: they may be added. */
 const ABSENT_MS = 10_000
 /** A failure is cached only long enough that a burst of mail does not repeat the query. */
 const FAILURE_MS = 2_000
 
-interface Entry {
-  readonly answer: Promise<Answer>
-  until: number
-}
-
 /** Queries DNS records once a minute, however many mails need them; concurrent queries are shared. */
 export class DnsCache {
   readonly #resolver = new dns.Resolver({ timeout: 1_000, tries: 2 })
-  readonly #entries = new Map<string, Entry>()
+  readonly #answers = new AnswerCache(BOUNDS)
+  readonly #pending = new Map<string, Promise<Answer>>()
 
   /** @param servers addresses, with a port unless it is 53. Without any, those of the system are used. */
   constructor(servers: readonly string[]) {
@@ -25,34 +22,30 @@ export class DnsCache {
   }
 
   /** Never rejects: a failure is an answer with a code of `node:dns`. */
-  ask({ name, type }: Question): Promise<Answer> {
-    const key = `${type} ${name.toLowerCase()}`
-    const known = this.#entries.get(key)
-    if (known && known.until > Date.now()) return known.answer
-    const entry: Entry = {
-      until: Date.now() + FRESH_MS,
-      answer: this.#look(name, type, (ms) => {
-        entry.until = Date.now() + ms
-      }),
-    }
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    if (this.#entries.size > ENTRIES) this.#dropOldest()
-    return entry.answer
+  async ask(question: Question): Promise<Answer> {
+    const known = this.#answers.get(question)
+    if (known) return known
+    const key = questionKey(question)
+    const pending = this.#pending.get(key) ?? this.#look(question, key)
+    this.#pending.set(key, pending)
+    return pending
   }
 
-  async #look(name: string, type: string, failed: (rememberMs: number) => void): Promise<Answer> {
+  async #look(question: Question, key: string): Promise<Answer> {
+    const answer = await this.#query(question)
+    this.#answers.set(question, answer)
+    this.#pending.delete(key)
+    return answer
+  }
+
+  async #query({ name, type }: Question): Promise<Answer> {
     try {
-      return { records: await resolve(this.#resolver, name, type) }
+      const records = await resolve(this.#resolver, name, type)
+      return { records, until: Date.now() + FRESH_MS }
     } catch (error) {
-      failed(isTemporaryCode(dnsCode(error)) ? FAILURE_MS : ABSENT_MS)
-      return { code: dnsCode(error) }
+      const code = dnsCode(error)
+      return { code, until: Date.now() + (isTemporaryCode(code) ? FAILURE_MS : ABSENT_MS) }
     }
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
   }
 }
 

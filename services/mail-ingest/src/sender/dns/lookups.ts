@@ -1,5 +1,5 @@
 import { dnsCode, isTemporaryCode } from './dns-errors.ts'
-import type { Answer, Question } from './question.ts'
+import { type Answer, type Question, questionKey } from './question.ts'
 
 /** Records as returned by `node:dns`; rejects with its codes. */
 export type Resolve = (name: string, type: string) => Promise<string[][] | string[]>
@@ -17,7 +17,7 @@ export class Lookups {
   }
 
   readonly resolve: Resolve = (name, type) => {
-    const key = `${type} ${name.toLowerCase()}`
+    const key = questionKey({ name, type })
     const known = this.#answers.get(key)
     if (known) return known
     const answer = this.#ask({ name, type }).then((given) => {
@@ -63,7 +63,7 @@ export class Step {
     try {
       return await Promise.race([this.#lookup(name, type), this.#expired])
     } catch (error) {
-      if (isTemporaryCode(dnsCode(error))) this.#failed.set(`${type} ${name.toLowerCase()}`, { name, type })
+      if (isTemporaryCode(dnsCode(error))) this.#failed.set(questionKey({ name, type }), { name, type })
       throw error
     }
   }

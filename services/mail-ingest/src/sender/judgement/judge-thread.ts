@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
+import { AnswerCache } from '../dns/answer-cache.ts'
 import { Lookups } from '../dns/lookups.ts'
 import type { Answer, Question } from '../dns/question.ts'
 import { judgeMail } from './judge-mail.ts'
@@ -8,6 +9,9 @@ import type { FromThread, MailToJudge, ToThread } from './protocol.ts'
 /** A longer line of a body is not hashed: canonicalization processes a whole line at a time. */
 const LINE_BYTES = 1024 * 1024
 const LF = 0x0a
+
+/** Answers of the main thread, so that mails of the same senders do not wait for a message to it and back. */
+const answers = new AnswerCache({ entries: 1_000, characters: 1024 * 1024 })
 
 /** A mail whose sender is being authenticated. */
 class Judging {
@@ -76,20 +80,27 @@ class Judging {
     )
   }
 
-  #ask(asked: Question): Promise<Answer> {
+  async #ask(asked: Question): Promise<Answer> {
+    const known = answers.get(asked)
+    if (known) return known
     const question = ++this.#asked
     const { promise, resolve } = Promise.withResolvers<Answer>()
     this.#questions.set(question, resolve)
     send({ kind: 'ask', id: this.#id, question, asked })
-    return promise
+    const answer = await promise
+    answers.set(asked, answer)
+    return answer
   }
 }
 
 const judged = new Map<number, Judging>()
 
+/** What one turn of the event loop has to say is sent together. */
+const outgoing: FromThread[] = []
+
 function send(message: FromThread): void {
   if (message.kind === 'judged' || message.kind === 'failed') judged.delete(message.id)
-  parentPort?.postMessage(message)
+  if (outgoing.push(message) === 1) setImmediate(() => parentPort?.postMessage(outgoing.splice(0)))
 }
 
 /** @returns whether a line is too long to be hashed. */
@@ -114,12 +125,14 @@ parentPort?.on('message', (message: ToThread) => {
     case 'judge':
     case 'body': {
       const begun = process.threadCpuUsage()
-      const tooLongLine = workOff(message)
-      // The verifier has processed the message before the next turn of the event loop.
+      let tooLongLine = false
+      // The verifier has processed the message before the next turn of the event loop. Scheduled before the work, so
+      // that a judgement that needs no more than this turn is sent together with it.
       setImmediate(() => {
         const { user, system } = process.threadCpuUsage(begun)
         send({ kind: 'done', id: message.id, cpuMs: (user + system) / 1_000, tooLongLine })
       })
+      tooLongLine = workOff(message)
     }
   }
 })

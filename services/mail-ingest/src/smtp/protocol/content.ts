@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { UnusableContentError } from '../../inbound/unusable-content-error.ts'
+import { UnusableContentError } from '../../raw/writer.ts'
 import { LineGuard } from './line-guard.ts'
 
 /** A mail above the size announced in EHLO. */

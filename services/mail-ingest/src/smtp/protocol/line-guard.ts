@@ -1,4 +1,4 @@
-import { UnusableContentError } from '../../inbound/unusable-content-error.ts'
+import { UnusableContentError } from '../../raw/writer.ts'
 
 /** A mail whose bytes two servers would read as different mails, which no honest server sends. */
 export class SmugglingAttemptError extends UnusableContentError {

@@ -14,7 +14,9 @@ import { RecipientLookup } from '../../../src/inbound/recipients.ts'
 import { StorageQuota } from '../../../src/inbound/storage-quota.ts'
 import { HourlyCounters } from '../../../src/rates/hourly-counters.ts'
 import { InboundRates } from '../../../src/rates/inbound-rates.ts'
+import { RawMailBytes } from '../../../src/raw/bytes.ts'
 import { ReservedNames } from '../../../src/raw/reserved-names.ts'
+import { RawMailWriter } from '../../../src/raw/writer.ts'
 import { Admission } from '../../../src/smtp/admission.ts'
 import { SmtpEdge } from '../../../src/smtp/server.ts'
 import { BOUNCE_DOMAIN, configOf } from '../../fixture.ts'
@@ -57,7 +59,9 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const recipients = new RecipientLookup({ gateway, returnPath })
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
-  const acceptance = new Acceptance({ db, outbox, names, notify: () => {} })
+  const bytes = new RawMailBytes({ db, blobs })
+  const acceptance = new Acceptance({ db, outbox, bytes, notify: () => {} })
+  const writer = new RawMailWriter({ names, blobs })
   const counters = new HourlyCounters({ ...config.redisCache, log })
   const rates = new InboundRates({
     ...config.limits,
@@ -68,7 +72,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   })
   const admission = new Admission({ rates, storage: new StorageQuota({ db, limit: undefined }), log })
   const { hostname } = config
-  const edge = new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, blobs, log })
+  const edge = new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, writer, log })
   await edge.start()
   return {
     port: edge.port,
@@ -78,7 +82,7 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
         address: returnPath.addressFor(id),
         async mails() {
           const rows = await db.query(ACCEPTED, id)
-          return Promise.all(rows.map(async ({ blob }) => (await blobs.buffer(blob)).toString('latin1')))
+          return Promise.all(rows.map(async ({ blob }) => (await bytes.buffer(blob)).toString('latin1')))
         },
       }
     },

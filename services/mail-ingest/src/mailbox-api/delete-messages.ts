@@ -1,0 +1,109 @@
+import type { Caller } from '@restante/contracts/access'
+import { topics } from '@restante/contracts/events'
+import type { Outbox } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service/database'
+import { requireInbox } from '@restante/service/identity'
+import type { MailMessageEvent } from '../mailbox/label-log.ts'
+import type { MessageRow } from '../mailbox/rows.ts'
+import { store } from '../mailbox/store.ts'
+import { listsOf } from '../mailbox/thread-totals.ts'
+import { rawMails } from '../raw/store.ts'
+import { tombstones } from '../sent/store.ts'
+import { underMailboxLock } from './change-labels.ts'
+import { visibleMessage, visibleThread } from './visible.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly outbox: Outbox
+  /** Called when bytes may have become unused. */
+  readonly sweep: () => void
+}
+
+/** Messages of a thread that are deleted in one transaction: others wait for its lock. */
+const BATCH = 200
+
+/**
+ * Deletes a message permanently: its row, its bytes once no other row needs them, and its contribution to the thread,
+ * which is deleted with its last message. Later events about a sent message have no effect (mail 7).
+ */
+export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Promise<void> {
+  return underMailboxLock(deps.db, requireInbox(caller).uid, async (tx) => {
+    await deleteOfThread(tx, deps, [await visibleMessage(tx, caller, messageId)])
+  })
+}
+
+/**
+ * Deletes a thread permanently, with all its messages (mail 10). A long one is deleted in batches, so that its inbox is
+ * not locked for long; mail that joins it meanwhile is deleted as well. After a crash the rest of it remains, and is
+ * deleted when the request is repeated.
+ */
+export async function deleteThread(deps: Deps, caller: Caller, threadId: string): Promise<void> {
+  const { inbox_uid } = await visibleThread(deps.db, caller, threadId)
+  for (let begun = false, more = true; more; begun = true) {
+    more = await underMailboxLock(deps.db, inbox_uid, async (tx) => {
+      if (!begun) await visibleThread(tx, caller, threadId)
+      const messages = await store.ofThread(tx, threadId, BATCH)
+      if (messages.length > 0) await deleteOfThread(tx, deps, messages)
+      return messages.length === BATCH
+    })
+  }
+}
+
+/** @param messages of one thread, at least one. */
+async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonly MessageRow[]): Promise<void> {
+  const [first] = messages
+  if (!first) return
+  const now = new Date()
+  const sent = messages.filter(({ direction }) => direction === 'sent').map(({ message_id }) => message_id)
+  await Promise.all([
+    store.deleteMessages(
+      tx,
+      messages.map(({ id }) => id),
+    ),
+    rawMails.release(
+      tx,
+      messages.map(({ blob }) => blob),
+    ),
+    sent.length > 0 && tombstones.add(tx, first.inbox_uid, sent, now),
+  ])
+  const isThreadDeleted = await withdrawFromThread(tx, first.thread_id, now)
+  const last = messages.length - 1
+  const events = messages.map((message, index) => deletedEvent(message, isThreadDeleted && index === last, now))
+  await outbox.addAll(tx, topics['mail.messages'], events)
+  tx.afterCommit(sweep)
+}
+
+/** Updates a thread of which messages were deleted. @returns whether they were its last. */
+async function withdrawFromThread(tx: Tx, threadId: string, now: Date): Promise<boolean> {
+  const [thread, members, [first], counts] = await Promise.all([
+    store.thread(tx, threadId),
+    store.newestMembers(tx, threadId),
+    store.firstMember(tx, threadId),
+    store.counts(tx, threadId),
+  ])
+  const newest = members.at(-1)
+  if (!thread || !first || !newest) {
+    await store.deleteThread(tx, threadId)
+    return true
+  }
+  const { timestamp, preview, message_id: last_message_id } = newest
+  const ofNewest = { timestamp, preview, last_message_id, ...listsOf(members) }
+  await store.saveThreads(tx, [{ ...thread, ...ofNewest, ...counts, subject: first.subject, updated_at: now }])
+  await store.uniteLabels(tx, threadId, now)
+  return false
+}
+
+function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date): MailMessageEvent {
+  const { organization_id, pod_id, inbox_uid, thread_id, message_id, size } = message
+  const payload = {
+    organization_id,
+    pod_id,
+    inbox_uid,
+    thread_id,
+    message_id,
+    size,
+    thread_deleted: threadDeleted,
+    deleted_at: now.toISOString(),
+  }
+  return topics['mail.messages'].event('message.deleted', payload, { time: now, about: message })
+}
