@@ -115,8 +115,8 @@ export class System {
 async function chooseSettings(state: string, others: readonly Settings[] = []): Promise<Settings> {
   const named = new Set(others.map((other) => other.port('gateway')))
   for (let attempt = 0; attempt < 50; attempt++) {
-    // Blocks overlap when they are a few ports apart.
-    const offset = randomInt(400, 2_800) * 10
+    // Blocks overlap when they are a few ports apart. All lie below the ports that `freePort` chooses from.
+    const offset = randomInt(400, 1_550) * 10
     const settings = readSettings({ RESTANTE_STATE: state, RESTANTE_PORT_OFFSET: String(offset) })
     const taken = await Promise.all(LISTENERS.map((listener) => listens(settings.port(listener))))
     if (!taken.includes(true) && !named.has(settings.port('gateway'))) return settings

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { topics } from '@restante/contracts/events'
 import { Consumer, ensureTopics, Kafka } from '@restante/messaging'
 import type { Service } from '@restante/service/process'
 import { createLogger } from '@restante/service/telemetry'
+import { freePort } from '@restante/service/testing'
 import { callerVariables, configurationOf, defineService, type Kit } from '../src/index.ts'
 
 const SECRET = 'a secret of at least 16 characters'
@@ -121,12 +120,3 @@ describe('a service that is composed from the kit', () => {
     expect(() => kept?.use({ name: 'late' })).toThrow('late cannot be added')
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port')
-  return address.port
-}

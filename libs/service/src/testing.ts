@@ -1,2 +1,3 @@
 /** What test suites of several packages use; no service imports it. */
+export { freePort } from './testing/free-port.ts'
 export { Wire } from './testing/wire.ts'

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { SERVICES } from '@restante/contracts/vocabulary'
@@ -9,7 +8,7 @@ import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
 import { readSettings, type Settings } from '@restante/local/settings.ts'
 import { prepareTopics } from '@restante/local/topics.ts'
-import { waitFor } from '@restante/testkit'
+import { freePort, waitFor } from '@restante/testkit'
 import { byService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
 
@@ -78,17 +77,8 @@ export class OwnEngines {
   }
 }
 
-/**
- * Ports that are free now, below those that the system assigns to outgoing connections, and with a last digit of 6 to
- * 9, where no service of a test listens.
- */
 async function settingsOf(state: string): Promise<Settings> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const first = randomInt(2_000, 3_200) * 10 + 6
-    const names = ['POSTGRES', 'REDIS', 'KAFKA', 'KAFKA_CONTROLLER']
-    const ports = names.map((name, index) => [`RESTANTE_${name}_PORT`, String(first + index)])
-    if ((await Promise.all(names.map((_, index) => listens(first + index)))).includes(true)) continue
-    return readSettings({ RESTANTE_STATE: state, ...Object.fromEntries(ports) })
-  }
-  throw new Error('found no free ports for engines')
+  const names = ['POSTGRES', 'REDIS', 'KAFKA', 'KAFKA_CONTROLLER']
+  const ports = await Promise.all(names.map(async (name) => [`RESTANTE_${name}_PORT`, String(await freePort())]))
+  return readSettings({ RESTANTE_STATE: state, ...Object.fromEntries(ports) })
 }

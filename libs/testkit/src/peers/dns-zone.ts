@@ -1,5 +1,5 @@
+import { freePort } from '@restante/service/testing'
 import dns2 from 'dns2'
-import { freePort } from '../services/services.ts'
 
 const { Packet } = dns2
 

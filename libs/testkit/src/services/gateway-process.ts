@@ -4,6 +4,7 @@ import path from 'node:path'
 import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts/vocabulary'
 import { ServiceClient } from '@restante/service/http'
 import { serviceCommand } from '@restante/service/process'
+import { freePort } from '@restante/service/testing'
 import { z } from 'zod'
 import { createDatabase } from '../engines/database.ts'
 import { engines } from '../engines/engines.ts'
@@ -11,7 +12,6 @@ import type { TestRedis } from '../engines/redis.ts'
 import type { TestTopics } from '../engines/topics.ts'
 import { waitFor } from '../timing/wait-for.ts'
 import type { InboxScope } from './events.ts'
-import { freePort } from './services.ts'
 
 const GATEWAY = path.resolve(import.meta.dirname, '../../../../services/gateway')
 

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import type { Service } from '@restante/service/process'
 import { createLogger, type Logger } from '@restante/service/telemetry'
 import { waitFor } from '../timing/wait-for.ts'
@@ -13,29 +12,19 @@ export async function startService<Config>(
 ): Promise<Service> {
   const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
   const service = await create(config, log)
-  await service.start()
-  await waitFor(
-    async () => {
-      const problems = { ...(await service.problems()), ...(await service.degradations()) }
-      if (Object.keys(problems).length > 0) throw new Error(JSON.stringify(problems))
-      return true
-    },
-    { what: `${service.name} to be ready`, timeout: 20_000 },
-  )
-  return service
-}
-
-/** A TCP port on loopback that is free now. */
-export function freePort(host = '127.0.0.1'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, host, () => {
-      const address = server.address()
-      server.close(() => {
-        if (address === null || typeof address === 'string') reject(new Error('not listening on a port'))
-        else resolve(address.port)
-      })
-    })
-  })
+  try {
+    await service.start()
+    await waitFor(
+      async () => {
+        const problems = { ...(await service.problems()), ...(await service.degradations()) }
+        if (Object.keys(problems).length > 0) throw new Error(JSON.stringify(problems))
+        return true
+      },
+      { what: `${service.name} to be ready`, timeout: 20_000 },
+    )
+    return service
+  } catch (error) {
+    await service.stop()
+    throw error
+  }
 }
