@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from './free-port.ts'
 
 /** For tests: a TCP proxy to an engine, which can be cut, restored, and frozen without being cut. */
 export class Wire {
@@ -48,11 +49,10 @@ export class Wire {
     this.#held = false
     for (const socket of this.#sockets) socket.resume()
     if (this.#server?.listening) return
+    this.#port ||= await freePort()
     this.#server = createServer({ pauseOnConnect: true }, (near) => this.#join(near))
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')
-    const address = this.#server.address()
-    if (address !== null && typeof address === 'object') this.#port = address.port
   }
 
   #join(near: Socket): void {
