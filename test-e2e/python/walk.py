@@ -67,6 +67,8 @@ def mail(inbox_id):
     batch = with_none(messages.batch_update, inbox_id, message_ids=[message_id], add_labels=["batch"])
     assert batch.updates[0].labels == ["received", "seen", "batch"]
     assert with_none(client.inboxes.events.list, inbox_id, limit=1).events[0].label == "batch"
+    (found,) = until(lambda: with_none(messages.search, inbox_id, q="ORDE order").messages)
+    assert found.message_id == message_id and found.highlights.subject == ["**Order** 7"]
     receipt = SendAttachment(filename="r.txt", content="aGVsbG8=", content_type=None, url=None)
     to = ask("human")["address"]
     sent = with_none(messages.send, inbox_id, to=[to], subject="Hello", text="Hi", attachments=[receipt])
@@ -85,6 +87,8 @@ def threads(message):
         listed = with_none(resource.list, *scope, labels=["seen"]).threads
         assert [each.thread_id for each in listed] == [message.thread_id]
         assert with_none(resource.get, *scope, message.thread_id).message_count == 3
+        (found,) = with_none(resource.search, *scope, q="are you").threads
+        assert found.thread_id == message.thread_id and "**are** **you**" in found.highlights.text[0]
         labelled = with_none(resource.update, *scope, message.thread_id, add_labels=["walked"])
         assert "walked" in labelled.labels
         attachment_id = message.attachments[0].attachment_id

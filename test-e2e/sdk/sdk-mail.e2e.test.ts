@@ -53,6 +53,31 @@ describe('mail by the public client', () => {
       expect(events[0]?.eventAt).toBeInstanceOf(Date)
     })
 
+    it('are found by a search, as are their threads, with what matched between asterisks', async () => {
+      const { inboxId, message } = await inboxWithMail(system, { subject: 'Where the kingfisher nests' })
+      const { client, id } = system.tenant
+      const { messageId, threadId } = message
+      const found = await waitFor(
+        async () => {
+          const { messages } = await client.inboxes.messages.search(inboxId, { q: 'KINGFISH nests', limit: 5 })
+          return messages.length > 0 && messages
+        },
+        { what: 'the mail to be found' },
+      )
+      const highlights = { subject: ['Where the **kingfish**er **nests**'] }
+      expect(found).toMatchObject([{ messageId, highlights }])
+      for (const threads of [
+        client.threads.search({ q: 'kingfisher' }),
+        client.pods.threads.search(id, { q: 'kingfisher' }),
+        client.inboxes.threads.search(inboxId, { q: 'kingfisher' }),
+      ]) {
+        expect((await threads).threads).toMatchObject([
+          { threadId, highlights: { subject: ['Where the **kingfisher** nests'] } },
+        ])
+      }
+      await expect(client.threads.search({ q: ' ' })).rejects.toBeInstanceOf(AgentMail.ValidationError)
+    })
+
     it('are filtered by lists in the spelling of each client', async () => {
       const { inboxId, message } = await inboxWithMail(system, { subject: 'Fractions' })
       await system.tenant.client.inboxes.messages.update(inboxId, message.messageId, { addLabels: ['a', 'b'] })

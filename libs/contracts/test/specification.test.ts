@@ -31,6 +31,7 @@ GET    /inboxes/{inbox_id}                                   OP  inbox_read     
 PATCH  /inboxes/{inbox_id}                                   OP  inbox_update      OPI 200
 DELETE /inboxes/{inbox_id}                                   OP  inbox_delete      OPI 204
 GET    /messages                                             I   message_read      OPI 200
+GET    /messages/search                                      I   message_read      OPI 200
 POST   /messages/batch-get                                   I   message_read      OPI 200
 POST   /messages/batch-update                                I   message_update    OPI 200
 GET    /messages/{message_id}                                I   message_read      OPI 200
@@ -42,6 +43,7 @@ POST   /messages/send                                        I   message_send   
 POST   /messages/{message_id}/reply                          I   message_send      OPI 200
 POST   /messages/{message_id}/reply-all                      I   message_send      OPI 200
 GET    /threads                                              OPI message_read      OPI 200
+GET    /threads/search                                       OPI message_read      OPI 200
 GET    /threads/{thread_id}                                  OPI message_read      OPI 200
 GET    /threads/{thread_id}/attachments/{attachment_id}      OPI message_read      OPI 200
 PATCH  /threads/{thread_id}                                  OPI message_update    OPI 200

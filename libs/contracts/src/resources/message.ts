@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { instant } from '../schemas/text.ts'
 import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
 import { attachment } from './attachment.ts'
+import { highlights } from './highlights.ts'
 
 const address = z.string().meta({ description: '`user@host` or `Display Name <user@host>`' })
 const addresses = z.array(address)
@@ -61,6 +62,10 @@ export const messageItem = z
   })
   .meta({ id: 'MessageItem' })
 export type MessageItem = z.infer<typeof messageItem>
+
+/** A message that a search has found. */
+export const foundMessage = messageItem.extend({ highlights: highlights.optional() }).meta({ id: 'FoundMessage' })
+export type FoundMessage = z.infer<typeof foundMessage>
 
 /** A message in full (mail 5.1). */
 export const message = messageItem

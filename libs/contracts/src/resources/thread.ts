@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { instant } from '../schemas/text.ts'
 import { inboxId, messageId, organizationId, podId, threadId } from '../vocabulary/ids.ts'
 import { attachment } from './attachment.ts'
+import { highlights } from './highlights.ts'
 import { message } from './message.ts'
 import { PAGE } from './page.ts'
 
@@ -29,6 +30,10 @@ export const threadItem = z
   })
   .meta({ id: 'ThreadItem' })
 export type ThreadItem = z.infer<typeof threadItem>
+
+/** A thread that a search has found, with the highlights of its best message. */
+export const foundThread = threadItem.extend({ highlights: highlights.optional() }).meta({ id: 'FoundThread' })
+export type FoundThread = z.infer<typeof foundThread>
 
 /** A thread with one page of its messages, ascending; the first page has the newest (mail 10). */
 export const thread = threadItem.extend({ ...PAGE, messages: z.array(message) }).meta({ id: 'Thread' })

@@ -113,6 +113,14 @@ export function searchText({ min, max }: { readonly min: number; readonly max: n
   return onWire(single.pipe(z.string().trim().min(min).max(max)), { type: 'string', minLength: min, maxLength: max })
 }
 
+/** Text of a search in mail: words between white space (mail 17). */
+export const mailSearchText = onWire(
+  searchText(LIMITS.search.text).refine((text) => text.split(/\s+/u).length <= LIMITS.search.words, {
+    error: `Must have at most ${LIMITS.search.words} words`,
+  }),
+  { type: 'string', minLength: LIMITS.search.text.min, maxLength: LIMITS.search.text.max },
+)
+
 const searchLimit = onWire(
   queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }).refine((limit) => limit <= LIMITS.page.max, {
     error: `Must be at most ${LIMITS.page.max}`,

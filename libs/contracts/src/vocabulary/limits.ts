@@ -195,6 +195,18 @@ export const LIMITS = {
     /** Labels of a thread with as many messages are not changed at once (mail 10). */
     relabelled: 100,
   },
+  /** Search in mail (mail 17). */
+  search: {
+    text: { min: 1, max: 512 },
+    words: 24,
+    /** Best matches are found among as many of the newest. */
+    ranked: 2_000,
+    /** Characters of one message's text that are searched, and of its senders, recipients and subject. */
+    bodyText: 100_000,
+    headerText: 20_000,
+    highlights: 3,
+    highlight: 160,
+  },
   /** Stored messages (mail 5). */
   message: {
     preview: 200,

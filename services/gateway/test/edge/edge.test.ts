@@ -35,7 +35,7 @@ describe('the public edge', () => {
       expect(await body.json()).toMatchObject({ code: 'not_found', message: 'Route not found' })
     })
 
-    it.each(['/threads/search', '/webhooks/polling', '/inboxes/desk/messages/search', '/inboxes/search/messages/m'])(
+    it.each(['/webhooks/polling', '/inboxes/search/messages/m'])(
       '404 for %s, which is not taken for an id',
       async (path) => {
         const { status, headers, body } = await organization.api.get(`/v0${path}`)

@@ -29,6 +29,8 @@ export interface MailContent {
   readonly html: string | null
   readonly extractedText: string | null
   readonly extractedHtml: string | null
+  /** What the mail shows, of a mail that has html only. */
+  readonly searchText: string | null
   readonly preview: string | null
   readonly attachments: readonly StoredAttachment[]
   /** Digest of the decoded body; of the bytes when it could not be decoded. */
@@ -51,6 +53,7 @@ export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
     html: optional(mail.html),
     extractedText: optional(mail.extractedText),
     extractedHtml: optional(mail.extractedHtml),
+    searchText: mail.text === undefined ? optional(mail.searchText || undefined) : null,
     preview: optional(mail.preview),
     attachments: mail.attachments.map(storedAttachment),
     digest: mail.digest,
@@ -71,7 +74,7 @@ export function bareContent(raw: Buffer): MailContent {
 
 type HeaderContent = Omit<
   MailContent,
-  'text' | 'html' | 'extractedText' | 'extractedHtml' | 'preview' | 'attachments' | 'digest' | 'parsed'
+  'text' | 'html' | 'extractedText' | 'extractedHtml' | 'searchText' | 'preview' | 'attachments' | 'digest' | 'parsed'
 >
 
 function withoutBodies(header: HeaderContent, raw: Buffer): MailContent {
@@ -81,6 +84,7 @@ function withoutBodies(header: HeaderContent, raw: Buffer): MailContent {
     html: null,
     extractedText: null,
     extractedHtml: null,
+    searchText: null,
     preview: null,
     attachments: [],
     digest: createHash('sha256').update(raw).digest('hex'),

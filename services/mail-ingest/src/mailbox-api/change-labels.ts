@@ -92,7 +92,7 @@ async function relabel(
   const changed = all.filter(({ change }) => change.added.length + change.removed.length > 0)
   if (changed.length > 0) {
     const relabelled = changed.map(({ message }) => message)
-    await Promise.all([store.relabel(tx, relabelled, at), logLabels(tx, outbox, changed)])
+    await Promise.all([store.setLabels(tx, relabelled, at), logLabels(tx, outbox, changed)])
   }
   return all.map(({ message: { message_id, labels } }) => ({ message_id, labels: [...labels] }))
 }

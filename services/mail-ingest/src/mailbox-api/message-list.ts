@@ -7,11 +7,12 @@ import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
-const SELECT =
-  sql<MessageItemRow>(`select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
+/** The columns of `MessageItemRow`. */
+export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
   sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
-  created_at, updated_at
-  from messages`)
+  created_at, updated_at`
+
+const SELECT = sql<MessageItemRow>(`select ${MESSAGE_ITEM_COLUMNS} from messages`)
 
 /** Lists sent and received messages together, newest first (mail 6.1). */
 export async function listMessages(

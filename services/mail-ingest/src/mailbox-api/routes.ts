@@ -14,8 +14,10 @@ import { changeLabels, changeLabelsOfSeveral, changeThreadLabels } from './chang
 import { deleteMessage, deleteThread } from './delete-messages.ts'
 import { listInboxEvents } from './inbox-events.ts'
 import { listMessages } from './message-list.ts'
+import { searchMessages } from './message-search.ts'
 import { findThreadAttachment } from './thread-attachment.ts'
 import { listThreads } from './thread-list.ts'
+import { searchThreads } from './thread-search.ts'
 import { getThread } from './thread-view.ts'
 import { visibleMessage } from './visible.ts'
 
@@ -36,6 +38,7 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
     justSent.message(requireInbox(caller), messageId, () => visibleMessage(db, caller, messageId))
   return {
     'threads.list': ({ caller, query }) => listThreads(options, caller, query),
+    'threads.search': ({ caller, query }) => searchThreads(options, caller, query),
     'threads.get': ({ caller, params: { thread_id }, query }) =>
       justSent.thread(caller, thread_id, () => getThread(options, caller, thread_id, query)),
     'threads.getAttachment': async ({ caller, params: { thread_id, attachment_id } }) =>
@@ -49,6 +52,7 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
       await justSent.thread(caller, thread_id, () => deleteThread(options, caller, thread_id))
     },
     'messages.list': ({ caller, query }) => listMessages(options, caller, query),
+    'messages.search': ({ caller, query }) => searchMessages(options, caller, query),
     'messages.batchGet': ({ caller, body }) => getMessages(db, caller, body.message_ids),
     'messages.batchUpdate': async ({ caller, body }) => {
       const { message_ids: ids } = body

@@ -4,8 +4,7 @@ import type { Thread } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
-import { type MessageItemRow, messageDocument, threadItem } from '../mailbox/documents.ts'
-import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
+import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/documents.ts'
 import { byTimestamp, ListConditions } from './list-query.ts'
 import { visibleThread } from './visible.ts'
 
@@ -21,7 +20,7 @@ const OUTLINE = sql<Outline>(`select id, "timestamp", bytes from (
            + coalesce(octet_length(extracted_html), 0) as bytes
     from messages join message_bodies using (id)) as outline`)
 
-const FULL = sql<MessageItemRow & Pick<MessageRow, 'reply_to'> & BodyColumns, [ids: readonly string[]]>(`
+const FULL = sql<FullMessageRow, [ids: readonly string[]]>(`
 select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp", sender,
        "to", cc, bcc, reply_to, subject, preview, in_reply_to, "references", attachments, size, authentication,
        created_at, updated_at, text, html, extracted_text, extracted_html, headers

@@ -44,8 +44,11 @@ export function messageItem(row: MessageItemRow): MessageItem {
   }
 }
 
+/** Columns needed for a message in full. */
+export type FullMessageRow = MessageItemRow & Pick<MessageRow, 'reply_to'> & Omit<BodyColumns, 'search_text'>
+
 /** A message in full (mail 5.1). */
-export function messageDocument(row: MessageItemRow & Pick<MessageRow, 'reply_to'> & BodyColumns): Message {
+export function messageDocument(row: FullMessageRow): Message {
   return {
     ...messageItem(row),
     ...(row.reply_to.length > 0 && { reply_to: [...row.reply_to] }),

@@ -71,6 +71,8 @@ export interface BodyColumns {
   readonly html: string | null
   readonly extracted_text: string | null
   readonly extracted_html: string | null
+  /** What the mail shows, of a mail that has html only. */
+  readonly search_text: string | null
   readonly headers: Readonly<Record<string, string>>
 }
 

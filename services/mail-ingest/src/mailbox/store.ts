@@ -8,13 +8,23 @@ type Texts = readonly (string | null)[]
 // Rows are passed as one JSON parameter, so that only the table defines the list of columns.
 const INSERT_MESSAGES = sql<
   never,
-  [rows: string, ids: Texts, texts: Texts, htmls: Texts, extractedTexts: Texts, extractedHtmls: Texts, headers: Texts]
+  [
+    rows: string,
+    ids: Texts,
+    texts: Texts,
+    htmls: Texts,
+    extractedTexts: Texts,
+    extractedHtmls: Texts,
+    searchTexts: Texts,
+    headers: Texts,
+  ]
 >(`
-with added as (insert into messages select * from json_populate_recordset(null::messages, $1::json))
-insert into message_bodies (id, text, html, extracted_text, extracted_html, headers)
-select id, text, html, extracted_text, extracted_html, headers::jsonb
-  from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       as body(id, text, html, extracted_text, extracted_html, headers)`)
+with added as (insert into messages select * from json_populate_recordset(null::messages, $1::json)),
+     waiting as (insert into unindexed_messages (id) select unnest($2::uuid[]))
+insert into message_bodies (id, text, html, extracted_text, extracted_html, search_text, headers)
+select id, text, html, extracted_text, extracted_html, search_text, headers::jsonb
+  from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       as body(id, text, html, extracted_text, extracted_html, search_text, headers)`)
 
 const SAVE_THREADS = sql<never, [rows: string]>(`
 insert into threads select * from json_populate_recordset(null::threads, $1::json)
@@ -72,7 +82,7 @@ const OF_THREAD = sql<MessageRow, [threadId: string, rows: number]>(
 )
 
 const BODY = sql<BodyColumns, [id: string]>(
-  'select text, html, extracted_text, extracted_html, headers from message_bodies where id = $1',
+  'select text, html, extracted_text, extracted_html, search_text, headers from message_bodies where id = $1',
 )
 
 const SET_LABELS = sql<never, [id: string, labels: readonly string[], at: string]>(
@@ -91,6 +101,13 @@ update threads set updated_at = $2::timestamptz, labels = coalesce((
            group by label) as seen), '{}')
  where id = $1`)
 
+// Search finds no message with a restricted label.
+const FOLLOW_LABELS = sql<never, [ids: readonly string[]]>(`
+update searchable set hidden = now_hidden
+  from (select id as message, labels && array['spam', 'blocked', 'unauthenticated', 'trash'] as now_hidden
+          from messages where id = any($1::uuid[])) as changed
+ where id = message and hidden <> now_hidden`)
+
 const DELETE_MESSAGES = sql<never, [ids: readonly string[]]>('delete from messages where id = any($1::uuid[])')
 
 export const store = {
@@ -103,6 +120,7 @@ export const store = {
       added.map(({ body }) => body.html),
       added.map(({ body }) => body.extracted_text),
       added.map(({ body }) => body.extracted_html),
+      added.map(({ body }) => body.search_text),
       added.map(({ body }) => JSON.stringify(body.headers)),
     )
   },
@@ -169,22 +187,11 @@ export const store = {
 
   async body(db: Queryable, id: string): Promise<BodyColumns> {
     const [row] = await db.query(BODY, id)
-    return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, headers: {} }
+    return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, search_text: null, headers: {} }
   },
 
-  /** Sets a message's labels and updates its thread's union. */
+  /** Sets the labels of messages and updates each of their threads once. */
   async setLabels(
-    tx: Queryable,
-    message: Pick<MessageRow, 'id' | 'thread_id'>,
-    labels: readonly string[],
-    at: Date,
-  ): Promise<void> {
-    await tx.query(SET_LABELS, message.id, labels, at.toISOString())
-    await tx.query(UNITE_LABELS, message.thread_id, at.toISOString())
-  },
-
-  /** Sets the labels of several messages and updates each of their threads once. */
-  async relabel(
     tx: Queryable,
     messages: readonly Pick<MessageRow, 'id' | 'thread_id' | 'labels'>[],
     at: Date,
@@ -193,6 +200,10 @@ export const store = {
     await Promise.all([
       ...messages.map(({ id, labels }) => tx.query(SET_LABELS, id, labels, at.toISOString())),
       ...threads.map((thread) => tx.query(UNITE_LABELS, thread, at.toISOString())),
+      tx.query(
+        FOLLOW_LABELS,
+        messages.map(({ id }) => id),
+      ),
     ])
   },
 

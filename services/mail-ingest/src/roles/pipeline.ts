@@ -4,6 +4,7 @@ import type { Config, IngestKit } from '../config.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
 import { RetentionSweeper } from '../retention/sweeper.ts'
+import { SearchIndexer } from '../search/indexer.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
 import { SenderJudge } from '../sender/sender-judge.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
@@ -25,6 +26,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   notifier.attach(wakeup.notify)
   kit.use(sweeper)
   kit.use(new RetentionSweeper({ db, log }))
+  kit.use(new SearchIndexer({ db, log }))
   kit.use(labelRemoval)
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))

@@ -51,7 +51,7 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, event: Deliv
   const { labels, change } = changedLabels(message.labels, labelChangeOf(event, message))
   const hasLeft = message.handed_over_at === null && impliesHandOver(event)
   await progress(tx, message.id, event)
-  if (change.added.length + change.removed.length > 0) await store.setLabels(tx, message, labels, now)
+  if (change.added.length + change.removed.length > 0) await store.setLabels(tx, [{ ...message, labels }], now)
 
   const changed = { ...message, labels }
   const named = { ...message, inbox_id: message.inbox_address }

@@ -176,6 +176,7 @@ function bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
     html: content.html,
     extracted_text: content.text === null ? null : (copy.extracted_text ?? content.extractedText),
     extracted_html: content.html === null ? null : (copy.extracted_html ?? content.extractedHtml),
+    search_text: content.searchText,
     headers: content.headers,
   }
 }

@@ -125,7 +125,7 @@ export class LabelRemoval extends Periodic {
         return { message: { ...message, labels }, change, at }
       })
       .filter(({ change }) => change.removed.length > 0)
-    await store.relabel(
+    await store.setLabels(
       tx,
       labelled.map(({ message }) => message),
       at,

@@ -21,6 +21,7 @@ const mail = (more: Partial<MailContent>): MailContent => ({
   html: null,
   extractedText: 'Hi',
   extractedHtml: null,
+  searchText: null,
   preview: 'Hi',
   attachments: [],
   digest: 'd',

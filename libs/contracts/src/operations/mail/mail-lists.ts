@@ -1,6 +1,14 @@
 import type { z } from 'zod'
 import { labelFilter } from '../../schemas/labels.ts'
-import { FILTERED_LIMIT_MESSAGE, pageToken, queryBoolean, queryDateTime, queryInteger } from '../../schemas/query.ts'
+import {
+  FILTERED_LIMIT_MESSAGE,
+  mailSearchText,
+  pageToken,
+  queryBoolean,
+  queryDateTime,
+  queryInteger,
+  searchPageQuery,
+} from '../../schemas/query.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 
 /** Query that message and thread lists share (mail 1, 4.4, 6.1). */
@@ -15,6 +23,14 @@ export const mailListQuery = {
   include_blocked: queryBoolean.optional(),
   include_unauthenticated: queryBoolean.optional(),
   include_trash: queryBoolean.optional(),
+}
+
+/** Query that searches in messages and in threads share (mail 6.2, 10). */
+export const mailSearchQuery = {
+  q: mailSearchText,
+  ...searchPageQuery,
+  before: queryDateTime.optional(),
+  after: queryDateTime.optional(),
 }
 
 /** A list with a content filter rejects a `limit` above the maximum; a list without one reduces it (mail 1). */

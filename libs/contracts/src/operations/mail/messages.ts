@@ -2,13 +2,20 @@ import { z } from 'zod'
 import { BASE, BYTES, define, group, idParam, VOID } from '../../definition/define.ts'
 import { attachmentResponse, rawMessageResponse } from '../../resources/attachment.ts'
 import { inboxEvent } from '../../resources/inbox-event.ts'
-import { message, messageBatch, messageItem, updatedMessage, updatedMessages } from '../../resources/message.ts'
+import {
+  foundMessage,
+  message,
+  messageBatch,
+  messageItem,
+  updatedMessage,
+  updatedMessages,
+} from '../../resources/message.ts'
 import { PAGE } from '../../resources/page.ts'
 import { labelChange, labelChangeMembers, requireLabels } from '../../schemas/labels.ts'
 import { messageIds } from '../../schemas/message-ids.ts'
 import { orderedPageQuery, queryList } from '../../schemas/query.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
-import { capWhenFiltered, mailListQuery } from './mail-lists.ts'
+import { capWhenFiltered, mailListQuery, mailSearchQuery } from './mail-lists.ts'
 
 const params = z.object({ message_id: idParam })
 
@@ -37,6 +44,17 @@ export const messageOperations = group({
       })
       .superRefine((query, context) => capWhenFiltered(query, ['labels', 'from', 'to', 'subject'], context)),
     response: z.object({ ...PAGE, messages: z.array(messageItem) }),
+  }),
+  'messages.search': define({
+    ...BASE,
+    ...MESSAGE,
+    id: 'messages.search',
+    method: 'GET',
+    path: '/messages/search',
+    permission: 'message_read',
+    summary: 'Search in sender, recipients, subject and text of messages, best match first',
+    query: z.object(mailSearchQuery),
+    response: z.object({ ...PAGE, messages: z.array(foundMessage) }),
   }),
   'messages.batchGet': define({
     ...BASE,

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { BASE, define, group, idParam, VOID } from '../../definition/define.ts'
 import { attachmentResponse } from '../../resources/attachment.ts'
 import { PAGE } from '../../resources/page.ts'
-import { thread, threadItem, updatedThread } from '../../resources/thread.ts'
+import { foundThread, thread, threadItem, updatedThread } from '../../resources/thread.ts'
 import { labelChange } from '../../schemas/labels.ts'
 import { pageToken, queryInteger, queryList } from '../../schemas/query.ts'
 import { threadId } from '../../vocabulary/ids.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
-import { capWhenFiltered, mailListQuery } from './mail-lists.ts'
+import { capWhenFiltered, mailListQuery, mailSearchQuery } from './mail-lists.ts'
 
 const params = z.object({ thread_id: threadId })
 
@@ -33,6 +33,17 @@ export const threadOperations = group({
       })
       .superRefine((query, context) => capWhenFiltered(query, ['labels', 'senders', 'recipients', 'subject'], context)),
     response: z.object({ ...PAGE, threads: z.array(threadItem) }),
+  }),
+  'threads.search': define({
+    ...BASE,
+    ...THREAD,
+    id: 'threads.search',
+    method: 'GET',
+    path: '/threads/search',
+    permission: 'message_read',
+    summary: 'Search in the messages of threads, best match first',
+    query: z.object(mailSearchQuery),
+    response: z.object({ ...PAGE, threads: z.array(foundThread) }),
   }),
   'threads.get': define({
     ...BASE,

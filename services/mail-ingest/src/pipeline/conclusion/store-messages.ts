@@ -195,6 +195,7 @@ function bodyColumns(content: MailContent, trace: string): BodyColumns {
     html: content.html,
     extracted_text: content.extractedText,
     extracted_html: content.extractedHtml,
+    search_text: content.searchText,
     headers: mergedHeaders(headers, content.headers),
   }
 }

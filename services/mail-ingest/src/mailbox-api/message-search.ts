@@ -1,0 +1,52 @@
+import type { Caller } from '@restante/contracts/access'
+import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
+import type { Highlights } from '@restante/contracts/resources'
+import { type Database, sql } from '@restante/service/database'
+import { type Cursors, KeysetPage } from '@restante/service/http'
+import { requireInbox, scopeFilter } from '@restante/service/identity'
+import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
+import { type Candidate, findCandidates } from '../search/candidates.ts'
+import { highlight } from '../search/found.ts'
+import { searchedWords } from '../search/search-query.ts'
+import { Stems } from '../search/stems.ts'
+import { MESSAGE_ITEM_COLUMNS } from './message-list.ts'
+import { byRank, isAfter, rankPosition, takeInPortions } from './ranking.ts'
+
+const FOUND = sql<MessageItemRow, [ids: readonly string[]]>(
+  `select ${MESSAGE_ITEM_COLUMNS} from messages where id = any($1::uuid[])`,
+)
+
+interface Found {
+  readonly candidate: Candidate
+  readonly message: MessageItemRow
+  readonly highlights: Highlights
+}
+
+/** Searches the messages of an inbox, best match first; those with a restricted label are never found (mail 6.2, 17). */
+export async function searchMessages(
+  { db, cursors }: { db: Database; cursors: Cursors },
+  caller: Caller,
+  query: RequestOf<'messages.search'>['query'],
+): Promise<ResponseOf<'messages.search'>> {
+  const { q, before, after } = query
+  const page = new KeysetPage(cursors, { operation: 'messages.search', within: requireInbox(caller).uid, query })
+  const stems = await Stems.load()
+  const words = searchedWords(q, stems)
+  const candidates = await findCandidates(db, { scope: scopeFilter(caller), words, before, after })
+  const rest = candidates.sort(byRank).filter((candidate) => isAfter(candidate, page.after))
+  const found = await takeInPortions(rest, page.take, async (portion): Promise<Found[]> => {
+    const ids = portion.map(({ id }) => id)
+    const [rows, highlighted] = await Promise.all([db.query(FOUND, ids), highlight(db, portion, words, stems)])
+    const messages = new Map(rows.map((row) => [row.id, row]))
+    return portion.flatMap((candidate) => {
+      const [message, highlights] = [messages.get(candidate.id), highlighted.get(candidate.id)]
+      return message && highlights ? [{ candidate, message, highlights }] : []
+    })
+  })
+  const { items, members } = page.answer(
+    found,
+    ({ candidate }) => rankPosition(candidate),
+    ({ message, highlights }) => ({ ...messageItem(message), highlights }),
+  )
+  return { ...members, messages: items }
+}

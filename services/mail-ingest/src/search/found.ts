@@ -1,0 +1,44 @@
+import type { Highlights } from '@restante/contracts/resources'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql } from '@restante/service/database'
+import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { Candidate } from './candidates.ts'
+import { highlightsOf } from './highlights.ts'
+import type { SearchedWord } from './search-query.ts'
+import type { Stems } from './stems.ts'
+import { SEARCHED_BODY, searchedText } from './store.ts'
+
+interface TextRow {
+  readonly id: string
+  readonly sender: string
+  readonly to: readonly string[]
+  readonly cc: readonly string[]
+  readonly bcc: readonly string[]
+  readonly subject: string | null
+  readonly attachments: readonly StoredAttachment[]
+  readonly body: string | null
+  readonly languages: readonly string[]
+}
+
+const TEXTS = sql<TextRow, [ids: readonly string[], characters: number]>(`
+select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, ${SEARCHED_BODY} as body
+  from messages join searchable using (id) left join message_bodies using (id)
+ where id = any($1::uuid[])`)
+
+/** The highlights of those candidates that match every word, by the id of their message. */
+export async function highlight(
+  db: Queryable,
+  candidates: readonly Candidate[],
+  words: readonly SearchedWord[],
+  stems: Stems,
+): Promise<Map<string, Highlights>> {
+  const ids = candidates.map(({ id }) => id)
+  const rows = await db.query(TEXTS, ids, LIMITS.search.bodyText)
+  const found = new Map<string, Highlights>()
+  for (const row of rows) {
+    const text = { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body: searchedText(row) }
+    const highlights = highlightsOf(text, words, stems)
+    if (highlights) found.set(row.id, highlights)
+  }
+  return found
+}

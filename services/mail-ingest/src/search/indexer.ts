@@ -1,0 +1,77 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Database } from '@restante/service/database'
+import { type Component, Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
+import { Counter, Gauge } from 'prom-client'
+import { Stems } from './stems.ts'
+import { type IndexedMessage, type SearchableEntry, searchable, searchedText } from './store.ts'
+import { termsOf } from './terms.ts'
+import { folded } from './words.ts'
+
+const indexed = new Counter({ name: 'restante_search_indexed_total', help: 'Messages that search finds' })
+const unindexed = new Gauge({
+  name: 'restante_search_unindexed',
+  help: 'Stored messages that search does not find yet, at most 100,000; every process of the service reports the same',
+})
+
+/** About the time after which a search finds a mail. */
+const EVERY_MS = 250
+const BATCH = 50
+const { bodyText, headerText } = LIMITS.search
+
+/**
+ * Makes stored messages searchable, after they were stored: the terms of a message are many, so that the pipeline would
+ * spend more on them than on the mail. A message waits in a table from the transaction that stores it until the one that
+ * indexes it.
+ */
+export class SearchIndexer implements Component {
+  readonly name = 'search indexer'
+  readonly #db: Database
+  readonly #job: Periodic
+  /** The number of waiting messages is read once in so many runs. */
+  #runs = 0
+
+  constructor({ db, log }: { db: Database; log: Logger }) {
+    this.#db = db
+    this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log, work: (stopping) => this.index(stopping) })
+  }
+
+  start(): Promise<void> {
+    return this.#job.start()
+  }
+
+  /** Waits for the current batch to end. */
+  stop(): Promise<void> {
+    return this.#job.stop()
+  }
+
+  /** Indexes the messages that wait. */
+  async index(stopping?: AbortSignal): Promise<void> {
+    if (this.#runs++ % 20 === 0) unindexed.set(await searchable.backlog(this.#db))
+    for (let taken = BATCH; taken === BATCH && !stopping?.aborted; ) taken = await this.#indexBatch()
+  }
+
+  async #indexBatch(): Promise<number> {
+    return this.#db.transaction(async (tx) => {
+      const messages = await searchable.take(tx, BATCH, bodyText)
+      const entries: SearchableEntry[] = []
+      for (const message of messages) {
+        entries.push(await entryOf(message))
+        // Other work of the process goes first.
+        await turn()
+      }
+      await searchable.write(tx, entries)
+      tx.afterCommit(() => indexed.inc(entries.length))
+      return messages.length
+    })
+  }
+}
+
+async function entryOf(message: IndexedMessage): Promise<SearchableEntry> {
+  const stems = await Stems.load()
+  const subject = folded((message.subject ?? '').slice(0, headerText))
+  const people = folded(`${message.sender}\n${message.recipients}`.slice(0, headerText))
+  const headers = [subject, ...people.split('\n')]
+  return { message, subject, people, ...termsOf({ headers, body: folded(searchedText(message)) }, stems) }
+}

@@ -1,0 +1,108 @@
+import type { SearchedToken, SearchedWord } from './search-query.ts'
+import type { Stems } from './stems.ts'
+import { SHORT } from './terms.ts'
+import { folded, type Token, tokensOf } from './words.ts'
+
+/** A matched part of a text, in UTF-16 code units of the text as it is shown. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the words of a search match in one text. */
+export interface TextMatches {
+  readonly ranges: readonly Range[]
+  /** The words that match. */
+  readonly matched: ReadonlySet<SearchedWord>
+}
+
+/** Matches of one word that are noted; a fragment or two show no more. */
+const NOTED = 20
+
+/** Sender, recipients and subject match where they contain the word. */
+export function matchesInHeader(text: string, words: readonly SearchedWord[]): TextMatches {
+  const { fold, positionOf } = foldedWithPositions(text)
+  const ranges: Range[] = []
+  const matched = new Set<SearchedWord>()
+  for (const word of words) {
+    let at = fold.indexOf(word.text)
+    for (let noted = 0; at >= 0 && noted < NOTED; noted++) {
+      matched.add(word)
+      ranges.push({ start: positionOf(at), end: positionOf(at + word.text.length) })
+      at = fold.indexOf(word.text, at + word.text.length)
+    }
+  }
+  return { ranges, matched }
+}
+
+/** The body matches a word where it has each of its tokens, in one of their forms. */
+export function matchesInBody(
+  text: string,
+  words: readonly SearchedWord[],
+  languages: readonly string[],
+  stems: Stems,
+): TextMatches {
+  const { fold, positionOf } = foldedWithPositions(text)
+  const wanted = words.flatMap(({ tokens }) => tokens)
+  const found = new Map<SearchedToken, Range[]>()
+  const note = (token: SearchedToken, start: number, length: number) => {
+    const ranges = found.get(token) ?? []
+    found.set(token, ranges)
+    if (ranges.length < NOTED) ranges.push({ start: positionOf(start), end: positionOf(start + length) })
+  }
+  const spaced = wanted.filter(({ isUnspaced }) => !isUnspaced)
+  if (spaced.length > 0) {
+    const isForm = formTest(languages, stems)
+    for (const token of tokensOf(fold)) {
+      if (token.isUnspaced) continue
+      for (const searched of spaced) {
+        if (isForm(searched, token)) note(searched, token.start, token.text.length)
+      }
+    }
+  }
+  for (const run of wanted) {
+    if (!run.isUnspaced) continue
+    for (let at = fold.indexOf(run.text); at >= 0; at = fold.indexOf(run.text, at + run.text.length)) {
+      note(run, at, run.text.length)
+      if ((found.get(run)?.length ?? 0) >= NOTED) break
+    }
+  }
+  const matched = words.filter(({ tokens }) => tokens.length > 0 && tokens.every((token) => found.has(token)))
+  return {
+    ranges: matched.flatMap(({ tokens }) => tokens.flatMap((token) => found.get(token) ?? [])),
+    matched: new Set(matched),
+  }
+}
+
+function formTest(languages: readonly string[], stems: Stems): (searched: SearchedToken, token: Token) => boolean {
+  return ({ text, forms }, token) => {
+    if (forms.has(token.text)) return true
+    if (text.length <= SHORT) return token.text.startsWith(text)
+    // Stemming changes the end of a word.
+    if (token.text[0] !== text[0]) return false
+    return languages.some((language) => forms.has(stems.stem(language, token.text)))
+  }
+}
+
+interface FoldedText {
+  readonly fold: string
+  /** Position in the text as it is shown, of a position in the folded one. */
+  readonly positionOf: (index: number) => number
+}
+
+function foldedWithPositions(text: string): FoldedText {
+  const fold = folded(text)
+  if (fold.length === text.length) return { fold, positionOf: (index) => index }
+  // Folding by character may differ from folding the whole, where characters combine; both find the same words.
+  const positions: number[] = []
+  let byCharacter = ''
+  let at = 0
+  for (const character of text) {
+    const part = folded(character)
+    for (let unit = 0; unit < part.length; unit++) positions.push(at)
+    byCharacter += part
+    at += character.length
+  }
+  positions.push(at)
+  return { fold: byCharacter, positionOf: (index) => positions[index] ?? at }
+}

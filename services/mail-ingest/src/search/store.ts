@@ -1,0 +1,126 @@
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { ScopeColumns, StoredAttachment } from '../mailbox/rows.ts'
+
+/** What is indexed of a message. */
+export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
+  readonly id: string
+  readonly thread_id: string
+  readonly timestamp: Date
+  readonly hidden: boolean
+  readonly sender: string
+  readonly recipients: string
+  readonly subject: string | null
+  readonly attachments: readonly StoredAttachment[]
+  readonly body: string | null
+}
+
+/** A row of `searchable`, as it is written. */
+export interface SearchableEntry {
+  readonly message: IndexedMessage
+  /** Folded. */
+  readonly subject: string
+  /** Sender and recipients, folded; one a line. */
+  readonly people: string
+  readonly terms: readonly number[]
+  readonly languages: readonly string[]
+}
+
+/** A message that a search may find is none with a restricted label. */
+const HIDDEN = `labels && array['spam', 'blocked', 'unauthenticated', 'trash']`
+
+/** The text of a body that is searched: what the message added, or else all of it (mail 17). */
+export const SEARCHED_BODY = `left(coalesce(nullif(extracted_text, ''), nullif(text, ''), search_text), $2)`
+
+/** The text of a message that is searched apart from its header: its body, and the names of its attachments. */
+export function searchedText({ body, attachments }: Pick<IndexedMessage, 'body' | 'attachments'>): string {
+  const names = attachments.flatMap(({ filename }) => (filename === undefined ? [] : [filename]))
+  return [body ?? '', ...names].join('\n').trim()
+}
+
+const NEXT = sql<{ id: string }, [rows: number]>(
+  'select id from unindexed_messages order by id limit $1 for update skip locked',
+)
+
+// A change of labels waits for the lock, and then finds the entry. One that is being made is not waited for: its message
+// is indexed in a later run.
+const LOCK = sql<{ id: string }, [ids: readonly string[]]>(
+  'select id from messages where id = any($1::uuid[]) for share skip locked',
+)
+
+const DONE = sql<never, [ids: readonly string[]]>('delete from unindexed_messages where id = any($1::uuid[])')
+
+const READ = sql<IndexedMessage, [ids: readonly string[], characters: number]>(`
+select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", ${HIDDEN} as hidden, sender, recipients, subject,
+       attachments, ${SEARCHED_BODY} as body
+  from messages left join message_bodies using (id)
+ where id = any($1::uuid[])`)
+
+const WRITE = sql<
+  never,
+  [
+    ids: readonly string[],
+    organizations: readonly string[],
+    pods: readonly string[],
+    inboxes: readonly string[],
+    threads: readonly string[],
+    timestamps: readonly string[],
+    hidden: readonly boolean[],
+    subjects: readonly string[],
+    people: readonly string[],
+    languages: readonly string[],
+    terms: readonly string[],
+  ]
+>(`
+insert into searchable (id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages, terms)
+select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages::text[],
+       terms::int4[]
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::bool[], $8::text[], $9::text[],
+              $10::text[], $11::text[])
+       as entry(id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages, terms)
+    on conflict (id) do update set hidden = excluded.hidden, subject = excluded.subject, people = excluded.people,
+       languages = excluded.languages, terms = excluded.terms`)
+
+const BACKLOG = sql<{ waiting: number }>(
+  'select count(*)::int as waiting from (select from unindexed_messages limit 100000) as counted',
+)
+
+export const searchable = {
+  /** Takes messages that wait to be indexed, at most `rows`; when the transaction commits, they no longer wait. */
+  async take(tx: Tx, rows: number, characters: number): Promise<IndexedMessage[]> {
+    const next = await tx.query(NEXT, rows)
+    if (next.length === 0) return []
+    const ids = (
+      await tx.query(
+        LOCK,
+        next.map(({ id }) => id),
+      )
+    ).map(({ id }) => id)
+    const [, messages] = await Promise.all([tx.query(DONE, ids), tx.query(READ, ids, characters)])
+    return messages
+  },
+
+  async write(tx: Tx, entries: readonly SearchableEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const of = <T>(value: (entry: SearchableEntry) => T) => entries.map(value)
+    await tx.query(
+      WRITE,
+      of(({ message }) => message.id),
+      of(({ message }) => message.organization_id),
+      of(({ message }) => message.pod_id),
+      of(({ message }) => message.inbox_uid),
+      of(({ message }) => message.thread_id),
+      of(({ message }) => message.timestamp.toISOString()),
+      of(({ message }) => message.hidden),
+      of(({ subject }) => subject),
+      of(({ people }) => people),
+      of(({ languages }) => `{${languages.join(',')}}`),
+      of(({ terms }) => `{${terms.join(',')}}`),
+    )
+  },
+
+  /** Messages that wait, at most 100,000. */
+  async backlog(db: Queryable): Promise<number> {
+    const [row] = await db.query(BACKLOG)
+    return row?.waiting ?? 0
+  },
+}

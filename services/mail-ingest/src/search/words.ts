@@ -1,0 +1,39 @@
+/**
+ * Scripts that are written without spaces between words, and Korean, whose words carry their particles: text in them is
+ * compared by pairs of characters (mail 17).
+ */
+const UNSPACED =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}'
+
+const TOKENS = new RegExp(`([${UNSPACED}]+)|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
+
+/** A longer word is found by its beginning. */
+const LONGEST_WORD = 64
+
+/** A word, or a run of a script without spaces, and where it begins in its text. */
+export interface Token {
+  readonly text: string
+  readonly isUnspaced: boolean
+  readonly start: number
+}
+
+/** The form in which texts are compared: compatible characters unified (NFKC), lower case. */
+export function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+/** The words of a folded text, in order. */
+export function* tokensOf(text: string): Generator<Token> {
+  for (const match of text.matchAll(TOKENS)) {
+    const isUnspaced = match[1] !== undefined
+    yield { text: isUnspaced ? match[0] : match[0].slice(0, LONGEST_WORD), isUnspaced, start: match.index }
+  }
+}
+
+/** The overlapping pieces of `length` code points. A shorter text has none. */
+export function pieces(text: string, length: number): string[] {
+  const points = [...text]
+  return Array.from({ length: Math.max(0, points.length - length + 1) }, (_, at) =>
+    points.slice(at, at + length).join(''),
+  )
+}

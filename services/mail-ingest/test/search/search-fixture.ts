@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { countRows, queryRows, type Submission, waitFor } from '@restante/testkit'
+import type { Answer, Fixture, TestInbox } from '../fixture.ts'
+import { receiveMail } from '../mailbox-fixture.ts'
+
+/** Waits until every stored message is indexed. */
+export async function untilIndexed(fixture: Fixture): Promise<void> {
+  await waitFor(async () => (await countRows(fixture.db, 'unindexed_messages')) === 0, { what: 'an empty index queue' })
+}
+
+/** Delivers mails and waits until search finds them. @returns their message_ids */
+export async function receiveIndexed(
+  fixture: Fixture,
+  inbox: TestInbox,
+  ...mails: Omit<Submission, 'port'>[]
+): Promise<string[]> {
+  const ids: string[] = []
+  for (const mail of mails) ids.push(await receiveMail(fixture, inbox, mail))
+  await untilIndexed(fixture)
+  return ids
+}
+
+export function searchMessages(
+  fixture: Fixture,
+  { caller }: Pick<TestInbox, 'caller'>,
+  query: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return fixture.call(caller, 'messages.search', 'GET', `/messages/search?${new URLSearchParams(query)}`)
+}
+
+export function searchThreads(
+  fixture: Fixture,
+  { caller }: Pick<TestInbox, 'caller'>,
+  query: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return fixture.call(caller, 'threads.search', 'GET', `/threads/search?${new URLSearchParams(query)}`)
+}
+
+export const idsOf = (answer: Answer): string[] => answer.body.messages.map(({ message_id }) => message_id)
+
+/**
+ * Fills an inbox with messages, one a minute, the newest first in `texts`, each in a thread of its own: faster than by SMTP.
+ */
+export async function fillInbox(fixture: Fixture, inbox: TestInbox, texts: readonly string[]): Promise<void> {
+  const [pattern] = await receiveIndexed(fixture, inbox, { subject: `pattern ${randomUUID()}`, text: 'pattern' })
+  for (let from = 0; from < texts.length; from += AT_ONCE) {
+    await queryRows(fixture.db, FILL, inbox.inbox_uid, pattern, texts.slice(from, from + AT_ONCE), from)
+  }
+  await untilIndexed(fixture)
+}
+
+const AT_ONCE = 500
+
+const FILL = `with pattern as (select to_jsonb(messages) as message, to_jsonb(threads) as thread
+                        from messages join threads on threads.id = thread_id
+                       where messages.inbox_uid = $1 and message_id = $2),
+          text as (select gen_random_uuid() as id, gen_random_uuid() as thread_id, body, ordinal
+                     from unnest($3::text[]) with ordinality as given(body, ordinal)),
+          thread as (
+            insert into threads
+            select (jsonb_populate_record(null::threads, thread || jsonb_build_object('id', thread_id))).*
+              from text, pattern),
+          message as (
+            insert into messages
+            select (jsonb_populate_record(null::messages, message || jsonb_build_object(
+                     'id', id, 'thread_id', thread_id, 'message_id', '<' || id || '@x>', 'header_id', '<' || id || '@x>',
+                     'digest', id, 'subject', 'Filled', 'blob', id,
+                     'timestamp', now() - interval '1 day' - ($4::int + ordinal) * interval '1 minute'))).*
+              from text, pattern),
+          body as (insert into message_bodies (id, text, headers) select id, body, '{}' from text)
+     insert into unindexed_messages select id from text`
