@@ -25,8 +25,8 @@ interface Edge {
   readonly id: string
 }
 
-/** The newest messages of the scope, which are compared one by one: most searches of frequent words end there. */
-const COMPARED = 4_000
+/** The newest messages of the scope, which are compared one by one: searches of the most frequent words end there. */
+const COMPARED = 2_000
 /** From this share of matches among them on, older messages are compared one by one, too: an index would not be faster. */
 const FREQUENT = 0.05
 const WEIGHT = { subject: 4, people: 2, body: 1 }
@@ -79,9 +79,13 @@ function compareOlder(db: Queryable, searched: SearchedScope, edge: Edge, rows: 
 }
 
 async function lookUpOlder(db: Queryable, searched: SearchedScope, edge: Edge, rows: number): Promise<Candidate[]> {
-  const terms = searched.words.flatMap(({ anywhere }) => (anywhere === undefined ? [] : [anywhere]))
-  if (terms.length === 0) return []
   const parameters = new Parameters()
+  // Two conditions for each word, because the index passes over more of what does not match when it is asked for less.
+  const found = searched.words.flatMap(({ inBody, inHeaders }) => {
+    const terms = [inBody, inHeaders].flatMap((term) => (term === undefined ? [] : [parameters.add(term)]))
+    return terms.length === 0 ? [] : [`(${terms.map((term) => `terms @@ ${term}::query_int`).join(' or ')})`]
+  })
+  if (found.length === 0) return []
   const { matches, score } = comparison(searched.words, parameters)
   // Materialized, because the planner expects to meet enough matches in the order of time, which it does not.
   return parameters.query(
@@ -89,7 +93,7 @@ async function lookUpOlder(db: Queryable, searched: SearchedScope, edge: Edge, r
     `with found as materialized (
   select id, thread_id, "timestamp", ${score} as score
     from searchable
-   where ${inScope(searched, parameters)} and terms @@ ${parameters.add(terms.join('&'))}::query_int
+   where ${inScope(searched, parameters)} and ${found.join(' and ')}
      and ${olderThan(edge, parameters)} and ${matches})
 select * from found order by "timestamp" desc, id desc limit ${rows}`,
   )

@@ -75,12 +75,12 @@ export function matchesInBody(
 }
 
 function formTest(languages: readonly string[], stems: Stems): (searched: SearchedToken, token: Token) => boolean {
-  return ({ text, forms }, token) => {
-    if (forms.has(token.text)) return true
+  return ({ text, stems: searched }, token) => {
+    if (token.text === text) return true
     if (text.length <= SHORT) return token.text.startsWith(text)
     // Stemming changes the end of a word.
     if (token.text[0] !== text[0]) return false
-    return languages.some((language) => forms.has(stems.stem(language, token.text)))
+    return languages.some((language) => searched.get(language) === stems.stem(language, token.text))
   }
 }
 

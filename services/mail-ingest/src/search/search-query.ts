@@ -10,14 +10,17 @@ export interface SearchedWord {
   readonly tokens: readonly SearchedToken[]
   /** For the index (`query_int`): the body matches. Undefined for a word without letters and digits. */
   readonly inBody: string | undefined
-  /** For the index: the body matches, or sender, recipients and subject may. Undefined where no term tells. */
-  readonly anywhere: string | undefined
+  /** For the index: sender, recipients and subject may match. Undefined for a word that is too short. */
+  readonly inHeaders: string | undefined
 }
 
 export interface SearchedToken extends Pick<Token, 'text' | 'isUnspaced'> {
-  /** The word and its stems in every language. */
-  readonly forms: ReadonlySet<string>
+  /** Its stem by language. */
+  readonly stems: ReadonlyMap<string, string>
 }
+
+/** More pieces of a word would cost the index more than the rows that it then leaves out. */
+const PIECES_LOOKED_UP = 4
 
 /** The words of a search: text between white space (mail 17). */
 export function searchedWords(q: string, stems: Stems): SearchedWord[] {
@@ -28,21 +31,31 @@ function searchedWord(text: string, stems: Stems): SearchedWord {
   const tokens = [...tokensOf(text)].map(({ text: token, isUnspaced }) => ({
     text: token,
     isUnspaced,
-    forms: new Set(isUnspaced ? [token] : [token, ...stems.everyStem(token)]),
+    stems: isUnspaced ? new Map<string, string>() : stems.everyStem(token),
   }))
   const inBody = tokens.length === 0 ? undefined : tokens.map(tokenTerms).join('&')
-  const inHeaders = pieces(text, PIECE).map((piece) => hashOf(`*${piece}`))
-  const header = inHeaders.length === 0 ? undefined : `(${inHeaders.join('&')})`
-  const either = [inBody && `(${inBody})`, header].filter((part) => part !== undefined)
-  return { text, tokens, inBody, anywhere: either.length === 0 ? undefined : `(${either.join('|')})` }
+  const found = tellingPieces(text).map((piece) => hashOf(`*${piece}`))
+  return { text, tokens, inBody, inHeaders: found.length === 0 ? undefined : found.join('&') }
 }
 
-function tokenTerms({ text, isUnspaced, forms }: SearchedToken): string {
+/** The pieces that are likely to be rare: those with other characters than letters, and then some of all parts. */
+function tellingPieces(text: string): string[] {
+  const all = pieces(text, PIECE)
+  const rare = all.filter((piece) => /\P{L}/u.test(piece))
+  const step = Math.max(1, all.length / PIECES_LOOKED_UP)
+  const spread = Array.from(
+    { length: Math.min(all.length, PIECES_LOOKED_UP) },
+    (_, at) => all[Math.floor(at * step)] ?? '',
+  )
+  return [...new Set([...rare, ...spread])].slice(0, PIECES_LOOKED_UP)
+}
+
+function tokenTerms({ text, isUnspaced, stems }: SearchedToken): string {
   const length = [...text].length
   if (isUnspaced) {
     if (length === 1) return `(${hashOf(`^${text}`)})`
     return `(${pairsOf(text).map(hashOf).join('&')})`
   }
   if (length <= SHORT) return `(${hashOf(`^${text}`)})`
-  return `(${[...forms].map(hashOf).join('|')})`
+  return `(${[...new Set([text, ...stems.values()])].map(hashOf).join('|')})`
 }

@@ -58,9 +58,9 @@ export class Stems {
     return stem
   }
 
-  /** The stems of a word in every language, without repetition: that of a query is not known. */
-  everyStem(word: string): string[] {
-    return [...new Set([...this.#languages.keys()].map((language) => this.stem(language, word)))]
+  /** The stem of a word by language: that of a query is not known. */
+  everyStem(word: string): Map<string, string> {
+    return new Map([...this.#languages.keys()].map((language) => [language, this.stem(language, word)]))
   }
 }
 
