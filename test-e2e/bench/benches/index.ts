@@ -2,9 +2,10 @@ import type { Bench } from '../harness/bench.ts'
 import { consumer } from './consumer.ts'
 import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
+import { mailbox } from './mailbox.ts'
 import { memory } from './memory.ts'
 import { pipeline } from './pipeline.ts'
 import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
-export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, gateway, consumer]
+export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer]

@@ -78,8 +78,7 @@ function formTest(languages: readonly string[], stems: Stems): (searched: Search
   return ({ text, stems: searched }, token) => {
     if (token.text === text) return true
     if (text.length <= SHORT) return token.text.startsWith(text)
-    // Stemming changes the end of a word.
-    if (token.text[0] !== text[0]) return false
+    if (token.text[0] !== text[0] && !stems.changesBeginnings(languages)) return false
     return languages.some((language) => searched.get(language) === stems.stem(language, token.text))
   }
 }

@@ -58,6 +58,11 @@ export class Stems {
     return stem
   }
 
+  /** Whether a stem may begin with another letter than its word in one of these languages. In others only ends change. */
+  changesBeginnings(languages: readonly string[]): boolean {
+    return languages.some((language) => language === 'ar' || language === 'ga')
+  }
+
   /** The stem of a word by language: that of a query is not known. */
   everyStem(word: string): Map<string, string> {
     return new Map([...this.#languages.keys()].map((language) => [language, this.stem(language, word)]))

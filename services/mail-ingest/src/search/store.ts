@@ -1,5 +1,6 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { ScopeColumns, StoredAttachment } from '../mailbox/rows.ts'
+import { periodsOf } from './period.ts'
 
 /** What is indexed of a message. */
 export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
@@ -64,6 +65,7 @@ const WRITE = sql<
     inboxes: readonly string[],
     threads: readonly string[],
     timestamps: readonly string[],
+    periods: readonly string[],
     hidden: readonly boolean[],
     subjects: readonly string[],
     people: readonly string[],
@@ -71,12 +73,13 @@ const WRITE = sql<
     terms: readonly string[],
   ]
 >(`
-insert into searchable (id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages, terms)
-select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages::text[],
-       terms::int4[]
-  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::bool[], $8::text[], $9::text[],
-              $10::text[], $11::text[])
-       as entry(id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", hidden, subject, people, languages, terms)
+insert into searchable (id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", periods, hidden, subject, people, languages,
+                        terms)
+select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", periods::int4[], hidden, subject, people,
+       languages::text[], terms::int4[]
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[], $8::bool[],
+              $9::text[], $10::text[], $11::text[], $12::text[])
+       as entry(id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", periods, hidden, subject, people, languages, terms)
     on conflict (id) do update set hidden = excluded.hidden, subject = excluded.subject, people = excluded.people,
        languages = excluded.languages, terms = excluded.terms`)
 
@@ -110,6 +113,7 @@ export const searchable = {
       of(({ message }) => message.inbox_uid),
       of(({ message }) => message.thread_id),
       of(({ message }) => message.timestamp.toISOString()),
+      of(({ message }) => `{${periodsOf(message.organization_id, message.timestamp).join(',')}}`),
       of(({ message }) => message.hidden),
       of(({ subject }) => subject),
       of(({ people }) => people),

@@ -39,6 +39,7 @@ describe('messages.search', () => {
     ['German', 'rechnung', 'Wir haben die Rechnungen, die Sie von uns haben wollten, an Sie geschickt.'],
     ['French', 'facture', 'Nous avons envoyé les factures que vous nous avez demandées avec le reste.'],
     ['Spanish', 'factura', 'Le hemos enviado las facturas que nos ha pedido para la empresa de los señores.'],
+    ['Arabic', 'كتاب', 'لقد أرسلنا إليكم هذا الكتاب الذي طلبتم من قبل، وهو على الطريق مع كل ما في القائمة.'],
     ['Russian', 'договор', 'Мы отправили вам договоры, которые вы хотели получить от нас, и это не все.'],
   ])('finds other forms of a word in %s', async (_language, q, text) => {
     const [found] = await receive({ subject: 'A', text }, { subject: 'B', text: 'Hello' })

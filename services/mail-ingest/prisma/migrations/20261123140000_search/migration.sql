@@ -12,6 +12,7 @@ CREATE TABLE "searchable" (
     "inbox_uid" UUID NOT NULL,
     "thread_id" UUID NOT NULL,
     "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    "periods" INTEGER[] NOT NULL,
     "hidden" BOOLEAN NOT NULL,
     "subject" TEXT NOT NULL,
     "people" TEXT NOT NULL,
@@ -29,7 +30,7 @@ CREATE TABLE "unindexed_messages" (
 );
 
 -- CreateIndex
-CREATE INDEX "searchable_terms" ON "searchable" USING GIN ("organization_id" uuid_ops, "pod_id" uuid_ops, "inbox_uid" uuid_ops, "terms" gin__int_ops);
+CREATE INDEX "searchable_terms" ON "searchable" USING GIN ("organization_id" uuid_ops, "pod_id" uuid_ops, "inbox_uid" uuid_ops, "periods" gin__int_ops, "terms" gin__int_ops);
 
 -- AddForeignKey
 ALTER TABLE "searchable" ADD CONSTRAINT "searchable_id_fkey" FOREIGN KEY ("id") REFERENCES "messages"("id") ON DELETE CASCADE ON UPDATE CASCADE;

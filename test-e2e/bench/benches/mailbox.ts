@@ -1,0 +1,153 @@
+import { SmtpSession, waitFor } from '@restante/testkit'
+import pg from 'pg'
+import type { Endpoints } from '../../stack/endpoints.ts'
+import { peerDomain } from '../../stack/names.ts'
+import { createTenant, newUsername, type Tenant } from '../../support/tenants.ts'
+import type { Bench, BenchContext } from '../harness/bench.ts'
+import type { Figure, Goal } from '../harness/figures.ts'
+import { summarize } from '../harness/statistics.ts'
+import { corpus, SEARCHED } from '../load/corpus.ts'
+import { createInboxes } from '../load/inboxes.ts'
+import { copyMessages } from '../load/mailbox-copies.ts'
+
+const PATTERNS = 2_000
+const INBOXES = 1_000
+/** Share of the messages that one inbox holds. */
+const LARGEST = 0.2
+/** The smaller number shows how cost grows. */
+const SIZES = [100_000, 1_000_000]
+const REQUESTS = 200
+
+interface Request {
+  readonly name: string
+  readonly path: string
+  readonly goals: { readonly p50?: Goal; readonly p99: Goal }
+}
+
+export const mailbox: Bench = {
+  name: 'mailbox',
+  about: 'lists, filters and searches in an organization of 1,000,000 messages, and of 100,000',
+  async run(context) {
+    const { endpoints } = await context.startSystem()
+    const tenant = await createTenant(endpoints)
+    const inboxes = await prepare(context, endpoints, tenant)
+    const figures: Figure[] = []
+    let copied = 0
+    for (const size of SIZES.map((full) => context.size(full))) {
+      context.say(`${size} messages ...`)
+      await copyMessages({ endpoints, ...inboxes, from: copied, to: size, share: LARGEST })
+      copied = size
+      for (const request of requestsIn(inboxes)) figures.push(...(await measure(context, tenant, request, size)))
+    }
+    return figures
+  },
+}
+
+interface Inboxes {
+  /** Whose messages are copied. */
+  readonly pattern: string
+  readonly largest: string
+  readonly others: readonly string[]
+}
+
+/** Creates the inboxes, and receives the mails that are copied. */
+async function prepare(context: BenchContext, endpoints: Endpoints, tenant: Tenant): Promise<Inboxes> {
+  context.say(`${INBOXES} inboxes ...`)
+  const [pattern = '', largest = '', ...others] = await createInboxes(tenant, INBOXES + 1)
+  context.say(`${PATTERNS} mails, to be copied ...`)
+  const session = await SmtpSession.open(endpoints.smtpPort)
+  const from = `human@${peerDomain(1, 1)}`
+  await session.command('EHLO sender.test')
+  for (const { subject, text } of corpus(PATTERNS)) {
+    await session.command(`MAIL FROM:<${from}>`)
+    await session.command(`RCPT TO:<${pattern}>`)
+    const header = [
+      `From: Sender ${subject} <${from}>`,
+      `To: ${pattern}`,
+      `Subject: ${subject}`,
+      `Message-ID: <${newUsername('m')}@sender.test>`,
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Transfer-Encoding: 8bit',
+    ]
+    await session.data([...header, '', text].join('\r\n'))
+  }
+  await session.quit()
+  await untilIndexed(endpoints)
+  return { pattern, largest, others }
+}
+
+async function untilIndexed(endpoints: Endpoints): Promise<void> {
+  const client = new pg.Client({ connectionString: endpoints.databases['mail-ingest'] })
+  await client.connect()
+  try {
+    await waitFor(
+      async () => {
+        const { rows } = await client.query<{ done: boolean }>(
+          `select (select count(*) from messages) >= ${PATTERNS} and not exists (select from unindexed_messages) as done`,
+        )
+        return rows[0]?.done
+      },
+      { what: 'the mails to be stored and indexed', timeout: 600_000, interval: 500 },
+    )
+  } finally {
+    await client.end()
+  }
+}
+
+function requestsIn({ largest, others: [small = ''] }: Inboxes): Request[] {
+  const [list, filter] = [{ p99: { atMost: 25 } }, { p99: { atMost: 60 } }]
+  const search = { p50: { atMost: 15 }, p99: { atMost: 80 } }
+  const inbox = `/v0/inboxes/${encodeURIComponent(largest)}`
+  const day = new Date(Date.now() - 86_400_000).toISOString()
+  const filters: Readonly<Record<string, string>> = {
+    label: 'labels=unread',
+    before: `before=${day}`,
+    after: `after=${day}`,
+  }
+  return [
+    { name: 'newest 50 of the largest inbox', path: `${inbox}/messages`, goals: { p99: { atMost: 10 } } },
+    {
+      name: 'newest 50 of another inbox',
+      path: `/v0/inboxes/${encodeURIComponent(small)}/messages`,
+      goals: { p99: { atMost: 10 } },
+    },
+    { name: 'newest 50 threads of the organization', path: '/v0/threads', goals: list },
+    ...Object.entries(filters).flatMap(([name, query]) => [
+      { name: `messages by ${name}`, path: `${inbox}/messages?${query}`, goals: filter },
+      { name: `threads by ${name}`, path: `/v0/threads?${query}`, goals: filter },
+    ]),
+    { name: 'messages by sender', path: `${inbox}/messages?from=sender`, goals: filter },
+    { name: 'messages by recipient', path: `${inbox}/messages?to=restante`, goals: filter },
+    { name: 'messages by subject', path: `${inbox}/messages?subject=bafa`, goals: filter },
+    { name: 'threads by sender', path: '/v0/threads?senders=sender', goals: filter },
+    { name: 'threads by recipient', path: '/v0/threads?recipients=restante', goals: filter },
+    { name: 'threads by subject', path: '/v0/threads?subject=bafa', goals: filter },
+    ...Object.entries(SEARCHED).map(([name, { word }]) => ({
+      name: `search of threads, ${name} word`,
+      path: `/v0/threads/search?q=${encodeURIComponent(word)}`,
+      goals: search,
+    })),
+    { name: 'search of messages, rare word', path: `${inbox}/messages/search?q=${SEARCHED.rare.word}`, goals: search },
+    { name: 'search of threads, two words', path: '/v0/threads/search?q=ledger+voucher', goals: search },
+    { name: 'search of threads, no match', path: '/v0/threads/search?q=xylophone', goals: search },
+  ]
+}
+
+async function measure(context: BenchContext, tenant: Tenant, request: Request, messages: number): Promise<Figure[]> {
+  const { name, path, goals } = request
+  const times: number[] = []
+  let found: unknown
+  for (let index = -10; index < context.size(REQUESTS); index++) {
+    const began = performance.now()
+    const { status, body } = await tenant.api.get(path)
+    if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+    if (index >= 0) times.push(performance.now() - began)
+    found = body['count']
+  }
+  const { p50, p99 } = summarize(times)
+  context.say(`${name}, ${messages}: ${found} found, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+  return [
+    { name: `${name} p50, ${messages}`, value: p50, unit: 'ms', ...(goals.p50 && { goal: goals.p50 }) },
+    { name: `${name} p99, ${messages}`, value: p99, unit: 'ms', goal: goals.p99 },
+  ]
+}
