@@ -27,13 +27,19 @@ export function messageIdFromBytes(raw: Uint8Array): string {
 }
 
 /**
- * The Message-IDs of a Message-ID, In-Reply-To or References header, with brackets, in the order written. An id without
- * brackets is accepted when it is the only word; comments and phrases are skipped.
+ * The Message-IDs of a Message-ID, In-Reply-To or References header, with brackets, in the order written. Ids without
+ * brackets are accepted where the header has nothing else; comments and phrases are skipped.
  */
 export function messageIdsIn(value: string): string[] {
-  const word = value.trim()
-  const found = value.match(/<[^<>]+>/g) ?? (/^[^\s<>]+$/.test(word) ? [`<${word}>`] : [])
+  const found = value.match(/<[^<>]+>/g) ?? bareIdsIn(value).map((id) => `<${id}>`)
   return found.map((id) => `<${id.slice(1, -1).trim()}>`).filter((id) => id !== '<>' && Buffer.byteLength(id) <= MAX_ID)
+}
+
+/** A single word, or words that are all of the form of an id. */
+function bareIdsIn(value: string): string[] {
+  const words = value.split(/[\s,]+/).filter((word) => word !== '')
+  const isId = (word: string) => /^[^<>@"]+@[^<>@"]+$/.test(word)
+  return words.every(isId) || (words.length === 1 && !/[<>]/.test(value)) ? words : []
 }
 
 /**
