@@ -204,6 +204,8 @@ export const LIMITS = {
     /** Characters of one message's text that are searched, and of its senders, recipients and subject. */
     bodyText: 100_000,
     headerText: 20_000,
+    /** Terms by which one message is found; a text with more different words is found by its first. */
+    terms: 10_000,
     highlights: 3,
     highlight: 160,
   },

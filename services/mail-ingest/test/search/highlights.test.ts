@@ -1,8 +1,8 @@
-import { highlightsOf } from '../../src/search/highlights.ts'
-import { searchedWords } from '../../src/search/search-query.ts'
-import { Stems } from '../../src/search/stems.ts'
-import { hashOf, termsOf } from '../../src/search/terms.ts'
-import { folded } from '../../src/search/words.ts'
+import { highlightsOf } from '../../src/search/finding/highlights.ts'
+import { searchedWords } from '../../src/search/finding/search-query.ts'
+import { Stems } from '../../src/search/text/stems.ts'
+import { hashOf, termsOf } from '../../src/search/text/terms.ts'
+import { folded } from '../../src/search/text/words.ts'
 
 const EMPTY = { sender: 'a@x.test', recipients: [], subject: null, body: '', languages: [] }
 
@@ -56,7 +56,7 @@ describe('terms of a message', () => {
   it('are found by every word of it, by its stem and by its first two characters', async () => {
     const stems = await Stems.load()
     const body = folded('We have received the invoices of last month, and we are paying for them now. 発注書')
-    const { terms, languages } = termsOf({ headers: ['re: bills'], body }, stems)
+    const { terms, languages } = await termsOf({ headers: ['re: bills'], body }, stems)
     expect(languages).toEqual(['en'])
     for (const term of ['invoices', 'invoic', '^in', '^i', 'bills', '*bil', '発注', '^書']) {
       expect([term, terms.includes(hashOf(term))]).toEqual([term, true])
@@ -64,8 +64,25 @@ describe('terms of a message', () => {
     expect(terms).toEqual([...new Set(terms)].sort((a, b) => a - b))
   })
 
+  it('are bounded, and leave the event loop free', async () => {
+    const stems = await Stems.load()
+    const han = Array.from({ length: 50_000 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join(
+      '',
+    )
+    const words = Array.from({ length: 20_000 }, (_, at) => `w${at.toString(36)}`).join(' ')
+    for (const body of [han, words, `the of and ${words}`]) {
+      let turns = 0
+      const count = setInterval(() => turns++, 0)
+      const { terms } = await termsOf({ headers: ['subject'], body }, stems)
+      clearInterval(count)
+      expect(terms.length).toBe(10_000)
+      expect(terms.includes(hashOf('*sub'))).toBe(true)
+      if (body !== han) expect(turns).toBeGreaterThan(3)
+    }
+  })
+
   it('recognises no language in a name', async () => {
-    const { languages } = termsOf({ headers: [], body: 'die bart' }, await Stems.load())
+    const { languages } = await termsOf({ headers: [], body: 'die bart' }, await Stems.load())
     expect(languages).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { periodsBetween, periodsOf } from '../../src/search/period.ts'
+import { periodsBetween, periodsOf } from '../../src/search/indexing/period.ts'
 
 const organization = '0190f3c2-8f5a-7cc2-9d7e-00ffffffffff'
 const DAY = 86_400_000

@@ -1,13 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Database } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Gauge } from 'prom-client'
-import { Stems } from './stems.ts'
+import { Stems } from '../text/stems.ts'
+import { termsOf } from '../text/terms.ts'
+import { folded } from '../text/words.ts'
 import { type IndexedMessage, type SearchableEntry, searchable, searchedText } from './store.ts'
-import { termsOf } from './terms.ts'
-import { folded } from './words.ts'
 
 const indexed = new Counter({ name: 'restante_search_indexed_total', help: 'Messages that search finds' })
 const unindexed = new Gauge({
@@ -56,11 +55,7 @@ export class SearchIndexer implements Component {
     return this.#db.transaction(async (tx) => {
       const messages = await searchable.take(tx, BATCH, bodyText)
       const entries: SearchableEntry[] = []
-      for (const message of messages) {
-        entries.push(await entryOf(message))
-        // Other work of the process goes first.
-        await turn()
-      }
+      for (const message of messages) entries.push(await entryOf(message))
       await searchable.write(tx, entries)
       tx.afterCommit(() => indexed.inc(entries.length))
       return messages.length
@@ -73,5 +68,6 @@ async function entryOf(message: IndexedMessage): Promise<SearchableEntry> {
   const subject = folded((message.subject ?? '').slice(0, headerText))
   const people = folded(`${message.sender}\n${message.recipients}`.slice(0, headerText))
   const headers = [subject, ...people.split('\n')]
-  return { message, subject, people, ...termsOf({ headers, body: folded(searchedText(message)) }, stems) }
+  const terms = await termsOf({ headers, body: folded(searchedText(message)) }, stems)
+  return { message, subject, people, ...terms }
 }

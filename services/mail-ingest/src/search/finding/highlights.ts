@@ -1,8 +1,8 @@
 import type { Highlights } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Stems } from '../text/stems.ts'
 import { matchesInBody, matchesInHeader, type Range, type TextMatches } from './matches.ts'
 import type { SearchedWord } from './search-query.ts'
-import type { Stems } from './stems.ts'
 
 /** What a search compares of a message that the index has found. */
 export interface FoundText {

@@ -1,5 +1,5 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { ScopeColumns, StoredAttachment } from '../mailbox/rows.ts'
+import type { ScopeColumns, StoredAttachment } from '../../mailbox/rows.ts'
 import { periodsOf } from './period.ts'
 
 /** What is indexed of a message. */

@@ -1,7 +1,7 @@
+import type { Stems } from '../text/stems.ts'
+import { SHORT } from '../text/terms.ts'
+import { folded, type Token, tokensOf } from '../text/words.ts'
 import type { SearchedToken, SearchedWord } from './search-query.ts'
-import type { Stems } from './stems.ts'
-import { SHORT } from './terms.ts'
-import { folded, type Token, tokensOf } from './words.ts'
 
 /** A matched part of a text, in UTF-16 code units of the text as it is shown. */
 export interface Range {

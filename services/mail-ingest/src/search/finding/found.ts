@@ -1,12 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Highlights } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { StoredAttachment } from '../../mailbox/rows.ts'
+import { SEARCHED_BODY, searchedText } from '../indexing/store.ts'
+import type { Stems } from '../text/stems.ts'
 import type { Candidate } from './candidates.ts'
 import { highlightsOf } from './highlights.ts'
 import type { SearchedWord } from './search-query.ts'
-import type { Stems } from './stems.ts'
-import { SEARCHED_BODY, searchedText } from './store.ts'
 
 interface TextRow {
   readonly id: string
@@ -36,6 +37,8 @@ export async function highlight(
   const rows = await db.query(TEXTS, ids, LIMITS.search.bodyText)
   const found = new Map<string, Highlights>()
   for (const row of rows) {
+    // Each may be long; other requests go on between them.
+    await nextTurn()
     const text = { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body: searchedText(row) }
     const highlights = highlightsOf(text, words, stems)
     if (highlights) found.set(row.id, highlights)

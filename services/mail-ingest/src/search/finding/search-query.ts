@@ -1,6 +1,6 @@
-import type { Stems } from './stems.ts'
-import { hashOf, PIECE, pairsOf, SHORT } from './terms.ts'
-import { folded, pieces, type Token, tokensOf } from './words.ts'
+import type { Stems } from '../text/stems.ts'
+import { hashOf, PIECE, pairsOf, SHORT } from '../text/terms.ts'
+import { folded, pieces, type Token, tokensOf } from '../text/words.ts'
 
 /** One word of a search, which an item must match in some field. */
 export interface SearchedWord {
@@ -54,7 +54,7 @@ function tokenTerms({ text, isUnspaced, stems }: SearchedToken): string {
   const length = [...text].length
   if (isUnspaced) {
     if (length === 1) return `(${hashOf(`^${text}`)})`
-    return `(${pairsOf(text).map(hashOf).join('&')})`
+    return `(${[...pairsOf(text)].map(hashOf).join('&')})`
   }
   if (length <= SHORT) return `(${hashOf(`^${text}`)})`
   return `(${[...new Set([text, ...stems.values()])].map(hashOf).join('|')})`

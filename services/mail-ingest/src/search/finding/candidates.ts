@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sqlUnprepared } from '@restante/service/database'
 import type { ScopeFilter } from '@restante/service/identity'
-import { periodsBetween } from './period.ts'
+import { periodsBetween } from '../indexing/period.ts'
 import type { SearchedWord } from './search-query.ts'
 
 /** A message that matches every word, as far as the index tells. */

@@ -1,0 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Stems } from './stems.ts'
+import { pieces, tokensOf } from './words.ts'
+
+/**
+ * What a message can be found by, as 32-bit hashes of terms. There are three kinds: words with their stems and the pairs
+ * of characters of scripts without spaces; beginnings of one and two characters, marked `^`; and the pieces of three
+ * characters that sender, recipients and subject consist of, marked `*`. Two terms may have one hash, so that a result
+ * is compared with the text before it is shown.
+ */
+export type TermHash = number
+
+/** FNV-1a over UTF-16 code units, as a signed integer. Stored: a change would need every message to be indexed again. */
+export function hashOf(term: string): TermHash {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < term.length; at++) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193)
+  return hash | 0
+}
+
+/** The longest beginning that is a term. */
+export const SHORT = 2
+/** Code points in a piece of sender, recipients and subject. */
+export const PIECE = 3
+
+/** The overlapping pairs of characters of a run without spaces, or its only character. */
+export function* pairsOf(run: string): Generator<string> {
+  let before = ''
+  let isAlone = true
+  for (const character of run) {
+    if (before !== '') {
+      yield before + character
+      isAlone = false
+    }
+    before = character
+  }
+  if (isAlone) yield run
+}
+
+export interface SearchedText {
+  /** Sender, recipients and subject, folded; one a line. */
+  readonly headers: readonly string[]
+  /** Text of the body and names of attachments, folded. */
+  readonly body: string
+}
+
+/** Tokens between two turns of the event loop. */
+const TOKENS_AT_ONCE = 500
+
+/**
+ * The terms of a message, at most `LIMITS.search.terms` and those of its header first, and the languages that were
+ * recognised in it. Other work of the process goes on meanwhile.
+ */
+export async function termsOf(
+  { headers, body }: SearchedText,
+  stems: Stems,
+): Promise<{ terms: TermHash[]; languages: string[] }> {
+  const languages = stems.recognise(tokensOf(body === '' ? headers.join('\n') : body))
+  const terms = new Set<TermHash>()
+  for (const line of headers) for (const piece of pieces(line, PIECE)) terms.add(hashOf(`*${piece}`))
+  let tokens = 0
+  for (const text of [...headers, body]) {
+    for (const token of tokensOf(text)) {
+      if (terms.size >= LIMITS.search.terms) break
+      if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
+      if (token.isUnspaced) addRun(terms, token.text)
+      else addWord(terms, token.text, languages, stems)
+    }
+  }
+  return { terms: [...terms].slice(0, LIMITS.search.terms).sort((a, b) => a - b), languages }
+}
+
+function addRun(terms: Set<TermHash>, run: string): void {
+  for (const pair of pairsOf(run)) {
+    if (terms.size >= LIMITS.search.terms) return
+    const term = hashOf(pair)
+    if (terms.has(term)) continue
+    terms.add(term)
+    for (const character of pair) terms.add(hashOf(`^${character}`))
+  }
+}
+
+function addWord(terms: Set<TermHash>, word: string, languages: readonly string[], stems: Stems): void {
+  const term = hashOf(word)
+  if (terms.has(term)) return
+  terms.add(term)
+  for (const language of languages) terms.add(hashOf(stems.stem(language, word)))
+  for (const beginning of beginnings(word)) terms.add(hashOf(`^${beginning}`))
+}
+
+function beginnings(word: string): string[] {
+  const points = [...word.slice(0, 2 * SHORT)]
+  return Array.from({ length: Math.min(SHORT, points.length) }, (_, at) => points.slice(0, at + 1).join(''))
+}
