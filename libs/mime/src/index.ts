@@ -54,6 +54,7 @@ export {
   replyRecipients,
   threadingHeaders,
 } from './reply/recipients.ts'
+export { reportInText } from './reports/bounce-text.ts'
 export {
   type BounceClass,
   type BounceSubType,

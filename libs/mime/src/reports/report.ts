@@ -6,8 +6,8 @@ import { enhancedStatusIn } from './classify.ts'
 
 /** Outcome for one recipient (RFC 3464 2.3). */
 export interface RecipientStatus {
-  /** The address the report is about. */
-  readonly recipient: string
+  /** The address the report is about, when it names one. */
+  readonly recipient?: string
   /** The original recipient address of the mail, when the report names it. */
   readonly originalRecipient?: string
   readonly action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
@@ -19,7 +19,7 @@ export interface RecipientStatus {
   readonly remoteMta?: string
 }
 
-/** A delivery status notification (RFC 3464). */
+/** A delivery status notification (RFC 3464), or a report in another form that mail servers use. */
 export interface DeliveryReport {
   readonly kind: 'delivery'
   readonly recipients: RecipientStatus[]
@@ -44,26 +44,42 @@ const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as con
 const MAX_RECIPIENTS = 500
 const MAX_DIAGNOSTIC = 2_000
 
-/** The report in a mail of this structure, or undefined when it is not a report. */
+/**
+ * The report in a mail of this structure, or undefined when it is not in a form of reports. Not every server names its
+ * reports `multipart/report`, and some name the recipients in a header field alone.
+ */
 export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | undefined {
-  if (root.type !== 'multipart/report') return undefined
   const original = originalHeader(raw, root, budget)
   const [originalMessageId] = messageIdsIn(firstValue(original, 'message-id') ?? '')
   const known = originalMessageId === undefined ? {} : { originalMessageId }
-  const status = root.children.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
-  if (status !== undefined) return deliveryReport(contentOf(raw, status, budget.limits.bodyBytes), known, budget)
   const feedback = root.children.find(({ type }) => type === 'message/feedback-report')
-  return feedback && feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), known, budget)
+  if (feedback) return feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), known, budget)
+  const status = root.children.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
+  if (status) return deliveryReport(contentOf(raw, status, budget.limits.bodyBytes), known, budget)
+  return reportInHeader(root, known)
+}
+
+/** The report of a server that names the recipients in its header, as Exim and Google do. */
+function reportInHeader(root: Part, known: { originalMessageId?: string }): DeliveryReport | undefined {
+  const addresses = allValues(root.fields, 'x-failed-recipients')
+    .flatMap((value) => value.split(','))
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+  if (addresses.length === 0) return undefined
+  const recipients = addresses.slice(0, MAX_RECIPIENTS).map((recipient) => ({ recipient, action: 'failed' as const }))
+  return { kind: 'delivery', recipients, ...known }
 }
 
 function deliveryReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): DeliveryReport {
   const [perMessage = [], ...groups] = fieldGroups(body, MAX_RECIPIENTS + 1, budget)
+  // Some senders omit the empty line after the per-message fields.
+  const recipients = [perMessage, ...groups].map(recipientStatus).filter((entry) => entry !== undefined)
   const reportingMta = typed(firstValue(perMessage, 'reporting-mta'))
   const originalEnvelopeId = firstValue(perMessage, 'original-envelope-id')
   return {
     kind: 'delivery',
-    // Some senders omit the empty line after the per-message fields.
-    recipients: [perMessage, ...groups].map(recipientStatus).filter((entry) => entry !== undefined),
+    // A report whose words are in no field that is known is about a failure all the same.
+    recipients: recipients.length > 0 ? recipients : [{ action: 'failed' }],
     ...(reportingMta && { reportingMta }),
     ...(originalEnvelopeId && { originalEnvelopeId }),
     ...known,
@@ -73,17 +89,14 @@ function deliveryReport(body: Buffer, known: { originalMessageId?: string }, bud
 function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | undefined {
   const originalRecipient = typed(firstValue(fields, 'original-recipient'))
   const recipient = typed(firstValue(fields, 'final-recipient')) ?? originalRecipient
-  const word = firstValue(fields, 'action')
-    ?.split(/[\s(;]/, 1)[0]
-    ?.toLowerCase()
-  const action = ACTIONS.find((known) => known === word)
-  if (recipient === undefined || action === undefined) return undefined
   const status = enhancedStatusIn(firstValue(fields, 'status') ?? '')
+  const action = actionOf(firstValue(fields, 'action'), status)
+  if (action === undefined) return undefined
   const diagnostic = typed(firstValue(fields, 'diagnostic-code'))?.slice(0, MAX_DIAGNOSTIC)
   const code = /^\s*([245]\d\d)\b/.exec(diagnostic ?? '')?.[1]
   const remoteMta = typed(firstValue(fields, 'remote-mta'))
   return {
-    recipient,
+    ...(recipient !== undefined && { recipient }),
     ...(originalRecipient !== undefined && { originalRecipient }),
     action,
     ...(status !== undefined && { status }),
@@ -91,6 +104,15 @@ function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | unde
     ...(diagnostic !== undefined && { diagnostic }),
     ...(remoteMta !== undefined && { remoteMta }),
   }
+}
+
+/** Servers have actions of their own, such as `expired`: then the class of the status tells (RFC 3463). */
+function actionOf(value: string | undefined, status: string | undefined): RecipientStatus['action'] | undefined {
+  const word = value?.split(/[\s(;]/, 1)[0]?.toLowerCase()
+  const known = ACTIONS.find((action) => action === word)
+  if (known !== undefined || status === undefined) return known
+  if (status.startsWith('2')) return 'delivered'
+  return status.startsWith('5') || word === 'expired' ? 'failed' : 'delayed'
 }
 
 function feedbackReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): FeedbackReport {

@@ -1,4 +1,4 @@
-import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport } from '../../src/index.ts'
+import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport, reportInText } from '../../src/index.ts'
 import { fixture, mailOf } from '../fixture.ts'
 
 describe('readReport', () => {
@@ -60,10 +60,48 @@ describe('readReport', () => {
     expect(readReport(raw)).not.toHaveProperty('originalMessageId')
   })
 
-  it('omits groups that say nothing about a recipient', () => {
-    expect(
-      readReport(report('Reporting-MTA: dns; x', '', 'Action: failed', '', 'Final-Recipient: rfc822; a@b.test')),
-    ).toMatchObject({ recipients: [] })
+  it('omits groups without an action, and is about a failure where no group can be read', () => {
+    const groups = ['Reporting-MTA: dns; x', '', 'Action: delayed', '', 'Final-Recipient: rfc822; a@b.test']
+    expect(readReport(report(...groups))).toMatchObject({ recipients: [{ action: 'delayed' }] })
+    expect(readReport(report('Reporting-MTA: dns; x', '', 'Final-Recipient: rfc822; a@b.test'))).toMatchObject({
+      recipients: [{ action: 'failed' }],
+    })
+  })
+
+  it.each([
+    ['expired', '4.4.7', 'failed'],
+    ['dropped', '5.0.0', 'failed'],
+    ['queued', '4.2.0', 'delayed'],
+    ['handed-on', '2.0.0', 'delivered'],
+  ])('reads the action %s by its status %s', (word, status, action) => {
+    const raw = report(
+      'Reporting-MTA: dns; x',
+      '',
+      'Final-Recipient: rfc822; a@b.test',
+      `Action: ${word}`,
+      `Status: ${status}`,
+    )
+    expect(readReport(raw)).toMatchObject({ recipients: [{ recipient: 'a@b.test', action, status }] })
+  })
+
+  it('reads a delivery status in any multipart, and recipients that only the header names', () => {
+    const status = [
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Final-Recipient: rfc822; a@b.test',
+      'Action: failed',
+    ]
+    const mixed = mailOf('Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'words', ...status, '--b--')
+    expect(readReport(mixed)).toMatchObject({ kind: 'delivery', recipients: [{ recipient: 'a@b.test' }] })
+    const exim = mailOf('X-Failed-Recipients: a@b.test, c@d.test', 'Auto-Submitted: auto-replied', '', 'words')
+    expect(readReport(exim)).toEqual({
+      kind: 'delivery',
+      recipients: [
+        { recipient: 'a@b.test', action: 'failed' },
+        { recipient: 'c@d.test', action: 'failed' },
+      ],
+    })
   })
 
   it('does not treat a mail as a report that only looks like one', () => {
@@ -73,6 +111,71 @@ describe('readReport', () => {
       readReport(mailOf('Content-Type: multipart/report; boundary=b', '', '--b', '', 'x', '--b--')),
     ).toBeUndefined()
     expect(readReport(Buffer.alloc(0))).toBeUndefined()
+  })
+})
+
+describe('reportInText', () => {
+  it.each([
+    [
+      'qmail',
+      'failure notice',
+      'Hi. This is the qmail-send program at x.\n<a@b.test>:\n192.0.2.1 does not like recipient.\nRemote host said: 550 5.1.1 no such user',
+      'failed',
+      '5.1.1',
+    ],
+    [
+      'Exim',
+      'Mail delivery failed: returning message to sender',
+      'A message that you sent could not be delivered.\n\n  a@b.test\n    host mx.b.test: 550 unknown',
+      'failed',
+      undefined,
+    ],
+    [
+      'OpenSMTPD',
+      'Delivery status notification: failed',
+      'This is the MAILER-DAEMON, please DO NOT REPLY.\na@b.test: 554 5.7.1 blocked',
+      'failed',
+      '5.7.1',
+    ],
+    [
+      'Yahoo',
+      'Failure Notice',
+      'Sorry, we were unable to deliver your message. delivery to the following recipient failed\n554: delivery error',
+      'failed',
+      undefined,
+    ],
+    ['German', 'Unzustellbar: Angebot', 'Ihre Nachricht konnte nicht zugestellt werden.', 'failed', undefined],
+    [
+      'a warning',
+      'Warning: message 1abc delayed 24 hours',
+      'A message has not yet been delivered after 24 hours. No action is required; delivery attempts will continue. 451 later',
+      'delayed',
+      undefined,
+    ],
+    [
+      'a warning that ended',
+      'Delivery delayed',
+      'It was delayed, and the message could not be delivered: 550 5.4.7 expired',
+      'failed',
+      '5.4.7',
+    ],
+  ])('reads %s', (_name, subject, text, action, status) => {
+    const report = reportInText({ subject, text })
+    expect(report?.recipients).toEqual([
+      {
+        action,
+        ...(status !== undefined && { status }),
+        ...(/\d{3}/.test(text) && { diagnostic: expect.any(String) }),
+      },
+    ])
+  })
+
+  it.each([
+    ['an absence', 'Automatic reply: Offer', 'I am out of the office until Monday, extension 550.'],
+    ['an ordinary mail', 'Re: Offer', 'We accept.'],
+    ['an empty one', undefined, ''],
+  ])('reads nothing in %s', (_name, subject, text) => {
+    expect(reportInText({ subject, text })).toBeUndefined()
   })
 })
 

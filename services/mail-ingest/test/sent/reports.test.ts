@@ -62,6 +62,34 @@ describe('a mail to a return path', () => {
     })
   })
 
+  it.each([
+    ['a mail system, in words', '', 'failure notice', 'Hi. This is the qmail-send program.\r\n550 5.1.1 no such user'],
+    ['a postmaster', 'postmaster@far.test', 'Undeliverable: Offer', '550 5.1.1 no such user'],
+  ])('is passed on as a failure when it comes from %s', async (_name, from, subject, text) => {
+    const id = randomUUID()
+    const to = fixture.returnPath.addressFor(id)
+    const raw = `From: MAILER-DAEMON@far.test\r\nTo: ${to}\r\nSubject: ${subject}\r\n\r\n${text}\r\n`
+    await sendMail({ port: fixture.smtpPort, envelope: { from, to }, raw })
+    const record = await feedback.next(isAbout(id), { what: 'the report' })
+    expect(JSON.parse(record.value)).toMatchObject({ recipients: [{ action: 'failed', status: '5.1.1' }] })
+  })
+
+  it('is dropped when a person writes in the words of a mail system, or a mail system that somebody is absent', async () => {
+    const [first, second] = [randomUUID(), randomUUID()]
+    const mail = { port: fixture.smtpPort, text: 'Hi. This is the qmail-send program.' }
+    await sendMail({
+      ...mail,
+      from: 'ada@customer.test',
+      to: fixture.returnPath.addressFor(first),
+      subject: 'failure notice',
+    })
+    const to = fixture.returnPath.addressFor(second)
+    const raw = `From: ada@customer.test\r\nTo: ${to}\r\nAuto-Submitted: auto-replied\r\nSubject: Away\r\n\r\nUntil Monday.\r\n`
+    await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw })
+    await idle()
+    expect(feedback.records.some((record) => isAbout(first)(record) || isAbout(second)(record))).toBe(false)
+  })
+
   it('is dropped when it is not a report, and nothing of it is stored', async () => {
     const id = randomUUID()
     const to = fixture.returnPath.addressFor(id)

@@ -37,7 +37,7 @@ export function feedbackEvent(report: Report, arrival: ReportArrival): FeedbackE
 
 function recipientsOf(report: Extract<Report, { kind: 'delivery' }>) {
   return report.recipients.map(({ recipient, originalRecipient, action, status, diagnostic }) => ({
-    address: originalRecipient ?? recipient,
+    ...((originalRecipient ?? recipient) !== undefined && { address: originalRecipient ?? recipient }),
     action,
     ...(status !== undefined && { status }),
     ...(diagnostic !== undefined && { diagnostic }),
