@@ -5,7 +5,7 @@ import { announcementAt } from './rules/announcements.ts'
 import { historyAt, isForwardMark } from './rules/history.ts'
 import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './rules/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
-import { lastShown, signatureStart, withoutRules } from './rules/signature.ts'
+import { lastShown, placeOfEnd } from './rules/signature.ts'
 
 /** How many lines of a container may precede what it quotes. */
 const MAX_HEAD = 8
@@ -20,13 +20,10 @@ export function extractReplyHtml(html: string): string {
   const lines = linesOf(html, rendered)
   const end = replyEnd(lines)
   if (end.kind === 'whole') return html.trim()
-  if (end.kind === 'cut' && lines[end.place.line]?.text.slice(0, end.place.column).trim()) {
-    return cut(html, offsetIn(html, rendered, end.place.line, end.place.column))
-  }
-  const after = end.kind === 'cut' ? withoutRules(lines, end.place.line) : lines.length
-  const start = signatureStart(lines, after)
-  if (start === lines.length) return html.trim()
-  const shown = lastShown(lines, start)
+  const place = placeOfEnd(lines, end)
+  if (place.column > 0) return cut(html, offsetIn(html, rendered, place.line, place.column))
+  if (place.line === lines.length) return html.trim()
+  const shown = lastShown(lines, place.line)
   return shown < 0 ? html.trim() : cut(html, offsetIn(html, rendered, shown, rendered[shown]?.text.length ?? 0))
 }
 

@@ -1,6 +1,6 @@
 import { lineOf } from './rules/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
-import { signatureStart, withoutRules } from './rules/signature.ts'
+import { placeOfEnd } from './rules/signature.ts'
 
 /**
  * What this message itself adds: quoted history and the trailing signature removed (mail 14). Forwarded messages are
@@ -13,9 +13,7 @@ export function extractReply(text: string): string {
   const end = replyEnd(lines)
   const whole = source.join('\n').trim()
   if (end.kind === 'whole') return whole
-  const place = end.kind === 'cut' ? end.place : { line: lines.length, column: 0 }
-  const inline = source[place.line]?.slice(0, place.column).trim() ?? ''
-  if (inline !== '') return [...source.slice(0, place.line), inline].join('\n').trim()
-  const after = end.kind === 'cut' ? withoutRules(lines, place.line) : place.line
-  return source.slice(0, signatureStart(lines, after)).join('\n').trim() || whole
+  const place = placeOfEnd(lines, end)
+  const last = source[place.line]?.slice(0, place.column) ?? ''
+  return [...source.slice(0, place.line), last].join('\n').trim() || whole
 }

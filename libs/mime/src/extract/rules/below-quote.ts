@@ -28,13 +28,14 @@ const MAX_QUOTED = 82
  * answer.
  */
 export function isFooter(lines: readonly Line[], from: number, end: number): boolean {
+  const last = lines.findLastIndex((line, index) => index < end && isShown(line))
   let at = from
   let names = 0
   while (at < end) {
     const line = lines[at]
     if (line === undefined || isSignatureMark(lines, at, end)) return true
     if (!isShown(line)) {
-      if (isRule(line) && hasBelow(lines, at + 1, end)) return true
+      if (isRule(line) && at < last) return true
       at++
       continue
     }
@@ -59,14 +60,6 @@ export function isWrappedRest(lines: readonly Line[], at: number): boolean {
   if (rest.length > MAX_QUOTED / 2 || quote.length > MAX_QUOTED || quote.length + 1 + word.length <= WRAPPED_AT)
     return false
   return !/[.!?:;]["')]*$/.test(quote) && (/^[\p{Ll}\p{Lo}(]/u.test(line.text.trimStart()) || quote.endsWith(','))
-}
-
-function hasBelow(lines: readonly Line[], at: number, end: number): boolean {
-  for (let next = at; next < end; next++) {
-    const line = lines[next]
-    if (line !== undefined && isShown(line)) return true
-  }
-  return false
 }
 
 function isStandardText(paragraph: readonly Line[]): boolean {

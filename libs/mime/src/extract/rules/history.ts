@@ -9,6 +9,7 @@ const KINDS: readonly Kind[] = ['from', 'sent', 'date', 'to', 'subject']
 const MAX_HEADER = 16
 /** Only the beginning of a line decides what it is. */
 const MAX_LABEL = 160
+const MAX_BARE = 60
 
 const ORIGINAL = anyOf(wordsOf('original'))
 const DASHED_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{2,60} {0,5}${ORIGINAL}`, 'u')
@@ -70,14 +71,15 @@ export function isHeader(lines: readonly Line[], at: number, trusted: boolean): 
 function isOriginalMark(lines: readonly Line[], at: number, start: string): boolean {
   const original = DASHED_ORIGINAL.exec(start)
   if (original !== null && start.slice(0, original.index).trim() === '') return true
-  const bare = BARE_ORIGINAL.test(start)
+  const bare = start.length < MAX_BARE && BARE_ORIGINAL.test(start)
   if (!bare && !DASHED.test(start)) return false
   const next = nextShown(lines, at + 1)
   return readHeader(lines, next).size >= 2
 }
 
 function isReplyMark(start: string): boolean {
-  return /^ *#{2,}-? .{3,120}-?#{2,} *$/.test(start) || REPLY_ABOVE_FIRST.test(start) || REPLY_ABOVE_MARKED.test(start)
+  if (/^ *[-#=*_>~([{]/.test(start)) return /^ *#{2,}-.{3,120}-#{2,} *$/.test(start) || REPLY_ABOVE_MARKED.test(start)
+  return REPLY_ABOVE_FIRST.test(start)
 }
 
 function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
@@ -89,8 +91,9 @@ function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
 function kindOf(line: Line | undefined): Kind | undefined {
   if (line === undefined || line.blank) return undefined
   const start = line.folded.slice(0, MAX_LABEL)
-  if (!start.includes(':') && !start.includes('|')) return MESSAGE_OF.test(start) ? 'sent' : undefined
   if (MESSAGE_OF.test(start)) return 'sent'
+  // Clients capitalise labels; programs and their settings do not.
+  if (!/[:|]/.test(start) || /^[^\p{L}]*\p{Ll}/u.test(line.text.slice(0, MAX_LABEL))) return undefined
   return KINDS.find((kind) => LABEL_OF.get(kind)?.test(start))
 }
 
@@ -106,6 +109,7 @@ function readHeader(lines: readonly Line[], at: number): Map<Kind, string> {
     if (line.blank) {
       if (last === 'subject' || kindOf(lines[nextShown(lines, next)]) === undefined) break
     } else if (kind !== undefined) {
+      if (fields.has(kind) && kind !== 'to') break
       if (!fields.has(kind)) fields.set(kind, line.folded.slice(0, 2 * MAX_LABEL))
       last = kind
       others = 0
@@ -136,6 +140,7 @@ function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): b
 
 /** A header whose lines were joined. */
 function isOneLineHeader(folded: string): boolean {
+  if (folded.split(':', 4).length < 4) return false
   const kinds = kindsIn(folded.slice(0, 4 * MAX_LABEL))
   return kinds.has('from') && (kinds.has('sent') || kinds.has('date')) && (kinds.has('to') || kinds.has('subject'))
 }
@@ -153,7 +158,7 @@ function kindsIn(text: string): Set<Kind> {
 function inlineMark(line: Line): number | undefined {
   const original = line.folded.includes('---') ? INLINE_ORIGINAL.exec(line.folded) : null
   if (original !== null) return original.index
-  if (line.folded.split(':', 5).length < 5 || !ADDRESSED.test(line.folded)) return undefined
+  if (!line.folded.includes('@') || line.folded.split(':', 5).length < 5) return undefined
   let tries = 0
   for (const { index } of line.folded.matchAll(FROM_IN)) {
     if (tries++ >= 4) return undefined

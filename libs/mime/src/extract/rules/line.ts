@@ -29,6 +29,14 @@ export interface Place {
   readonly column: number
 }
 
+/** Where a reply ends, and why. */
+export type ReplyEnd =
+  /** There is nothing but the reply. */
+  | { readonly kind: 'none' }
+  /** Nothing may be removed: the writer answers between or below quotes, or forwards. */
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'cut'; readonly place: Place }
+
 const QUOTED = /^[ \t]{0,3}(?:>|&gt;|\p{Lu}[\p{L}.]{0,3}>)/u
 const PLAIN = /^[\t\x20-\x7e]*$/
 

@@ -1,7 +1,7 @@
 import { type Announcement, announcementAt } from './announcements.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
 import { historyAt, isForwardMark, isHeader } from './history.ts'
-import { isRule, isShown, type Line, nextShown, type Place, unquoted } from './line.ts'
+import { isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
 
 /** This many quoted lines at the end are history even without an announcement. */
 const UNANNOUNCED_QUOTE = 3
@@ -23,14 +23,6 @@ interface Marks {
 interface Quote extends Place {
   readonly announced: boolean
 }
-
-/** Where a reply ends, and why. */
-export type ReplyEnd =
-  /** There is nothing but the reply. */
-  | { readonly kind: 'none' }
-  /** Nothing may be removed: the writer answers between or below quotes, or forwards. */
-  | { readonly kind: 'whole' }
-  | { readonly kind: 'cut'; readonly place: Place }
 
 /**
  * Where the writer's own words end and earlier messages begin (mail 14): the first announcement, mark or quote that is
@@ -104,6 +96,7 @@ function isSelfAnnounced(head: readonly Line[]): boolean {
 
 /** Whether the lines from here on are quoted history although nothing announces them, not a passage that is cited. */
 function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
+  if (lines[quote.line - 1]?.blank === false) return false
   const above = lines.findLast((line, at) => at < quote.line && !line.blank)
   if (above?.folded.trimEnd().endsWith(':')) return false
   const quoted = lines.slice(quote.line, end).filter((line) => line.quoted && /^\s{0,3}(?:>|&gt;)/.test(line.text))

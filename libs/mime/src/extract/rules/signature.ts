@@ -1,14 +1,23 @@
 import { isDeviceSignature } from '../vocabulary/devices.ts'
-import { isRule, isShown, type Line } from './line.ts'
+import { isRule, isShown, type Line, type Place, type ReplyEnd } from './line.ts'
 
 /** A signature below two dashes without a space is no longer than this; a divider has more below it. */
 const MAX_SIGNATURE_LINES = 10
+
+/** Where the reply ends once its signature is removed too. */
+export function placeOfEnd(lines: readonly Line[], end: ReplyEnd): Place {
+  if (end.kind !== 'cut') return { line: signatureStart(lines, lines.length), column: 0 }
+  const { line, column } = end.place
+  const inline = lines[line]?.folded.slice(0, column) ?? ''
+  if (inline.trim() !== '' && !isDeviceSignature(inline)) return end.place
+  return { line: signatureStart(lines, withoutRules(lines, line)), column: 0 }
+}
 
 /**
  * Where the signature at the end of a reply begins, or `end`: a `-- ` line, the signature that a client's markup
  * declares, or one last line such as `Sent from my iPhone`. What a person writes below a letter is content.
  */
-export function signatureStart(lines: readonly Line[], end: number): number {
+function signatureStart(lines: readonly Line[], end: number): number {
   const quote = lines.findLastIndex((line, at) => at < end && line.quoted)
   for (let at = quote + 1; at < end; at++) {
     if (isSignatureMark(lines, at, end)) return at
@@ -38,7 +47,7 @@ export function lastShown(lines: readonly Line[], end: number): number {
 }
 
 /** Index after the last line before `end` that is neither blank nor a rule. */
-export function withoutRules(lines: readonly Line[], end: number): number {
+function withoutRules(lines: readonly Line[], end: number): number {
   let after = end
   for (let line = lines[after - 1]; line !== undefined && (line.blank || isRule(line)); line = lines[after - 1]) after--
   return after

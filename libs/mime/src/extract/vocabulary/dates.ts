@@ -25,16 +25,15 @@ export const TIME = '(?<![\\d.])\\d{1,2}\\s?[:.h点點時시]\\s?\\d{2}(?!\\d)'
 export const ADDRESS = '[^\\s<>()[\\]@"\',;:]{1,64}@[^\\s<>()[\\]@"\',;:]{1,255}'
 
 /**
- * The names of the days of the week in the languages of the big mail services, long and short, folded. An attribution
- * without an opening word begins with one.
+ * The names of the days of the week, long and short, folded, in the languages whose attributions begin with one, without
+ * an opening word.
  */
 export function isWeekday(word: string): boolean {
   weekdays ??= namesOfDays()
   return weekdays.has(word)
 }
 
-const LOCALES =
-  'en de nl sv da nb fr es pt it ro ca pl cs sk ru uk bg hr sr sl fi et hu lt lv el tr he ar fa vi id ms hi th'
+const LOCALES = 'en de nb fi ru uk pl cs sk hr sr sl hu tr th hi'
 
 let weekdays: ReadonlySet<string> | undefined
 

@@ -2,10 +2,10 @@ import { anyOf, anyWordOf, wordsOf } from './match.ts'
 
 /** Products that take the endings of a language: `iPhonesta`, `iPhone'umdan`. */
 const INFLECTED =
-  'iphone|ipad|ipod|samsung|galaxy|android|outlook|huawei|xiaomi|windows|nokia|айфон|андроид|яндекс|yandex|proton'
+  'iphone|iphon|ipad|ipod|samsung|galaxy|android|outlook|huawei|xiaomi|windows|nokia|айфон|андроид|яндекс|yandex|proton'
 
 const PRODUCTS =
-  'apple watch|macbook|imac|mac|redmi|oppo|oneplus|realme|vivo|google pixel|pixel|lumia|sony|xperia|htc|motorola|lg|blackberry|hotmail|gmail|google mail|yahoo|aol|icloud|protonmail|tuta|tutanota|spark|airmail|mailspring|thunderbird|k-9|k9|fairemail|bluemail|blue mail|mymail|mail.ru|rambler|zoho|fastmail|hey|superhuman|missive|edison|canary|newton|typeapp|nine|aqua mail|aquamail|boxer|workspace one|polymail|em client|postbox|mailbird|mailbox|gmx|web.de|t-online|telekom|freenet|orange|sfr|bouygues|la poste|laposte|libero|virgilio|tiscali|onet|interia|wp|o2|seznam|foxmail|qq|163|naver|daum|kakao|verizon|t-mobile|at&t|sprint|vodafone|movistar|claro|telcel|telstra|optus|rogers|xfinity|hushmail|mailfence|posteo|tapatalk|lte|4g|5g|ios|ipados|surface|chromebook|kindle|treo|fairphone|qq邮箱|网易邮箱|网易|华为|小米|三星|魅族|荣耀|苹果|アイフォン|아이폰|안드로이드|갤럭시|네이버'
+  'apple watch|macbook|imac|mac|redmi|oppo|oneplus|realme|vivo|google pixel|pixel|lumia|sony|xperia|htc|motorola|alcatel|zte|tcl|droid|metropcs|us cellular|u.s. cellular|xfinity mobile|lg|blackberry|hotmail|gmail|google mail|yahoo|aol|icloud|protonmail|tuta|tutanota|spark|spike|shortwave|mimestream|airmail|mailspring|thunderbird|k-9|k9|fairemail|bluemail|blue mail|mymail|mail.ru|rambler|zoho|fastmail|hey|superhuman|missive|edison|canary|newton|typeapp|nine|aqua mail|aquamail|boxer|workspace one|polymail|em client|postbox|mailbird|mailbox|gmx|web.de|t-online|telekom|freenet|orange|sfr|bouygues|laposte|libero|virgilio|tiscali|onet|interia|wp|o2|seznam|foxmail|qq|163|naver|daum|kakao|verizon|t-mobile|at&t|sprint|vodafone|movistar|claro|telcel|telstra|optus|rogers|xfinity|hushmail|mailfence|posteo|tapatalk|lte|4g|5g|ios|ipados|surface|chromebook|kindle|treo|fairphone|qq邮箱|网易邮箱|网易|华为|小米|三星|삼성|魅族|荣耀|苹果|アイフォン|아이폰|안드로이드|갤럭시|네이버'
 
 /** Words between a product's name and its number. */
 const MODELS =

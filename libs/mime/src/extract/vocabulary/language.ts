@@ -7,6 +7,8 @@ export interface Language {
   readonly on?: string
   /** The verb of an attribution. */
   readonly wrote?: string
+  /** Ahead of a name where no verb follows: `quoting`. */
+  readonly quoting?: string
   /** Labels of a quoted header. */
   readonly from?: string
   readonly sent?: string

@@ -24,7 +24,12 @@ export function outcomeOf({ name, kind, body, expected }: ReplyCase, extract: Ex
   const extracted = extract(body, kind)
   if (extracted === undefined) return undefined
   const result = kind === 'html' ? htmlToText(extracted) : extracted
-  return { name, exact: comparable(result, kind) === comparable(expected, kind), lost: lostWords(expected, result), result }
+  return {
+    name,
+    exact: comparable(result, kind) === comparable(expected, kind),
+    lost: lostWords(expected, result),
+    result,
+  }
 }
 
 export function scoreOf(outcomes: readonly Outcome[]): Score {
@@ -40,14 +45,22 @@ export function scoreOf(outcomes: readonly Outcome[]): Score {
  * without empty lines and the marks of quotes and lists, which are the renderer's, and with single spaces.
  */
 function comparable(text: string, kind: ReplyCase['kind']): string {
-  const lines = text.replace(/\r\n?/g, '\n').replace(/[\u00a0\u202f\ufeff]/g, ' ').split('\n')
+  const lines = text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u00a0\u202f\ufeff]/g, ' ')
+    .split('\n')
   if (kind === 'text') {
     return lines
       .map((line) => line.trimEnd())
       .join('\n')
       .trim()
   }
-  const shown = lines.map((line) => line.replace(/\s+/g, ' ').replace(/^(?: ?(?:>|-|\*|•)(?= |$))+/, '').trim())
+  const shown = lines.map((line) =>
+    line
+      .replace(/\s+/g, ' ')
+      .replace(/^(?: ?(?:>|-|\*|•)(?= |$))+/, '')
+      .trim(),
+  )
   return shown.filter((line) => line !== '').join('\n')
 }
 

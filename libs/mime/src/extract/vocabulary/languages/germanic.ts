@@ -3,6 +3,7 @@ import type { Language } from '../language.ts'
 const english: Language = {
   on: 'on|at|in a message dated|in message|in article',
   wrote: 'wrote|writes|has written',
+  quoting: 'quoting|quoted from',
   from: 'from|sender',
   sent: 'sent|sent on|sent at',
   date: 'date',
@@ -16,9 +17,9 @@ const english: Language = {
     'reply above this line|type your reply above this line|please reply above this line|write above this line|all text above this line|add your reply above this line',
   signed: 'sent from|sent via|sent with|sent using|sent on|get outlook for|get outlook|sent by my',
   device:
-    'phone|smartphone|smart phone|mobile|mobile phone|mobile device|cell phone|cellphone|tablet|handheld|wireless device|wireless handheld|wireless handheld device',
+    'phone|smartphone|smart phone|mobile|mobile phone|mobile device|cell phone|cell|cellphone|tablet|handheld|wireless device|wireless handheld|wireless handheld device',
   signedWith:
-    'my|the|a|an|for|on|via|with|using|from|and|mail|email|e-mail|app|application|device|wireless|secure|enjoy|ad-free|ad|free|emails|version|network|please excuse my brevity|please excuse brevity|excuse my brevity',
+    'my|the|a|an|for|on|via|with|using|from|and|mail|email|e-mail|app|application|device|wireless|secure|enjoy|ad-free|ad|free|emails|all|new|all-new|most|running|get the app|pc|version|network|please excuse my brevity|please excuse brevity|excuse my brevity',
   closing:
     'regards|best regards|kind regards|warm regards|best|best wishes|all the best|many thanks|thanks|thank you|thanks again|cheers|sincerely|yours sincerely|yours faithfully|yours truly|br|kr|rgds|take care|with best regards',
   footer:
@@ -31,6 +32,7 @@ const english: Language = {
 const german: Language = {
   on: 'am|den|vom',
   wrote: 'schrieb|schrieben|schreibt|geschrieben|schrieben sie',
+  quoting: 'zitat von|zitiere',
   from: 'von|absender',
   sent: 'gesendet|gesendet am|verschickt|versendet',
   date: 'datum',
@@ -43,7 +45,7 @@ const german: Language = {
   replyAbove:
     'antworten sie bitte oberhalb dieser linie|bitte oberhalb dieser linie antworten|bitte antworten sie oberhalb dieser zeile|oberhalb dieser zeile|über dieser linie antworten|bitte über dieser linie antworten|über dieser zeile',
   signed:
-    'gesendet von|gesendet mit|gesendet über|gesendet aus|von meinem|von meiner|gesendet|versendet mit|gesendet per|outlook für|diese nachricht wurde von meinem|diese nachricht wurde mit|diese e-mail wurde von meinem|von unterwegs',
+    'gesendet von|gesendet mit|gesendet über|gesendet aus|von meinem|von meiner|gesendet|versendet mit|gesendet per|outlook für|holen sie sich outlook für|diese nachricht wurde von meinem|diese nachricht wurde mit|diese e-mail wurde von meinem|von unterwegs',
   device: 'handy|smartphone|mobiltelefon|tablet|mobilgerät|telefon|android-gerät|gerät|mobilen endgerät|mobil',
   signedWith:
     'mein|meinem|meiner|meinen|mit|der|dem|von|vom|für|auf|aus|app|mail|e-mail|gesendet|versendet|geschickt|beziehen|herunterladen|holen|sie sich|und|via|über|bitte entschuldigen sie die kürze|bitte entschuldigen sie meine kürze|bitte verzeihen sie die kürze|telekom',

@@ -1,6 +1,7 @@
 import type { Language } from '../language.ts'
 
 const finnish: Language = {
+  quoting: 'lainaus|lainaan',
   wrote: 'kirjoitti|kirjoittaa|kirjoitti seuraavaa|kirjoittivat',
   from: 'lähettäjä',
   sent: 'lähetetty',
@@ -47,6 +48,14 @@ const hungarian: Language = {
     'az|a|készülékemről|készülékről|az én|om|omról|emről|ról|ről|okostelefonról|okostelefonomról|alkalmazásból|rendszerű|letöltése',
   closing: 'üdvözlettel|tisztelettel|köszönettel|üdv|köszönöm',
   footer: 'bizalmas információ|nem ön a címzett',
+}
+
+const basqueAndIcelandic: Language = {
+  wrote: 'idatzi zuen|idatzi du|skrifaði',
+  from: 'nork|frá',
+  sent: 'bidalia|sent',
+  to: 'nori|til',
+  subject: 'gaia|efni',
 }
 
 const baltic: Language = {
@@ -111,8 +120,8 @@ const hebrew: Language = {
   original: 'הודעה מקורית|ההודעה המקורית',
   forwarded: 'הודעה שהועברה|הודעה מועברת',
   forwardBegins: 'תחילת ההודעה שהועברה|הודעה שהועברה',
-  signed: 'נשלח מה|נשלח מ|נשלח מה-|נשלח באמצעות|נשלח מהטלפון|קבל את|נשלח ממכשיר',
-  device: 'טלפון|הטלפון|נייד|מהנייד',
+  signed: 'נשלח|נשלח מה|נשלח מ|נשלח מה-|נשלח באמצעות|נשלח מהטלפון|קבל את|נשלח ממכשיר',
+  device: 'מהאייפון|אייפון|האייפון|טלפון|הטלפון|נייד|מהנייד',
   signedWith: 'שלי|עבור|ה|מה',
   closing: 'בברכה|תודה|תודה רבה|בכבוד רב|כל טוב',
   footer: 'מידע חסוי',
@@ -156,6 +165,7 @@ export const other: readonly Language[] = [
   finnish,
   estonian,
   hungarian,
+  basqueAndIcelandic,
   baltic,
   greek,
   turkish,

@@ -15,7 +15,7 @@ const french: Language = {
   replyAbove:
     'veuillez saisir votre réponse au-dessus de cette ligne|répondre au-dessus de cette ligne|merci de répondre au-dessus de cette ligne|au-dessus de cette ligne|au dessus de cette ligne',
   signed:
-    "envoyé de|envoyé depuis|envoyé avec|envoyé à partir de|envoyé à partir d'|envoyé par|envoyé via|télécharger outlook pour|obtenir outlook pour|obtenez outlook pour|provenance|provenance :|envoyé d'|envoyé sur",
+    'envoyé de|envoyé depuis|envoyé avec|envoyé à partir de|envoyé à partir d|envoyé par|envoyé via|télécharger outlook pour|obtenir outlook pour|obtenez outlook pour|provenance|provenance :|envoyé d|envoyé sur',
   device: 'téléphone|mobile|portable|smartphone|tablette|appareil|téléphone mobile|appareil mobile',
   signedWith:
     "mon|ma|un|une|de|du|depuis|avec|pour|sur|l'application|application|courrier|mail|e-mail|messagerie|courriel|à partir|via|la|le|et|mobile|veuillez excuser ma brièveté|veuillez excuser la brièveté",
@@ -28,7 +28,8 @@ const french: Language = {
 
 const spanish: Language = {
   on: 'el|con fecha|en',
-  wrote: 'escribió|escribio|escribe|va escriure|ha escrito',
+  wrote: 'escribió|escribio|escribe|ha escrito',
+  quoting: 'citando|citando a|mensaje citado por',
   from: 'de|remitente',
   sent: 'enviado|enviado el|enviada el|enviado en|enviado a las',
   date: 'fecha',
@@ -51,7 +52,7 @@ const spanish: Language = {
 }
 
 const portuguese: Language = {
-  on: 'em|no dia|a',
+  on: 'em|no dia|a|às',
   wrote: 'escreveu|escreve|escreveu o seguinte',
   from: 'de|remetente',
   sent: 'enviado|enviada|enviado em|enviada em|enviado a|data de envio',
@@ -119,8 +120,9 @@ const romanian: Language = {
 }
 
 const catalan: Language = {
-  on: 'el|el dia|missatge de',
-  wrote: 'va escriure|ha escrit',
+  on: 'el|el dia|o',
+  wrote: 'va escriure|ha escrit|escribiu',
+  quoting: 'missatge de|citant a',
   from: 'de',
   sent: 'enviat|enviat el',
   date: 'data',

@@ -2,6 +2,7 @@ import type { Language } from '../language.ts'
 
 const polish: Language = {
   on: 'w dniu|dnia|dn.',
+  quoting: 'cytowanie|cytując|wiadomość napisana przez',
   wrote: 'napisał(a)|napisał|napisała|napisał/a|pisze|napisana przez|wiadomość napisana przez',
   from: 'od|nadawca',
   sent: 'wysłano|wysłane|wysłany',
@@ -17,7 +18,7 @@ const polish: Language = {
   signed:
     'wysłane z|wysłano z|wysłane za pomocą|pobierz outlook dla|pobierz aplikację outlook dla|uzyskaj aplikację outlook dla|wysłano przez|wysłane przez|wysłane ze|wysłano ze',
   device: 'telefonu|smartfona|smartfonu|komórki|tabletu|tabletem|telefon|urządzenia mobilnego|urządzenia',
-  signedWith: 'mojego|mojej|z|ze|programu|aplikacji|poczty|systemu|dla|na|pomocą|mail',
+  signedWith: 'mojego|mojej|z|ze|programu|aplikacji|poczty|poczta|systemu|dla|na|pomocą|mail',
   closing:
     'pozdrawiam|z poważaniem|pozdrowienia|serdecznie pozdrawiam|z pozdrowieniami|z wyrazami szacunku|dziękuję|miłego dnia|pozdr',
   footer:
@@ -28,6 +29,7 @@ const polish: Language = {
 
 const czech: Language = {
   on: 'dne|dňa|v',
+  quoting: 'cituji|citace',
   wrote: 'napsal(a)|napsal|napsala|napsal/a|píše',
   from: 'od|odesílatel',
   sent: 'odesláno|odesílatel dne|odeslaná',
@@ -40,7 +42,7 @@ const czech: Language = {
   replyAbove: 'nad tento řádek|odpovídejte nad touto čarou|nad touto čarou|nad tuto čáru',
   signed: 'odesláno z|odesláno ze|odesláno pomocí|posláno z|získejte outlook pro|stáhnout outlook pro|odesláno přes',
   device: 'telefonu|mobilu|tabletu|mobilního telefonu|chytrého telefonu|mobilního zařízení|smartphonu',
-  signedWith: 'mého|mé|z|ze|pro|aplikace|pošta|pošty|pomocí|mail|mým',
+  signedWith: 'mého|mé|z|ze|zařízení|pro|aplikace|pošta|pošty|pomocí|mail|mým',
   closing: 's pozdravem|s přátelským pozdravem|hezký den|děkuji|díky|zdraví|s úctou|s pozdravem a přáním hezkého dne',
   footer:
     'určena výhradně|důvěrné informace|zamýšleným příjemcem|než vytisknete|neobsahuje viry|zkontrolována na přítomnost virů',
@@ -65,7 +67,8 @@ const slovak: Language = {
 }
 
 const russian: Language = {
-  on: 'от|на',
+  on: 'от|на|в|в письме от',
+  quoting: 'цитирую|цитата',
   wrote: 'написал(а)|написал|написала|пишет|писал|писала|писали|написал(-а)|вы писали|пользователь',
   from: 'от|отправитель|от кого',
   sent: 'отправлено|послано|отправлен',
@@ -103,9 +106,9 @@ const ukrainian: Language = {
   forwarded: 'переслане повідомлення|перенаправлене повідомлення|пересланий лист',
   forwardBegins: 'початок листа, що пересилається|початок переадресованого повідомлення',
   signed:
-    'надіслано з|надіслано із|відправлено з|відправлено із|надіслано за допомогою|завантажити outlook для|надіслано через|отримати outlook для',
-  device: 'телефону|смартфона|мобільного|планшета|мобільного телефону',
-  signedWith: 'мого|моєї|з|із|для|на|пошти|програми|додатка|застосунку|мобільної',
+    'надіслано з|надіслано зі|надіслано із|відправлено з|відправлено із|надіслано за допомогою|завантажити outlook для|надіслано через|отримати outlook для',
+  device: 'телефону|смартфона|смартфону|мобільного|планшета|мобільного телефону',
+  signedWith: 'мого|моєї|з|із|зі|для|на|пошти|програми|додатка|застосунку|мобільної',
   closing: 'з повагою|дякую|щиро дякую|з найкращими побажаннями|гарного дня|на все добре',
   footer: 'конфіденційну інформацію|помилково отримали|перевірено на віруси|без вірусів',
 }
