@@ -1,133 +1,149 @@
 import { type RenderedLine, renderLines } from '../html/render.ts'
-import type { SkippedRange } from '../html/simplify.ts'
-import { type HtmlElement, walkHtml } from '../html/walk.ts'
-import { isForwardMark } from './markers.ts'
-import { replyEnd } from './text.ts'
+import { walkHtml } from '../html/walk.ts'
+import { type MarkupOf, readMarkup } from './markup.ts'
+import { announcementAt } from './rules/announcements.ts'
+import { historyAt, isForwardMark } from './rules/history.ts'
+import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './rules/line.ts'
+import { replyEnd } from './rules/reply-end.ts'
+import { lastShown, placeOfEnd } from './rules/signature.ts'
 
-/** The role of an element with the markup of a known client. */
-type Role =
-  /** Quoted history. */
-  | 'quote'
-  /** Quoted history that extends to the end of the document. */
-  | 'rest'
-  /** A signature. */
-  | 'signature'
-  /** The line above Thunderbird's quote; the next blockquote belongs to it. */
-  | 'prefix'
-  /** A forwarded message: content, with all its quotes. */
-  | 'forward'
-
-const QUOTE_CLASSES =
-  /(?:^|\s)(?:gmail_quote(?:_container)?|yahoo_quoted|protonmail_quote|tutanota_quote|zmail_extra)(?:\s|$)/
-const SIGNATURE_CLASSES =
-  /(?:^|\s)(?:gmail_signature(?:_prefix)?|moz-signature|protonmail_signature_block(?:-user)?)(?:\s|$)/
-const REST_IDS = new Set(['divRplyFwdMsg', 'appendonsend', 'mail-editor-reference-message-container'])
-const SIGNATURE_IDS = new Set(['AppleMailSignature', 'ms-outlook-mobile-signature'])
+/** How many lines of a container may precede what it quotes. */
+const MAX_HEAD = 8
 
 /**
- * This many quoted lines count as history even without an attribution; they replace a removed quote for the text rules.
- */
-const QUOTE_STAND_IN = ['>', '>', '>']
-
-/** Length of a quote's beginning that is examined to see whether it is a forwarded message. */
-const LOOK_AHEAD = 200
-
-/**
- * `extractReply` for html: drops the quotes of known clients by their markup (mail 14), then applies the text rules to
- * what is rendered. Without anything to strip the html is returned as it is, trimmed. Linear in its length.
+ * `extractReply` for html: the same rules on what is rendered, with what the markup of known clients says about it (mail
+ * 14). The result is the beginning of the html, closed where it is cut; without anything to strip, or with answers below
+ * or between quotes, it is the whole html, trimmed. Linear in its length.
  */
 export function extractReplyHtml(html: string): string {
-  const { ranges, forwards } = markedRanges(html)
-  const lines = renderLines(html, ranges)
-  const end = forwards ? lines.length : replyEnd(lines.map((line) => line.text))
-  const kept = lines.slice(0, end)
-  if (ranges.length === 0 && kept.length === lines.length) return html.trim()
-  const shown = kept.findLast((line) => isShown(line))
-  return shown === undefined ? '' : cut(html, ranges, shown.end)
+  const rendered = renderLines(html)
+  const lines = linesOf(html, rendered)
+  const end = replyEnd(lines)
+  if (end.kind === 'whole') return html.trim()
+  const place = placeOfEnd(lines, end)
+  if (place.column > 0) return cut(html, offsetIn(html, rendered, place.line, place.column))
+  if (place.line === lines.length) return html.trim()
+  const shown = lastShown(lines, place.line)
+  return shown < 0 ? html.trim() : cut(html, offsetIn(html, rendered, shown, rendered[shown]?.text.length ?? 0))
+}
+
+/** The rendered lines with their roles. */
+function linesOf(html: string, rendered: readonly RenderedLine[]): Line[] {
+  const markup = readMarkup(html)
+  const lines = withRoles(html, rendered, markup)
+  let from = 0
+  for (const container of markup.containers) {
+    while (from < lines.length && (rendered[from]?.end ?? 0) <= container.start) from++
+    let after = from
+    while (after < lines.length && (rendered[after]?.end ?? 0) <= container.end) after++
+    markContainer(lines, from, after)
+    from = after
+  }
+  return lines
+}
+
+function withRoles(html: string, rendered: readonly RenderedLine[], { roles }: MarkupOf): Line[] {
+  let next = 0
+  let role: Role | undefined
+  return rendered.map(({ text, end }) => {
+    for (let change = roles[next]; change !== undefined && change.start < end; change = roles[++next])
+      role = change.role
+    // The space of a signature's mark is not rendered.
+    const shown = text === '--' && /\s|;/.test(html[end - 1] ?? '') ? '-- ' : text
+    return lineOf(shown, role)
+  })
 }
 
 /**
- * The source ranges that client markup declares not to be this message's own words, ascending and disjoint, and whether
- * it forwards a message: then nothing else is history.
+ * What a client put into a container for quotes: either blockquotes, between which the writer may answer, or all of it
+ * is quoted.
  */
-function markedRanges(html: string): { ranges: SkippedRange[]; forwards: boolean } {
-  const ranges: SkippedRange[] = []
-  let forwards = false
-  let current: { element: HtmlElement; role: Role; text: string } | undefined
-  let before = ''
-  let prefixed = false
-  let seen = false
-  let rest = -1
-  walkHtml(html, {
-    open(element) {
-      if (current !== undefined || rest >= 0 || element.empty) return
-      const role = prefixed && element.name === 'blockquote' ? 'quote' : roleOf(element)
-      if (role === undefined) return
-      // With nothing above it the rest is the whole content: a forwarded message.
-      if (role === 'rest' && seen) rest = element.start
-      else if (role !== 'rest') current = { element, role, text: before }
-      prefixed = false
-    },
-    text(value) {
-      if (value.trim() === '') return
-      if (current === undefined) {
-        seen = true
-        prefixed = false
-        before = isForwardMark(value) ? value : ''
-      } else if (current.text.length < LOOK_AHEAD) current.text += value
-    },
-    close(element, end) {
-      if (current === undefined || current.element !== element || rest >= 0) return
-      const { role, text } = current
-      prefixed = role === 'prefix'
-      before = ''
-      const forward = role === 'forward' || (role === 'quote' && isForwardMark(text))
-      if (!forward) ranges.push(skipped(element.start, end, role))
-      forwards ||= forward
-      current = undefined
-    },
-  })
-  if (rest >= 0) ranges.push(skipped(rest, html.length, 'rest'))
-  return { ranges, forwards }
+function markContainer(lines: Line[], from: number, end: number): void {
+  const first = nextShown(lines, from, end)
+  const head = lines[first]
+  if (first >= end || head === undefined || isForwardMark(unquoted(head))) return
+  const announcement = findAnnouncement(lines, first, end)
+  const below = announcement === undefined ? firstQuoted(lines, first, end) : announcement.after
+  if (below !== undefined && lines[below]?.quoted === true) {
+    for (let at = first; at < below && announcement === undefined; at++) mark(lines, at, 'announcement', false)
+    if (below === first) mark(lines, first, 'cited', true)
+    return
+  }
+  for (let at = announcement?.at ?? first; at < end; at++) mark(lines, at, 'cited', true)
 }
 
-function skipped(start: number, end: number, role: Role): SkippedRange {
-  return { start, end, standIn: role === 'signature' ? [] : QUOTE_STAND_IN }
-}
-
-function roleOf(element: HtmlElement): Role | undefined {
-  const classes = element.attributes.get('class') ?? ''
-  const id = element.attributes.get('id') ?? ''
-  if (/(?:^|\s)moz-forward-container(?:\s|$)/.test(classes)) return 'forward'
-  if (/(?:^|\s)moz-cite-prefix(?:\s|$)/.test(classes) || id === 'reply-intro') return 'prefix'
-  if (QUOTE_CLASSES.test(classes) || id === 'OLK_SRC_BODY_SECTION') return 'quote'
-  if (element.name === 'blockquote' && element.attributes.get('type')?.toLowerCase() === 'cite') return 'quote'
-  if (REST_IDS.has(id)) return 'rest'
-  if (SIGNATURE_CLASSES.test(classes) || SIGNATURE_IDS.has(id)) return 'signature'
+/** The announcement in a container's first lines, and the line below it. */
+function findAnnouncement(
+  lines: readonly Line[],
+  first: number,
+  end: number,
+): { at: number; after: number } | undefined {
+  let looked = 0
+  for (let at = first; at < end && looked < MAX_HEAD; at++) {
+    const line = lines[at]
+    if (line === undefined || line.blank) continue
+    looked++
+    if (line.quoted) return undefined
+    if (line.role === 'announcement') {
+      let after = at
+      while (after < end && (lines[after]?.role === 'announcement' || lines[after]?.blank === true)) after++
+      return { at, after }
+    }
+    if (historyAt(lines, at) !== undefined) return { at, after: at }
+    const found = announcementAt(lines, at)
+    if (found !== undefined) return { at, after: nextShown(lines, at + found.length, end) }
+  }
   return undefined
 }
 
-function isShown(line: RenderedLine): boolean {
-  return line.text.replace(/[>\s]/g, '') !== ''
+/** The first quoted line of a container, if only a few lines stand above it. */
+function firstQuoted(lines: readonly Line[], first: number, end: number): number | undefined {
+  let looked = 0
+  for (let at = first; at < end && looked <= MAX_HEAD / 2; at++) {
+    if (lines[at]?.quoted === true) return at
+    if (lines[at]?.blank === false) looked++
+  }
+  return undefined
 }
 
-/** The html up to an offset without the ranges, with all open elements closed there. */
-function cut(html: string, ranges: readonly SkippedRange[], offset: number): string {
-  let out = ''
-  let from = 0
-  for (const { start, end } of ranges) {
-    if (start >= offset) break
-    out += html.slice(from, start)
-    from = end
-  }
-  out += html.slice(from, offset)
+function mark(lines: Line[], at: number, role: Role, quoted: boolean): void {
+  const line = lines[at]
+  if (line !== undefined && (isShown(line) || quoted)) lines[at] = { ...line, role, quoted: quoted && !line.blank }
+}
+
+/**
+ * The source offset of a column of a rendered line. The renderer tells where a run of text ends, which in preformatted
+ * text may be lines below: what is shown after the column is counted back from there.
+ */
+function offsetIn(html: string, rendered: readonly RenderedLine[], line: number, column: number): number {
+  const end = rendered[line]?.end ?? 0
+  const rest = [rendered[line]?.text.slice(column)]
+  for (let next = line + 1; rendered[next]?.end === end; next++) rest.push(rendered[next]?.text)
+  const after = rest.join('').replace(/\s/g, '').length
+  if (after === 0) return end
+  const start = rendered.findLast((before, at) => at < line && before.end < end)?.end ?? 0
+  const shown: number[] = []
+  walkHtml(html, {
+    text(value, to) {
+      if (to <= start || to > end) return
+      for (let at = 0; at < value.length; at++) {
+        if (/\S/.test(value[at] ?? '')) shown.push(Math.max(start, to - value.length + at))
+      }
+    },
+  })
+  return shown.at(-after) ?? end
+}
+
+/** The html up to an offset, with all open elements closed there. */
+function cut(html: string, offset: number): string {
+  const kept = html.slice(0, offset)
   const open: string[] = []
-  walkHtml(html.slice(0, offset), {
+  walkHtml(kept, {
     open: (element) => void (element.empty || open.push(element.name)),
     close: (_, end) => void (end < offset && open.pop()),
   })
   return (
-    out.trim() +
+    kept.trim() +
     open
       .toReversed()
       .map((name) => `</${name}>`)

@@ -25,7 +25,7 @@ export interface HtmlVisitor {
 }
 
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
-const KEPT = new Set(['id', 'class', 'type', 'style', 'alt', 'hidden'])
+const KEPT = new Set(['id', 'class', 'type', 'style', 'alt', 'hidden', 'name'])
 const UNSHOWN = new Set('head script style title template noscript'.split(' '))
 const MAX_DEPTH = 500
 const MAX_ATTRIBUTE = 2_000

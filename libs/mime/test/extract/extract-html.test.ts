@@ -72,6 +72,31 @@ describe('extractReplyHtml cuts the history of', () => {
     ],
     ['text in html clothes', `Fine by me.<br><br>${attribution}<br>&gt; Lunch?<br>`, 'Fine by me.'],
     ['a quote that is never closed', 'Fine by me.<div class="gmail_quote"><div>Lunch?', 'Fine by me.'],
+    [
+      "an announcement on the writer's line",
+      `<div>Fine by me. ${attribution}<blockquote type="cite">Lunch?</blockquote></div>`,
+      '<div>Fine by me.</div>',
+    ],
+    [
+      'preformatted text',
+      '<pre>Fine by me.\n\nOn 2026-03-03 09:10, Bo wrote:\n&gt; Lunch?\n</pre>',
+      '<pre>Fine by me.</pre>',
+    ],
+    [
+      'a quote of the writer above the history',
+      `<p>Fine by me.</p><blockquote class="gmail_quote">Lunch on 4 March?</blockquote><div class="gmail_quote">${attribution}<blockquote class="gmail_quote">Lunch?</blockquote></div>`,
+      '<p>Fine by me.</p><blockquote class="gmail_quote">Lunch on 4 March?</blockquote>',
+    ],
+    [
+      'a list with a footer of its own',
+      `<p>Fine by me.</p><p>${attribution}</p><blockquote type="cite">Lunch?</blockquote><p>--<br>To unsubscribe, mail <a href="mailto:u@x.org">u@x.org</a></p>`,
+      '<p>Fine by me.</p>',
+    ],
+    [
+      'GMX, by the name of its container',
+      '<div>Fine by me.</div><div name="quote"><div><b>Gesendet:</b> Dienstag<br><b>Von:</b> Bo</div>Lunch?</div>',
+      '<div>Fine by me.</div>',
+    ],
   ])('%s', (_, html, reply) => {
     expect(extractReplyHtml(html)).toBe(reply)
   })
@@ -98,24 +123,28 @@ describe('extractReplyHtml keeps', () => {
     ],
     ['an image alone', '<div><img src="cid:x"></div>'],
     ['nothing', ''],
+    ['a mail that consists of history only', '<div class="gmail_quote">Lunch?</div>'],
+    [
+      'answers between the quotes',
+      '<p>Hi</p><blockquote type="cite">a?</blockquote><p>yes</p><blockquote type="cite">b?</blockquote><p>no</p>',
+    ],
+    ['an answer below the quote', '<blockquote type="cite">a?</blockquote><p>yes</p>'],
+    [
+      'a container with words between its quotes',
+      '<div class="gmail_quote"><div class="gmail_attr">On Tue, Bo wrote:</div><blockquote class="gmail_quote">a?</blockquote>yes<blockquote class="gmail_quote">b?</blockquote></div>',
+    ],
+    [
+      "the writer's own quotation at the end",
+      '<p>The rule is:</p><blockquote class="gmail_quote">No cats.</blockquote>',
+    ],
   ])('%s', (_, html) => {
     expect(extractReplyHtml(html)).toBe(html)
-  })
-
-  it('answers between the quotes, without the quotes', () => {
-    const html =
-      '<p>Hi</p><blockquote type="cite">a?</blockquote><p>yes</p><blockquote type="cite">b?</blockquote><p>no</p>'
-    expect(extractReplyHtml(html)).toBe('<p>Hi</p><p>yes</p><p>no</p>')
   })
 
   it('an image above the history', () => {
     expect(extractReplyHtml('<div><img src="cid:x"></div><div class="gmail_quote">Lunch?</div>')).toBe(
       '<div><img src="cid:x"></div>',
     )
-  })
-
-  it('nothing of a mail that consists of history only', () => {
-    expect(extractReplyHtml('<div class="gmail_quote">Lunch?</div>')).toBe('')
   })
 })
 

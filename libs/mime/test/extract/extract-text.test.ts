@@ -229,7 +229,7 @@ describe('extractReply removes the signature', () => {
   })
 
   it('but only at the end', () => {
-    expect(extractReply('> a?\nyes\n> b?\nno\n-- \nAl')).toBe('> a?\nyes\n> b?\nno')
+    expect(extractReply('> a?\nyes\n> b?\nno\n-- \nAl')).toBe('> a?\nyes\n> b?\nno\n-- \nAl')
     expect(extractReply('Sent from my phone\nis what it said.')).toBe('Sent from my phone\nis what it said.')
   })
 })
@@ -238,11 +238,14 @@ describe('extractReply', () => {
   it.each([
     ['Fine by me.\n\nOn Tue, 3 Mar 2026 at 09:10, Bo <bo@x.org> wrote:\n> Lunch?', 'Fine by me.'],
     ['Fine by me.\r\n\r\nOn Tue, 3 Mar 2026 at 09:10, Bo <bo@x.org> wrote:\r\n> Lunch?', 'Fine by me.'],
-    ['On Tue, 3 Mar 2026 at 09:10, Bo <bo@x.org> wrote:\n> Lunch?', ''],
+    ['On Tue, 3 Mar 2026 at 09:10, Bo <bo@x.org> wrote:\n> Lunch?', undefined],
+    ['Sent from my iPhone', undefined],
+    ['Sent from my iPhone\n\n> On Mar 3, 2026, at 9:10 AM, Bo <bo@x.org> wrote:\n> Lunch?', undefined],
+    ['> a?\nyes\n> b?\nno', undefined],
     ['  padded  \n', 'padded'],
     ['', ''],
     ['\n\n', ''],
   ])('%j', (input, output) => {
-    expect(extractReply(input)).toBe(output)
+    expect(extractReply(input)).toBe(output ?? input)
   })
 })

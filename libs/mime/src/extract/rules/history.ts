@@ -1,0 +1,170 @@
+import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
+import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
+import { isRule, type Line, nextShown } from './line.ts'
+
+type Kind = 'from' | 'sent' | 'date' | 'to' | 'subject'
+
+const KINDS: readonly Kind[] = ['from', 'sent', 'date', 'to', 'subject']
+/** A header with all its recipients wrapped takes no more lines. */
+const MAX_HEADER = 16
+/** Only the beginning of a line decides what it is. */
+const MAX_LABEL = 160
+const MAX_BARE = 60
+
+const ORIGINAL = anyOf(wordsOf('original'))
+const DASHED_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{2,60} {0,5}${ORIGINAL}`, 'u')
+const INLINE_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{3,60} {0,5}${ORIGINAL} {0,5}[-=_]{3}`, 'u')
+const BARE_ORIGINAL = new RegExp(`^[ *]*${ORIGINAL}[ *:]*$`, 'u')
+const FORWARDED = new RegExp(
+  `^[ *>]{0,8}(?:[-=_*~]{2,80} {0,5}${anyOf(wordsOf('forwarded'))}|"?${anyOf(wordsOf('forwardBegins'))} ?:)`,
+  'u',
+)
+const DASHED = /^[ *>]{0,8}[-=_~]{3,80} {0,5}[^-=_~ ][^-=_~]{1,80}[-=_~]{3,80}[ *]*$/
+const REPLY_ABOVE = anyOf(wordsOf('replyAbove'))
+const REPLY_ABOVE_FIRST = new RegExp(`^ *${REPLY_ABOVE}`, 'u')
+const REPLY_ABOVE_MARKED = new RegExp(`^ {0,80}(?=([-#=*_>~([{]{1,80}))\\1.{0,60}${REPLY_ABOVE}`, 'u')
+
+const LABELS: Readonly<Record<Kind, string>> = {
+  from: anyOf(wordsOf('from')),
+  sent: anyOf(wordsOf('sent')),
+  date: anyOf(wordsOf('date')),
+  to: anyOf(wordsOf('to')),
+  subject: anyOf(wordsOf('subject')),
+}
+const LABEL_OF = new Map(
+  KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
+)
+/** Orange writes a date without a colon. */
+const MESSAGE_OF = /^[ *]{0,4}message du {1,3}\d/
+const ANY_LABEL = new RegExp(KINDS.map((kind) => `(?<${kind}>${anyWordOf(wordsOf(kind))} ?:)`).join('|'), 'gu')
+const FROM_IN = new RegExp(`(?<![\\p{L}\\p{N}])${anyOf(wordsOf('from'))} ?:`, 'gu')
+const DATED = new RegExp(DATE, 'u')
+const TIMED = new RegExp(TIME, 'u')
+const ADDRESSED = new RegExp(ADDRESS, 'u')
+
+/** The line above a forwarded message, which is content (mail 14). */
+export function isForwardMark(line: Line): boolean {
+  return FORWARDED.test(line.folded.slice(0, MAX_LABEL))
+}
+
+/**
+ * The column of this line from which on everything is an earlier message, whether or not it is quoted: a line such as
+ * `-----Original Message-----`, a header, the mark of a ticket system.
+ * @returns undefined when there is none
+ */
+export function historyAt(lines: readonly Line[], at: number): number | undefined {
+  const line = lines[at]
+  if (line === undefined) return undefined
+  const start = line.folded.slice(0, 4 * MAX_LABEL)
+  if (isOriginalMark(lines, at, start) || isReplyMark(start)) return 0
+  if (isRule(line)) return isRuleOverHeader(lines, at) ? 0 : undefined
+  if (isHeader(lines, at, false)) return 0
+  return inlineMark(line)
+}
+
+/** A header that begins on this line; `trusted` when a rule stands above it. */
+export function isHeader(lines: readonly Line[], at: number, trusted: boolean): boolean {
+  if (kindOf(lines[at]) === undefined) return false
+  return isMessageHeader(readHeader(lines, at), trusted) || isOneLineHeader(lines[at]?.folded ?? '')
+}
+
+function isOriginalMark(lines: readonly Line[], at: number, start: string): boolean {
+  const original = DASHED_ORIGINAL.exec(start)
+  if (original !== null && start.slice(0, original.index).trim() === '') return true
+  const bare = start.length < MAX_BARE && BARE_ORIGINAL.test(start)
+  if (!bare && !DASHED.test(start)) return false
+  const next = nextShown(lines, at + 1)
+  return readHeader(lines, next).size >= 2
+}
+
+function isReplyMark(start: string): boolean {
+  if (/^ *[-#=*_>~([{]/.test(start)) return /^ *#{2,}-.{3,120}-#{2,} *$/.test(start) || REPLY_ABOVE_MARKED.test(start)
+  return REPLY_ABOVE_FIRST.test(start)
+}
+
+function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
+  const next = nextShown(lines, at + 1)
+  return next - at <= 3 && lines[next]?.quoted === lines[at]?.quoted && isHeader(lines, next, true)
+}
+
+/** Which field of a header a line is. */
+function kindOf(line: Line | undefined): Kind | undefined {
+  if (line === undefined || line.blank) return undefined
+  const start = line.folded.slice(0, MAX_LABEL)
+  if (MESSAGE_OF.test(start)) return 'sent'
+  // Clients capitalise labels; programs and their settings do not.
+  if (!/[:|]/.test(start) || /^[^\p{L}]*\p{Ll}/u.test(line.text.slice(0, MAX_LABEL))) return undefined
+  return KINDS.find((kind) => LABEL_OF.get(kind)?.test(start))
+}
+
+/** The fields of a header from this line on, with what they say. Fields may be wrapped, and set apart as paragraphs. */
+function readHeader(lines: readonly Line[], at: number): Map<Kind, string> {
+  const fields = new Map<Kind, string>()
+  let last: Kind | undefined
+  let others = 0
+  for (let next = at; next < lines.length && next < at + MAX_HEADER; next++) {
+    const line = lines[next]
+    if (line === undefined || line.quoted !== lines[at]?.quoted) break
+    const kind = kindOf(line)
+    if (line.blank) {
+      if (last === 'subject' || kindOf(lines[nextShown(lines, next)]) === undefined) break
+    } else if (kind !== undefined) {
+      if (fields.has(kind) && kind !== 'to') break
+      if (!fields.has(kind)) fields.set(kind, line.folded.slice(0, 2 * MAX_LABEL))
+      last = kind
+      others = 0
+    } else {
+      if (last !== undefined && last !== 'subject')
+        fields.set(last, `${fields.get(last)} ${line.folded.slice(0, MAX_LABEL)}`)
+      if (++others > 3) break
+    }
+  }
+  return fields
+}
+
+/**
+ * Whether these are the fields of a message: forms and bookings have labels like them. A trip goes from a town to
+ * another on a date, but has neither a subject nor addresses.
+ */
+function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): boolean {
+  const [from, to] = [fields.get('from'), fields.get('to')]
+  const date = fields.get('sent') ?? fields.get('date')
+  const isDated = date !== undefined && DATED.test(date)
+  const isAddressed = (field: string | undefined): boolean => field !== undefined && ADDRESSED.test(field)
+  if (from !== undefined && fields.has('subject') && (date !== undefined || to !== undefined)) return true
+  if (isAddressed(from) && (isDated || isAddressed(to))) return true
+  if (from !== undefined && to !== undefined && fields.has('sent')) return isDated || trusted
+  if (isDated && TIMED.test(date ?? '') && isAddressed(to)) return true
+  return trusted && from !== undefined && fields.size >= 2
+}
+
+/** A header whose lines were joined. */
+function isOneLineHeader(folded: string): boolean {
+  if (folded.split(':', 4).length < 4) return false
+  const kinds = kindsIn(folded.slice(0, 4 * MAX_LABEL))
+  return kinds.has('from') && (kinds.has('sent') || kinds.has('date')) && (kinds.has('to') || kinds.has('subject'))
+}
+
+function kindsIn(text: string): Set<Kind> {
+  const found = new Set<Kind>()
+  for (const { groups = {} } of text.matchAll(ANY_LABEL)) {
+    const kind = KINDS.find((each) => groups[each] !== undefined)
+    if (kind !== undefined) found.add(kind)
+  }
+  return found
+}
+
+/** The column of a mark, or of a header in one line, that begins after words of the writer. */
+function inlineMark(line: Line): number | undefined {
+  const original = line.folded.includes('---') ? INLINE_ORIGINAL.exec(line.folded) : null
+  if (original !== null) return original.index
+  if (!line.folded.includes('@') || line.folded.split(':', 5).length < 5) return undefined
+  let tries = 0
+  for (const { index } of line.folded.matchAll(FROM_IN)) {
+    if (tries++ >= 4) return undefined
+    const isCapital = !/\p{Ll}/u.test(line.text[index] ?? '')
+    const header = line.folded.slice(index, index + 4 * MAX_LABEL)
+    if (isCapital && DATED.test(header) && isOneLineHeader(header)) return index
+  }
+  return undefined
+}

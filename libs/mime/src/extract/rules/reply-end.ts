@@ -1,0 +1,126 @@
+import { type Announcement, announcementAt } from './announcements.ts'
+import { isFooter, isWrappedRest } from './below-quote.ts'
+import { historyAt, isForwardMark, isHeader } from './history.ts'
+import { isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
+
+/** This many quoted lines at the end are history even without an announcement. */
+const UNANNOUNCED_QUOTE = 3
+/** How much of a quote is read to see whether it announces itself. */
+const HEAD = 16
+
+/** What the first pass finds: where earlier messages may begin. */
+interface Marks {
+  /** Places below which there are only quotes, unless the writer goes on below. */
+  readonly quotes: Quote[]
+  /** Unquoted lines that are not the writer's: announcements. */
+  readonly announcing: Set<number>
+  /** From here on everything is history, quoted or not. */
+  readonly history?: Place
+  /** A forwarded message begins: all of the rest is content. */
+  readonly forwards: boolean
+}
+
+interface Quote extends Place {
+  readonly announced: boolean
+}
+
+/**
+ * Where the writer's own words end and earlier messages begin (mail 14): the first announcement, mark or quote that is
+ * followed by nothing of the writer's. Linear in the text.
+ */
+export function replyEnd(lines: readonly Line[]): ReplyEnd {
+  const marks = findMarks(lines)
+  if (marks.forwards) return { kind: 'whole' }
+  const end = marks.history?.line ?? lines.length
+  const last = lastOwnLine(lines, end, marks)
+  const below = marks.quotes.filter((quote) => last < quote.line)
+  const place =
+    below.find((quote, index) => quote.announced || (index === 0 && isLong(lines, quote, end))) ?? marks.history
+  if (place !== undefined) return showsBefore(lines, place) ? { kind: 'cut', place } : { kind: 'whole' }
+  return marks.quotes.some((quote) => quote.line < last) ? { kind: 'whole' } : { kind: 'none' }
+}
+
+function findMarks(lines: readonly Line[]): Marks {
+  const quotes: Quote[] = []
+  const announcing = new Set<number>()
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]
+    if (line === undefined || line.blank) continue
+    if (line.role === 'history') return { quotes, announcing, history: { line: at, column: 0 }, forwards: false }
+    if (line.quoted) {
+      const head = lines[at - 1]?.quoted === true ? [] : headOf(lines, at)
+      if (head[0] !== undefined && isForwardMark(head[0])) return { quotes, announcing, forwards: true }
+      if (lines[at - 1]?.quoted !== true) quotes.push({ line: at, column: 0, announced: isSelfAnnounced(head) })
+      continue
+    }
+    if (isForwardMark(line)) return { quotes, announcing, forwards: true }
+    const column = historyAt(lines, at)
+    if (column !== undefined) return { quotes, announcing, history: { line: at, column }, forwards: false }
+    const found = line.role === 'announcement' ? declared(lines, at) : announcementAt(lines, at)
+    if (found === undefined) continue
+    const place = { line: at, column: found.column }
+    const next = nextShown(lines, at + found.length)
+    if (lines[next]?.quoted === true) {
+      quotes.push({ ...place, announced: true })
+      for (let own = at; own < at + found.length; own++) announcing.add(own)
+      at += found.length - 1
+    } else if (found.strength === 'certain') return { quotes, announcing, history: place, forwards: false }
+  }
+  return { quotes, announcing, forwards: false }
+}
+
+/** The announcement that a client's markup declares. */
+function declared(lines: readonly Line[], at: number): Announcement {
+  let after = at + 1
+  while (lines[after]?.role === 'announcement') after++
+  return { length: after - at, column: 0, strength: 'certain' }
+}
+
+/** The first lines of a quote, without its marks. */
+function headOf(lines: readonly Line[], at: number): Line[] {
+  const head: Line[] = []
+  for (let next = at; next < at + HEAD && lines[next]?.quoted === true; next++) head.push(unquoted(lines[next] as Line))
+  return head.slice(nextShown(head, 0))
+}
+
+/** Whether a quote begins with its own announcement or header, as those of phones do. */
+function isSelfAnnounced(head: readonly Line[]): boolean {
+  if (head.length === 0) return false
+  return (
+    head[0]?.role === 'cited' ||
+    announcementAt(head, 0) !== undefined ||
+    isHeader(head, 0, false) ||
+    historyAt(head, 0) === 0
+  )
+}
+
+/** Whether the lines from here on are quoted history although nothing announces them, not a passage that is cited. */
+function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
+  if (lines[quote.line - 1]?.blank === false) return false
+  const above = lines.findLast((line, at) => at < quote.line && !line.blank)
+  if (above?.folded.trimEnd().endsWith(':')) return false
+  const quoted = lines.slice(quote.line, end).filter((line) => line.quoted && /^\s{0,3}(?:>|&gt;)/.test(line.text))
+  return quoted.length >= UNANNOUNCED_QUOTE && lines[quote.line]?.role !== 'citation'
+}
+
+/** Index of the last line before `end` that the writer wrote, or -1. */
+function lastOwnLine(lines: readonly Line[], end: number, { quotes, announcing }: Marks): number {
+  const quote = lines.findLastIndex((line, at) => at < end && line.quoted)
+  const first = quotes[0]
+  const answers = first !== undefined && showsBefore(lines, first) && isFooter(lines, quote + 1, end)
+  for (let at = answers ? quote : end - 1; at >= 0; at--) {
+    const line = lines[at]
+    if (line === undefined || line.quoted || !isShown(line) || announcing.has(at)) continue
+    if (!isWrappedRest(lines, at) && !isRule(line)) return at
+  }
+  return -1
+}
+
+function showsBefore(lines: readonly Line[], { line, column }: Place): boolean {
+  if (lines[line]?.text.slice(0, column).trim()) return true
+  for (let at = 0; at < line; at++) {
+    const before = lines[at]
+    if (before !== undefined && !before.quoted && isShown(before)) return true
+  }
+  return false
+}
