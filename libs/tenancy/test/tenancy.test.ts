@@ -264,7 +264,7 @@ describe('a tombstone', () => {
   })
 
   it.each(['inbox', 'pod', 'organization'] as const)(
-    'of an %s is awaited and found by writes that hold several scopes',
+    'of the %s is awaited and found by writes that hold several scopes',
     async (kind) => {
       const inbox = deletedInbox()
       const { organization_id, pod_id, inbox_uid } = inbox

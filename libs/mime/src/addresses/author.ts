@@ -22,7 +22,7 @@ const MAX_FIELD = 8 * 1024
 /** Limit for all fields that are shown as text together: at most 500 characters of them are shown. */
 const MAX_TEXT = 2 * 1024
 /** Most addresses of one mail that are compared with lists. */
-const MAX_MENTIONED = 50
+const MAX_MENTIONED = 20
 /** None of these is in an address that is compared with lists. */
 const DELIMITERS = /[\s<>()[\]:;,"\\]+/
 /** RFC 5321 4.5.3.1, in octets. */
@@ -66,7 +66,7 @@ export function authorOf(raw: Buffer, limits: Pick<ParseLimits, 'headerBytes' | 
 /**
  * The addresses in the text of `From`, whatever stands around them: in names, comments, groups and encoded words too, and
  * with white space around the `@`. For mail without exactly one author, of which `authorOf` gives only the text. In the
- * form in which addresses are compared, each once, the first 50. Accepts any bytes, in time linear to the header; never
+ * form in which addresses are compared, each once, the first 20. Accepts any bytes, in time linear to the header; never
  * throws.
  * @param raw the mail, or its header
  */

@@ -28,7 +28,7 @@ export function readAuthor(raw: Buffer, limits?: Partial<ParseLimits>): Author {
 }
 
 /**
- * The addresses that a mail without exactly one author mentions in `From`, at most 50, each in the form in which addresses
+ * The addresses that a mail without exactly one author mentions in `From`, at most 20, each in the form in which addresses
  * are compared. Accepts any bytes, in time linear to the header; never throws.
  * @param raw the mail as it arrived, or its header
  */

@@ -2,6 +2,7 @@ import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import type { Config, IngestKit } from '../config.ts'
+import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
 import { RetentionSweeper } from '../retention/sweeper.ts'
@@ -32,6 +33,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(labelRemoval)
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
+  kit.use(listsConsumer({ kafka: kit.kafka, db }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))

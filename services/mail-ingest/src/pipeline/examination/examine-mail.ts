@@ -1,8 +1,9 @@
-import type { ParserPool, Report } from '@restante/mime'
+import { type ParserPool, type Report, readMentioned } from '@restante/mime'
 import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
+import type { NamedSenders } from '../../lists/inbox-lists.ts'
 import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
 import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import type { VirusScanner } from '../../virus-scan/virus-scanner.ts'
@@ -29,6 +30,8 @@ export interface StorableMail {
   readonly content: MailContent
   readonly sender: SenderVerdict
   readonly spam: SpamVerdict
+  /** Compared with allow and block lists. */
+  readonly senders: NamedSenders
   /** Whether its Message-ID may be that of a message which the inbox has sent and which is not in the mailbox yet. */
   readonly idInDoubt: boolean
 }
@@ -98,7 +101,8 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   if (scored.virus) return { action: 'discard', inbox, reason: 'virus', sender }
   const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
   const spam = scanned === 'suspicious' ? { ...scored, spam: true } : scored
-  const storable = { action: 'store', inbox, content, sender, spam, idInDoubt } as const
+  const senders = content.author === undefined ? { mentioned: readMentioned(raw) } : { author: content.author }
+  const storable = { action: 'store', inbox, content, sender, spam, senders, idInDoubt } as const
   const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
   return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }
 }
