@@ -43,7 +43,7 @@ const needs: readonly Need[] = [
   },
 ]
 
-/** Real mail programs that the end-to-end tests drive; where they are missing those tests are counted as skipped. */
+/** Real programs that tests drive; where they are missing those tests are counted as skipped. */
 const peers: readonly Program[] = [
   { what: 'swaks', installed: () => onPath('swaks'), packages: ['swaks'] },
   {
@@ -53,6 +53,7 @@ const peers: readonly Program[] = [
   },
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
   { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
+  { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
   {
     what: 'Python 3 with venv',
@@ -61,7 +62,7 @@ const peers: readonly Program[] = [
   },
 ]
 
-/** Installs the programs for the end-to-end tests on Debian as root, and elsewhere reports which are missing. */
+/** Installs the programs for tests on Debian as root, and elsewhere reports which are missing. */
 export async function ensurePeers(): Promise<void> {
   const missing = await missingOf(peers)
   if (missing.length === 0) return

@@ -43,6 +43,13 @@ it('keeps internal events of a public topic from webhooks and streams', () => {
   }
 })
 
+it('keeps topics without public events from webhooks and streams', () => {
+  const names = PUBLIC_TOPICS.map(({ name }) => name)
+  expect(names).toContain('mail.messages')
+  for (const name of ['tenancy', 'mail.inbound', 'mail.feedback', 'mail.deliveries', 'mail.lists'])
+    expect(names).not.toContain(name)
+})
+
 it('reads a public document by its event type', () => {
   const document = {
     type: 'event',
@@ -131,6 +138,17 @@ describe('the envelope of an event', () => {
     const payload = { ...inbox, message_id: '<a@b.test>', thread_id: other_id, timestamp: at, recipients: ['c@d.test'] }
     const { key, subject, ...event } = topics['mail.deliveries'].event('delivery.handed_over', payload, { time })
     expect([key, subject, event.routing]).toEqual([inbox_uid, '<a@b.test>', routing])
+  })
+
+  it.each([
+    ['an organization', {}, { organizationId: organization_id }],
+    ['a pod', { pod_id }, { organizationId: organization_id, podId: pod_id }],
+    ['an inbox', { pod_id, inbox_uid }, routing],
+  ])('of a list entry of %s is keyed by the organization, and named by the entry', (_whose, scope, routed) => {
+    const entry = { direction: 'receive', type: 'block', entry: 'c@d.test' } as const
+    const payload = { organization_id, ...scope, entry_id: other_id, version: 1, ...entry, deleted_at: at }
+    const event = topics['mail.lists'].event('list_entry.deleted', payload, { time })
+    expect([event.key, event.subject, event.routing]).toEqual([organization_id, other_id, routed])
   })
 
   it('of a report names the delivery and no organization', () => {

@@ -36,8 +36,9 @@ export { escapeHtml } from './html/escape.ts'
 export { htmlToText } from './html/render.ts'
 export { DEFAULT_LIMITS } from './limits/default-limits.ts'
 export type { ParseLimits } from './limits/limits.ts'
+export { judgeAddress, judgeMentioned, type ListEntry, type Lists, type ListVerdict, listNames } from './lists/judge.ts'
 export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
-export { parse, parseHeadersOnly, readAuthor, readMail, readReport } from './read/read.ts'
+export { parse, parseHeadersOnly, readAuthor, readMail, readMentioned, readReport } from './read/read.ts'
 export type { ReadMail } from './read/read-mail.ts'
 export {
   attribution,

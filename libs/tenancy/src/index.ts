@@ -8,6 +8,8 @@ export {
   deletionOfInbox,
   findTombstone,
   holdInbox,
+  holdScopes,
+  lockScope,
   type Tombstone,
   type TombstoneOptions,
   Tombstones,

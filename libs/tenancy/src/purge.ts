@@ -1,7 +1,7 @@
 import { type Database, PurgeBacklog, type PurgesWaiting, sql, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { purgeStatements, RoundRobinPurger } from './round-robin-purger.ts'
+import { type PurgeStatements, purgeStatements, RoundRobinPurger } from './round-robin-purger.ts'
 import { forgetAddresses } from './tombstones.ts'
 
 /**
@@ -25,11 +25,17 @@ export interface PurgeInBatches {
   inbox(tx: Tx, inboxUid: string): Promise<BatchOutcome>
   /** Deletes one batch of a deleted organization's data. The data of its inboxes is purged separately. */
   organization(tx: Tx, organizationId: string): Promise<BatchOutcome>
+  /**
+   * Deletes one batch of the data that belongs to a deleted pod itself, and to none of its inboxes. Absent in a service
+   * that has no such data.
+   */
+  pod?(tx: Tx, podId: string): Promise<BatchOutcome>
 }
 
-type Kind = 'inbox' | 'organization'
+type Kind = 'inbox' | 'pod' | 'organization'
 
 const INBOXES = purgeStatements(openOf('inbox'))
+const PODS = purgeStatements(openOf('pod'))
 const ORGANIZATIONS = purgeStatements(openOf('organization'))
 
 const NEXT = sql<never, [id: string, outcome: BatchOutcome, kind: Kind]>(`
@@ -60,39 +66,39 @@ export function purgeBacklog(db: Database, log: Logger): PurgeBacklog {
 }
 
 /**
- * Purges deleted inboxes and organizations in batches, one transaction each: wherever it stops, the next run continues.
- * Each round serves deleted inboxes first, then deleted organizations, both in rotation of the organizations.
+ * Purges deleted inboxes, pods and organizations in batches, one transaction each: wherever it stops, the next run
+ * continues. Each round serves deleted inboxes first, then pods, then organizations, each in rotation of the organizations.
  */
 export class PurgeLoop extends Periodic {
-  readonly #inboxes: RoundRobinPurger
-  readonly #organizations: RoundRobinPurger
+  /** In the order of a round. */
+  readonly #purgers: readonly RoundRobinPurger[]
 
   constructor({ db, log, batches }: { db: Database; log: Logger; batches: PurgeInBatches }) {
     super({ name: 'purge', everyMs: EVERY_MS, log, work: (stopping) => this.purge(stopping) })
-    this.#inboxes = new RoundRobinPurger({
-      db,
-      statements: INBOXES,
-      work: async (tx, uid) => {
-        await tx.query(NEXT, uid, await batches.inbox(tx, uid), 'inbox')
-      },
-    })
-    this.#organizations = new RoundRobinPurger({
-      db,
-      statements: ORGANIZATIONS,
-      work: async (tx, id) => {
+    const purger = (kind: Kind, statements: PurgeStatements, batch: (tx: Tx, id: string) => Promise<BatchOutcome>) =>
+      new RoundRobinPurger({
+        db,
+        statements,
+        work: async (tx, id) => {
+          await tx.query(NEXT, id, await batch(tx, id), kind)
+        },
+      })
+    this.#purgers = [
+      purger('inbox', INBOXES, (tx, uid) => batches.inbox(tx, uid)),
+      purger('pod', PODS, async (tx, id) => batches.pod?.(tx, id) ?? 'ended'),
+      purger('organization', ORGANIZATIONS, async (tx, id) => {
         const addresses = await forgetAddresses(tx, id, ADDRESSES)
         const outcome = await batches.organization(tx, id)
-        await tx.query(NEXT, id, addresses === ADDRESSES ? 'more' : outcome, 'organization')
-      },
-    })
+        return addresses === ADDRESSES ? 'more' : outcome
+      }),
+    ]
   }
 
   /** Purges until no scope is due, or the process stops. */
   async purge(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && !stopping?.aborted; ) {
-      const inboxes = await this.#inboxes.round(stopping)
-      const organizations = await this.#organizations.round(stopping)
-      more = inboxes || organizations
+      more = false
+      for (const purger of this.#purgers) if (await purger.round(stopping)) more = true
     }
   }
 }

@@ -27,7 +27,7 @@ export interface TenancyOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly log: Logger
-  /** How the service deletes its data. Only `PurgeAtOnce` is called for pods. */
+  /** How the service deletes its data. Deletions of pods are followed by `PurgeAtOnce`, and by a `PurgeInBatches` with `pod`. */
   readonly purge: PurgeInBatches | PurgeAtOnce
   /** Default: tombstones without addresses, stored under the lock that `holdInbox` shares. */
   readonly tombstones?: Tombstones
@@ -104,7 +104,7 @@ export class Tenancy implements Component {
     }
     return {
       ...handlers,
-      ...('atOnce' in purge && ofPods),
+      ...(('atOnce' in purge || purge.pod) && ofPods),
       'inbox.deleted': { effect: (tx, { payload }) => this.#apply(tx, deletionOfInbox(payload)) },
       'organization.deleted': {
         effect: (tx, { payload: { organization_id, deleted_at } }) =>

@@ -57,7 +57,10 @@ update deleted_scopes set address = null
  where kind = 'inbox'
    and id in (select id from deleted_scopes where organization_id = $1 and address is not null limit $2)
 returning id`)
-const HOLD = sql<never, [id: string]>(`select pg_advisory_xact_lock_shared(hashtextextended('scope ' || $1, 0))`)
+// In one order: two transactions that hold the same scopes never wait for each other.
+const HOLD = sql<never, [ids: readonly string[]]>(`
+select pg_advisory_xact_lock_shared(hashtextextended('scope ' || id, 0))
+  from (select id from unnest($1::text[]) as given(id) order by id) as held`)
 const LOCK = sql<never, [id: string]>(`select pg_advisory_xact_lock(hashtextextended('scope ' || $1, 0))`)
 
 /** The tombstone of an inbox; undefined when this service knows of no deletion. */
@@ -76,9 +79,17 @@ export async function deletedAmong(on: Queryable, ids: readonly string[]): Promi
  * after it. The lock excludes `Tombstones.store`, unless the service has configured another one (`TombstoneOptions`).
  * @returns false when the inbox is deleted, as far as this service knows.
  */
-export async function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
-  await tx.query(HOLD, inboxUid)
-  return (await findTombstone(tx, inboxUid)) === undefined
+export function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
+  return holdScopes(tx, [inboxUid])
+}
+
+/**
+ * The same for several scopes, such as an inbox with its pod and its organization.
+ * @returns false when one of them is deleted, as far as this service knows.
+ */
+export async function holdScopes(tx: Tx, ids: readonly string[]): Promise<boolean> {
+  const [, deleted] = await Promise.all([tx.query(HOLD, ids), deletedAmong(tx, ids)])
+  return deleted.size === 0
 }
 
 /** The deletion of an inbox, from the content of its event or of a request to purge it. */
@@ -131,6 +142,7 @@ export async function forgetAddresses(tx: Tx, organizationId: string, rows: numb
   return (await tx.query(FORGET_ADDRESSES, organizationId, rows)).length
 }
 
-async function lockScope(tx: Tx, { id }: DeletedScope): Promise<void> {
+/** The lock that `holdInbox` and `holdScopes` share. A service whose tombstones take another lock can take it, too. */
+export async function lockScope(tx: Tx, { id }: DeletedScope): Promise<void> {
   await tx.query(LOCK, id)
 }

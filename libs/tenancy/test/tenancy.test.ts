@@ -8,6 +8,7 @@ import {
   deletedAmong,
   findTombstone,
   holdInbox,
+  holdScopes,
   type PurgeAtOnce,
   type PurgeInBatches,
   Tombstones,
@@ -66,6 +67,39 @@ describe('a service that purges in batches', () => {
       expect([await thingsOf(other.inbox_uid), await rowOf(other.inbox_uid)]).toEqual([10, undefined])
     },
   )
+
+  it.each([1, 2, 3])('purges pods, if it has data of pods, in any order of events (seed %i)', async (seed) => {
+    const [organizationId, podId, otherId] = [randomUUID(), randomUUID(), randomUUID()]
+    for (const id of [organizationId, podId, otherId]) await stack.db.query(ADD, id, 10)
+    const batches = purging()
+    const tenancy = stack.tenancy({ purge: { ...batches, pod: batches.inbox } })
+    await deliverShuffled(
+      tenancy.consumer,
+      seed,
+      podDeleted(organizationId, podId),
+      organizationDeleted(organizationId),
+    )
+    await tenancy.purge()
+    for (const id of [podId, organizationId]) {
+      expect([await thingsOf(id), await rowOf(id)]).toMatchObject([0, { purged: true, ended: true }])
+    }
+    expect([await thingsOf(otherId), await rowOf(otherId)]).toEqual([10, undefined])
+  })
+
+  it('purges a default pod and its organization separately, although both have the same id', async () => {
+    const id = randomUUID()
+    const calls: string[] = []
+    const count = (kind: string) => async () => {
+      calls.push(kind)
+      return 'ended' as const
+    }
+    const tenancy = stack.tenancy({
+      purge: { inbox: count('inbox'), pod: count('pod'), organization: count('organization') },
+    })
+    await deliverTwiceAndSwapped(tenancy.consumer, podDeleted(id, id), organizationDeleted(id))
+    await tenancy.purge()
+    expect(calls).toEqual(['pod', 'organization'])
+  })
 
   it('answers whether an inbox is purged, and applies a deletion that is new to it', async () => {
     const inbox = deletedInbox()
@@ -228,6 +262,30 @@ describe('a tombstone', () => {
     expect(await thingsOf(inbox.inbox_uid)).toBe(0)
     expect(await stack.db.transaction((tx) => holdInbox(tx, inbox.inbox_uid))).toBe(false)
   })
+
+  it.each(['inbox', 'pod', 'organization'] as const)(
+    'of the %s is awaited and found by writes that hold several scopes',
+    async (kind) => {
+      const inbox = deletedInbox()
+      const { organization_id, pod_id, inbox_uid } = inbox
+      const scopes = [inbox_uid, pod_id, organization_id]
+      const tenancy = stack.tenancy({ purge: { ...purging(), pod: async () => 'ended' } })
+      const deletion = {
+        inbox: inboxDeleted(inbox),
+        pod: podDeleted(organization_id, pod_id),
+        organization: organizationDeleted(organization_id),
+      }[kind]
+      const marked = await stack.db.transaction(async (tx) => {
+        expect(await holdScopes(tx, scopes)).toBe(true)
+        const marking = deliverOnce(tenancy.consumer, deletion)
+        await until(async () => (await stack.db.query(BLOCKED))[0]?.count)
+        return { marking }
+      })
+      await marked.marking
+      expect(await stack.db.transaction((tx) => holdScopes(tx, scopes))).toBe(false)
+      expect(await stack.db.transaction((tx) => holdScopes(tx, [randomUUID(), randomUUID()]))).toBe(true)
+    },
+  )
 
   it('keeps pod and address of an inbox only with keepsAddresses', async () => {
     const [plain, named] = [deletedInbox(), deletedInbox()]

@@ -1,5 +1,6 @@
 export * from './event.ts'
 export * from './mail-inbound.ts'
+export { type ListEntryState, listEntryState } from './mail-lists.ts'
 export type { MessageFacts } from './mail-messages.ts'
 export * from './messages.ts'
 export * from './public-events.ts'

@@ -2,6 +2,7 @@ import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
 import { mailFeedbackTopic } from './mail-feedback.ts'
 import { mailInboundTopic } from './mail-inbound.ts'
+import { mailListsTopic } from './mail-lists.ts'
 import { mailMessagesTopic } from './mail-messages.ts'
 import { tenancyTopic } from './tenancy.ts'
 
@@ -12,6 +13,7 @@ export const topics = {
   'mail.messages': mailMessagesTopic,
   'mail.feedback': mailFeedbackTopic,
   'mail.deliveries': mailDeliveriesTopic,
+  'mail.lists': mailListsTopic,
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = keyof typeof topics

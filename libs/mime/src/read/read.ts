@@ -1,4 +1,4 @@
-import { type Author, authorOf } from '../addresses/author.ts'
+import { type Author, addressesInFrom, authorOf } from '../addresses/author.ts'
 import { withDefaults } from '../limits/default-limits.ts'
 import { newBudget, type ParseLimits } from '../limits/limits.ts'
 import { describeHeader, type MailHeader, type ParsedMail, parseStructure } from '../parse/mail.ts'
@@ -25,6 +25,15 @@ export function parseHeadersOnly(raw: Buffer, limits?: Partial<ParseLimits>): Ma
  */
 export function readAuthor(raw: Buffer, limits?: Partial<ParseLimits>): Author {
   return authorOf(raw, withDefaults(limits))
+}
+
+/**
+ * The addresses that a mail without exactly one author mentions in `From`, at most 20, each in the form in which addresses
+ * are compared. Accepts any bytes, in time linear to the header; never throws.
+ * @param raw the mail as it arrived, or its header
+ */
+export function readMentioned(raw: Buffer, limits?: Partial<ParseLimits>): string[] {
+  return addressesInFrom(raw, withDefaults(limits))
 }
 
 /**

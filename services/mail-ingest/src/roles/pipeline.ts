@@ -1,6 +1,8 @@
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
+import type { Logger } from '@restante/service/telemetry'
 import type { Config, IngestKit } from '../config.ts'
+import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
 import { RetentionSweeper } from '../retention/sweeper.ts'
@@ -8,6 +10,7 @@ import { SearchIndexer } from '../search/indexing/indexer.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
 import { SenderJudge } from '../sender/sender-judge.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
+import { VirusScanner } from '../virus-scan/virus-scanner.ts'
 import { WaitingMailRecheck } from '../waiting/recheck.ts'
 import { INBOUND_CHANNEL, type Parts } from './parts.ts'
 
@@ -30,6 +33,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(labelRemoval)
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
+  kit.use(listsConsumer({ kafka: kit.kafka, db }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))
@@ -43,6 +47,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     authentication: { ...pipeline, hostname, judge, log },
     answered: waiting.answered,
     rspamdUrl: pipeline.rspamdUrl,
+    viruses: virusScanner(config, log),
     answers: { db, mailSend: kit.peer('mail-send'), placement, log },
     memory: new ByteSemaphore({ bytes: RAW_MAIL_BYTES }),
     sweep: sweeper.notify,
@@ -50,4 +55,9 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   }
   const leases = kit.use(new Leases({ db, log }))
   kit.use(new Pipeline({ tools, leases, wakeup, concurrency: pipeline.concurrency }))
+}
+
+function virusScanner({ pipeline }: Config, log: Logger): VirusScanner | undefined {
+  const { clamd, clamdTimeoutMs: timeoutMs, concurrency } = pipeline
+  return clamd && new VirusScanner({ clamd, timeoutMs, concurrency, log })
 }

@@ -1,6 +1,7 @@
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
+import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
@@ -38,7 +39,7 @@ const FORGET_MAIL = sql<never, [organizationId: string]>(
 const BATCH = 500
 
 /**
- * Purges the mail of deleted inboxes. The pipeline discards their mail that is still in the queue; the purge ends only
+ * Purges the mail of deleted inboxes, and the list entries of all deleted scopes. The pipeline discards their mail that is still in the queue; the purge ends only
  * after that.
  */
 export class MailPurge implements PurgeInBatches {
@@ -65,15 +66,21 @@ export class MailPurge implements PurgeInBatches {
     await this.#bytes.delete(tx, [...released, ...unplaced.map(({ blob }) => blob)])
     const rest = [await tx.query(THREADS, uid, BATCH), await tx.query(LABELS, uid, BATCH)]
     // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
+    const listed = await listEntries.deleteOfScope(tx, 'inbox', uid, BATCH)
     const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
     for (const event of late) await applyDeliveryEvent(tx, this.#outbox, event)
-    if ([messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH)) return 'more'
+    const isFull = [messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH) || listed === BATCH
+    if (isFull) return 'more'
     return (await tx.query(IN_TRANSIT, uid, copiesOf(uid))).length > 0 ? 'pending' : 'ended'
   }
 
-  /** Apart from the mail of its inboxes, an organization leaves only the record that it received any. */
+  async pod(tx: Tx, id: string): Promise<BatchOutcome> {
+    return (await listEntries.deleteOfScope(tx, 'pod', id, BATCH)) === BATCH ? 'more' : 'ended'
+  }
+
+  /** Apart from the mail of its inboxes, an organization leaves list entries, and the record that it received any mail. */
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {
     await tx.query(FORGET_MAIL, id)
-    return 'ended'
+    return (await listEntries.deleteOfOrganization(tx, id, BATCH)) === BATCH ? 'more' : 'ended'
   }
 }

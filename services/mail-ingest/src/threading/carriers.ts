@@ -2,11 +2,17 @@ import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@resta
 import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 
-/** A stored message that an id may refer to, and the restricted labels of its thread. */
+/** A stored message that an id may refer to, and facts about its thread. */
 export interface Carrier extends Pick<MessageRow, 'id' | 'inbox_uid' | 'message_id' | 'header_id' | 'thread_id'> {
   readonly direction: MessageRow['direction']
+  /** The restricted labels of its thread. */
   readonly restricted: readonly RestrictedLabel[]
+  /** Whether the inbox has sent a message in its thread. */
+  readonly answered: boolean
 }
+
+/** Which threads a look-up considers: those that a mail may join, or all. */
+export type ThreadChoice = 'same labels' | 'any labels'
 
 /** Ids that may refer to messages of one inbox. */
 export interface IdsOfInbox {
@@ -34,13 +40,14 @@ named as (
       select * from messages as m
        where m.inbox_uid = wanted.inbox_uid and m.header_id = wanted.id order by m.id limit ${MOST_WITH_ONE_ID}) as m),
 labelled as (
-  select named.*, array(select label from unnest($3::text[]) as label where label = any(threads.labels)) as restricted
+  select named.*, array(select label from unnest($3::text[]) as label where label = any(threads.labels)) as restricted,
+         sent_timestamp is not null as answered
     from named join threads on threads.id = thread_id),
 numbered as (
   select *, row_number() over (partition by inbox_uid, name, restricted
                                order by direction = 'received', message_id <> name, id) as place
     from labelled)
-select id, inbox_uid, message_id, header_id, thread_id, direction, restricted
+select id, inbox_uid, message_id, header_id, thread_id, direction, restricted, answered
   from numbered where place <= ${MOST_OF_ONE_KIND}`)
 
 const STORED = sql<{ id: string }, [inboxUid: string, ids: readonly string[]]>(`
@@ -83,11 +90,14 @@ export class Carriers {
     return carriers
   }
 
-  /** Makes a message that is about to be stored visible to later ones. */
-  add(message: MessageRow): void {
+  /**
+   * Makes a message that is about to be stored visible to later ones.
+   * @param answered whether the inbox has sent a message in its thread
+   */
+  add(message: MessageRow, answered: boolean): void {
     this.#unstored.set(message.id, message)
     // Its thread has the same restricted labels: it joined such a thread, or starts one.
-    this.#add({ ...message, restricted: restrictedAmong(message.labels) })
+    this.#add({ ...message, restricted: restrictedAmong(message.labels), answered })
   }
 
   /** Whether a stored message has this `message_id` already: it is unique per inbox. */
@@ -96,17 +106,18 @@ export class Carriers {
   }
 
   /**
-   * The thread that a received mail joins (mail 13.1): that of the first id, best first, which refers to a message in a
-   * thread with the same restricted labels as the mail. Threads with other restricted labels are ignored: otherwise one
-   * forged mail could hide the conversation, or take in the genuine mail. Among several messages with one id the order
-   * is: a message that the inbox has sent, one that has the author of the mail among its people, the oldest.
+   * The message whose thread a received mail joins (mail 13.1): that of the first id, best first, which refers to a
+   * message in a thread with the same restricted labels as the mail. Threads with other restricted labels are ignored:
+   * otherwise one forged mail could hide the conversation, or take in the genuine mail. Among several messages with one
+   * id the order is: a message that the inbox has sent, one that has the author of the mail among its people, the oldest.
    */
-  async threadOf(mail: MessageRow, ids: readonly string[]): Promise<string | undefined> {
+  async find(mail: MessageRow, ids: readonly string[], choice: ThreadChoice): Promise<Carrier | undefined> {
     const labels = restrictedAmong(mail.labels).join()
     for (const id of ids) {
-      const carriers = this.#named(mail.inbox_uid, id).filter(({ restricted }) => restricted.join() === labels)
+      const named = this.#named(mail.inbox_uid, id)
+      const carriers = choice === 'any labels' ? named : named.filter(({ restricted }) => restricted.join() === labels)
       const best = await this.#best(carriers, mail.sender_address)
-      if (best) return best.thread_id
+      if (best) return best
     }
     return undefined
   }

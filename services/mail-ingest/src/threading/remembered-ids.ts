@@ -2,13 +2,18 @@ import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from
 import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { organizationalDomain } from '../sender/judgement/domains.ts'
+import type { ThreadChoice } from './carriers.ts'
 
-/** An id that a mail of a thread referred to, and the organizational domain of that mail's author. */
+/** An id that a mail of a thread referred to, the organizational domain of that mail's author, and facts about the thread. */
 interface RememberedId {
   readonly inbox_uid: string
   readonly id: string
   readonly thread_id: string
   readonly domain: string
+  /** Whether the thread has a restricted label: no mail joins it by the id then. */
+  readonly restricted: boolean
+  /** Whether the inbox has sent a message in the thread. */
+  readonly answered: boolean
 }
 
 const KEPT_SECONDS = LIMITS.retention.rememberedId / 1_000
@@ -24,14 +29,14 @@ const REMEMBERED = sql<
   [inboxUids: readonly string[], ids: readonly string[], restricted: readonly RestrictedLabel[]]
 >(`
 with wanted as (select distinct inbox_uid, id from unnest($1::uuid[], $2::text[]) as given(inbox_uid, id))
-select found.inbox_uid, found.id, thread_id, domain
+select found.inbox_uid, found.id, thread_id, domain, threads.labels && $3::text[] as restricted,
+       sent_timestamp is not null as answered
   from wanted cross join lateral (
     select * from remembered_ids as r
      where r.inbox_uid = wanted.inbox_uid and r.id = wanted.id
        and remembered_at > now() - interval '${KEPT_SECONDS} seconds'
      order by position limit ${MOST_WITH_ONE_ID}) as found
   join threads on threads.id = thread_id
- where not (threads.labels && $3::text[])
  order by position`)
 
 // Inserted in the given order, so that the newest ids of a thread have the highest positions.
@@ -89,23 +94,32 @@ export class RememberedIds {
    * The thread of a mail that refers to no stored message: one in which an author of the same organizational domain
    * referred to one of the same ids, best first, or in which its own Message-ID was referred to, by any author.
    */
-  threadOf(mail: MessageRow, named: readonly string[]): string | undefined {
+  find(mail: MessageRow, named: readonly string[], choice: ThreadChoice): RememberedId | undefined {
     if (!isTrusted(mail)) return undefined
+    const candidates = (id: string) =>
+      this.#with(mail.inbox_uid, id).filter(({ restricted }) => choice === 'any labels' || !restricted)
     const domain = domainOfAuthor(mail)
     for (const id of domain === '' ? [] : named) {
-      const match = this.#with(mail.inbox_uid, id).find((one) => one.domain === domain)
-      if (match) return match.thread_id
+      const match = candidates(id).find((one) => one.domain === domain)
+      if (match) return match
     }
-    return this.#with(mail.inbox_uid, mail.header_id)[0]?.thread_id
+    return candidates(mail.header_id)[0]
   }
 
-  /** Remembers the ids that a mail refers to, best first, with its thread; also for later mails of this transaction. */
-  add({ inbox_uid, thread_id, sender_address, ...message }: MessageRow, named: readonly string[]): void {
+  /**
+   * Remembers the ids that a mail refers to, best first, with its thread; also for later mails of this transaction.
+   * @param answered whether the inbox has sent a message in its thread
+   */
+  add(
+    { inbox_uid, thread_id, sender_address, ...message }: MessageRow,
+    named: readonly string[],
+    answered: boolean,
+  ): void {
     if (!isTrusted(message)) return
     const domain = domainOfAuthor({ sender_address })
     for (const id of named.slice(0, LIMITS.inbound.rememberedIds).reverse()) {
-      const one = { inbox_uid, id, thread_id, domain }
-      const key = JSON.stringify(one)
+      const key = JSON.stringify([inbox_uid, id, thread_id, domain])
+      const one = { inbox_uid, id, thread_id, domain, restricted: false, answered }
       // An id that is referred to again becomes the newest.
       this.#named.delete(key)
       this.#named.set(key, one)

@@ -1,13 +1,21 @@
 import { candidateIds } from '@restante/mime'
 import type { Queryable } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows.ts'
-import { Carriers } from './carriers.ts'
+import { Carriers, type ThreadChoice } from './carriers.ts'
 import { RememberedIds } from './remembered-ids.ts'
+
+interface FoundThread {
+  readonly thread_id: string
+  readonly answered: boolean
+  readonly isNamed: boolean
+}
 
 /** Finds the threads of received mails that are stored in one transaction, each of which sees the earlier ones. */
 export class ThreadFinder {
   readonly #carriers: Carriers
   readonly #remembered: RememberedIds
+  /** Threads of placed mails in which the inbox has sent. */
+  readonly #answered = new Set<string>()
 
   private constructor(carriers: Carriers, remembered: RememberedIds) {
     this.#carriers = carriers
@@ -36,19 +44,35 @@ export class ThreadFinder {
    * (mail 13.1).
    */
   async place(mail: MessageRow): Promise<MessageRow> {
-    const named = namedBy(mail)
-    const answered = await this.#carriers.threadOf(mail, named)
-    if (answered !== undefined) return { ...mail, thread_id: answered }
-    const same = this.isTaken(mail) ? await this.#carriers.threadOf(mail, [mail.header_id]) : undefined
-    const thread_id = same ?? this.#remembered.threadOf(mail, named) ?? mail.thread_id
+    const found = await this.#find(mail, 'same labels')
+    const { thread_id, answered } = found ?? { thread_id: mail.thread_id, answered: false }
     const placed = { ...mail, thread_id }
-    this.#remembered.add(placed, named)
+    if (answered) this.#answered.add(thread_id)
+    if (!found?.isNamed) this.#remembered.add(placed, namedBy(mail), answered)
     return placed
   }
 
-  /** Makes a stored mail visible to later ones. */
+  /**
+   * Whether a mail belongs, by the ids that it names and whatever the labels, to a thread in which the inbox has sent: it
+   * is judged by the reply lists then (mail 12.4, 13.1).
+   */
+  async isReply(mail: MessageRow): Promise<boolean> {
+    return (await this.#find(mail, 'any labels'))?.answered ?? false
+  }
+
+  /** Makes a placed mail visible to later ones. */
   add(message: MessageRow): void {
-    this.#carriers.add(message)
+    this.#carriers.add(message, this.#answered.has(message.thread_id))
+  }
+
+  /** The thread of a mail. `isNamed`: its reply headers name a message of it. */
+  async #find(mail: MessageRow, choice: ThreadChoice): Promise<FoundThread | undefined> {
+    const named = namedBy(mail)
+    const carrier = await this.#carriers.find(mail, named, choice)
+    if (carrier !== undefined) return { ...carrier, isNamed: true }
+    const same = this.isTaken(mail) ? await this.#carriers.find(mail, [mail.header_id], choice) : undefined
+    const found = same ?? this.#remembered.find(mail, named, choice)
+    return found && { ...found, isNamed: false }
   }
 
   /** Saves ids without a match. Their threads must be stored. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addressIn, bareAddress, normalizeAddress, ReturnPath, readAuthor } from '@restante/mime'
+import { addressIn, bareAddress, normalizeAddress, ReturnPath, readAuthor, readMentioned } from '@restante/mime'
 import { unparsedContent } from '../../src/content/mail-content.ts'
 import { LoopDetectedError, withoutLoops } from '../../src/inbound/loops.ts'
 import { mergedHeaders } from '../../src/pipeline/conclusion/merged-headers.ts'
@@ -103,6 +103,7 @@ const OF_HEADERS: Readonly<Record<string, (raw: Buffer) => unknown>> = {
   judgedHeader,
   startOfBody,
   readAuthor: (raw) => readAuthor(raw),
+  readMentioned: (raw) => readMentioned(raw),
   unparsedContent,
 }
 

@@ -91,7 +91,7 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
     }
     case 'discard': {
       const { inbox, reason, sender } = verdict
-      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender.authentication.verdict, outcome: reason }
+      const facts = { inbox_uid: inbox.inbox_uid, authentication: sender?.authentication.verdict, outcome: reason }
       return { facts, events: discard(inbox, reason), kept: false }
     }
     case 'wait': {

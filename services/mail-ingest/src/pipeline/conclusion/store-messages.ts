@@ -5,6 +5,7 @@ import { makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { deletedAmong } from '@restante/tenancy'
 import type { MailContent } from '../../content/mail-content.ts'
+import { InboxLists } from '../../lists/inbox-lists.ts'
 import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../../mailbox/label-log.ts'
 import { lockMailboxes } from '../../mailbox/lock.ts'
 import { receivedEvent } from '../../mailbox/received-event.ts'
@@ -55,16 +56,21 @@ export async function storeMessages(tx: Tx, mails: readonly MailToStore[], optio
   const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
   const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
   const messages = rows.map(({ message }) => message)
-  const [, deleted, known, finder] = await Promise.all([
+  const [, deleted, known, finder, lists] = await Promise.all([
     lockMailboxes(tx, inboxes),
     deletedAmong(tx, inboxes),
     messagesWithDigests(tx, messages),
     ThreadFinder.of(tx, messages),
+    InboxLists.of(
+      tx,
+      mails.map(({ verdict }) => verdict),
+    ),
   ])
   // Mails stored here are added, so that later ones are compared with them, too.
   const stored: StoredMail[] = [...known]
   const added: (MessageWithBody & { readonly of: MailToStore })[] = []
-  for (const { of, message: arrived } of rows) {
+  for (const { of, message } of rows) {
+    const arrived = await listed(message, of, { lists, finder })
     if (deleted.has(arrived.inbox_uid)) outcomes.set(of.mail, { outcome: 'inbox_deleted', events: [] })
     else if (isDuplicate(arrived, stored)) outcomes.set(of.mail, { outcome: 'duplicate', events: [] })
     else {
@@ -95,6 +101,18 @@ export async function storeMessages(tx: Tx, mails: readonly MailToStore[], optio
   // The caller may fail before it waits for them.
   saved.catch(() => {})
   return { outcomes, saved }
+}
+
+/** A mail with the label `blocked` if a list blocks it (mail 12.4), before it joins a thread. */
+async function listed(
+  message: MessageRow,
+  { verdict }: MailToStore,
+  { lists, finder }: { readonly lists: InboxLists; readonly finder: ThreadFinder },
+): Promise<MessageRow> {
+  const isReply = lists.dependsOnDirection(verdict) && (await finder.isReply(message))
+  if (!lists.isBlocked(verdict, isReply ? 'reply' : 'receive')) return message
+  const labels = [...message.labels, 'blocked']
+  return { ...message, labels, arrival_labels: labels }
 }
 
 function encodeEvents(

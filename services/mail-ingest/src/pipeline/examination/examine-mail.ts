@@ -1,10 +1,12 @@
-import type { ParserPool, Report } from '@restante/mime'
+import { type ParserPool, type Report, readMentioned } from '@restante/mime'
 import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
+import type { NamedSenders } from '../../lists/inbox-lists.ts'
 import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
 import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
+import type { VirusScanner } from '../../virus-scan/virus-scanner.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { type AuthenticationTools, authenticate } from './authenticate.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
@@ -17,6 +19,8 @@ export interface ExaminationTools extends SpamOptions, AuthenticationTools {
   readonly bytes: RawMailBytes
   readonly parser: ParserPool
   readonly answers: FindAnsweredOptions
+  /** Undefined: no mail is scanned. */
+  readonly viruses: VirusScanner | undefined
 }
 
 /** A mail to be stored, with all results of its examination. */
@@ -26,6 +30,8 @@ export interface StorableMail {
   readonly content: MailContent
   readonly sender: SenderVerdict
   readonly spam: SpamVerdict
+  /** Compared with allow and block lists. */
+  readonly senders: NamedSenders
   /** Whether its Message-ID may be that of a message which the inbox has sent and which is not in the mailbox yet. */
   readonly idInDoubt: boolean
 }
@@ -38,7 +44,8 @@ export type Verdict =
       readonly action: 'discard'
       readonly inbox: InboxScope
       readonly reason: 'dmarc' | 'virus'
-      readonly sender: SenderVerdict
+      /** Undefined where the sender was not authenticated, because the mail was already discarded. */
+      readonly sender: SenderVerdict | undefined
     }
   /** DNS failed for its sender: the mail waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
@@ -84,13 +91,18 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
     return { action: 'report', deliveryId, report, authenticated: judged?.passed ?? [] }
   }
   const { inbox } = target
+  // First and alone: what has a virus is not parsed.
+  const scanned = await tools.viruses?.scan(mail, raw)
+  if (scanned === 'virus') return { action: 'discard', inbox, reason: 'virus', sender: undefined }
   const [judged, content] = await Promise.all([authenticate(mail, raw, tools), parseMail(mail, raw, tools.parser)])
   const sender = forShownAuthor(judged, content)
   if (sender.discard) return { action: 'discard', inbox, reason: 'dmarc', sender }
-  const spam = await scoreSpam(mail, raw, content, isAuthenticated(sender), tools)
-  if (spam.virus) return { action: 'discard', inbox, reason: 'virus', sender }
+  const scored = await scoreSpam(mail, raw, content, isAuthenticated(sender), tools)
+  if (scored.virus) return { action: 'discard', inbox, reason: 'virus', sender }
   const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
-  const storable = { action: 'store', inbox, content, sender, spam, idInDoubt } as const
+  const spam = scanned === 'suspicious' ? { ...scored, spam: true } : scored
+  const senders = content.author === undefined ? { mentioned: readMentioned(raw) } : { author: content.author }
+  const storable = { action: 'store', inbox, content, sender, spam, senders, idInDoubt } as const
   const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
   return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }
 }

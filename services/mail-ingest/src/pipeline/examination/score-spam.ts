@@ -6,7 +6,7 @@ import { SPAM_THRESHOLD, spamScore } from './spam-rules.ts'
 
 export interface SpamVerdict {
   readonly spam: boolean
-  /** To be discarded (mail 13). Only rspamd with an antivirus module can detect viruses. */
+  /** rspamd found a virus, by its antivirus module: to be discarded (mail 13). */
   readonly virus: boolean
   readonly score: number
 }

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { type EventOf, type Topic, topics } from '@restante/contracts/events'
+import type { ListDirection, ListType, Tier } from '@restante/contracts/vocabulary'
+import { countRows, EventPublisher, waitFor } from '@restante/testkit'
+import type { Fixture } from '../fixture.ts'
+
+export type ListEvent = EventOf<Topic<'mail.lists'>>
+
+/** Whose list an entry is on. */
+export interface EntryScope {
+  readonly organization_id: string
+  readonly pod_id?: string
+  readonly inbox_uid?: string
+}
+
+export interface TestEntry extends EntryScope {
+  readonly entry_id: string
+  readonly direction: ListDirection
+  readonly type: ListType
+  readonly entry: string
+}
+
+const { event } = topics['mail.lists']
+
+export function changed(of: TestEntry, version = 1, reason?: string): ListEvent {
+  const at = new Date().toISOString()
+  const entry_type = of.entry.includes('@') ? 'email' : 'domain'
+  const state = { ...of, version, entry_type, read_only: false, created_at: at, updated_at: at } as const
+  return event('list_entry.changed', { ...state, ...(reason !== undefined && { reason }) }, { time: new Date() })
+}
+
+export function deleted(of: TestEntry, version = 2): ListEvent {
+  return event('list_entry.deleted', { ...of, version, deleted_at: new Date().toISOString() }, { time: new Date() })
+}
+
+/** The scope of one tier to which an inbox belongs. */
+export function scopeOf(inbox: Required<EntryScope>, tier: Tier): EntryScope {
+  const { organization_id, pod_id, inbox_uid } = inbox
+  return {
+    organization_id,
+    ...(tier !== 'organization' && { pod_id }),
+    ...(tier === 'inbox' && { inbox_uid }),
+  }
+}
+
+/** Plays the owner of the lists: publishes what happens to entries, and waits until mail-ingest knows it. */
+export class ListOwner {
+  readonly #fixture: Fixture
+  readonly #publisher: EventPublisher
+  readonly #entries: TestEntry[] = []
+
+  constructor(fixture: Fixture) {
+    this.#fixture = fixture
+    this.#publisher = new EventPublisher(fixture.topics.kafka)
+  }
+
+  async publish(...events: ListEvent[]): Promise<void> {
+    await this.#publisher.publish(topics['mail.lists'], ...events)
+  }
+
+  /** @param what `block ada@x.test` */
+  async add(scope: EntryScope, direction: ListDirection, what: string): Promise<TestEntry> {
+    const [type, entry = ''] = what.split(' ')
+    if (type !== 'allow' && type !== 'block') throw new Error(`no type: ${what}`)
+    const added: TestEntry = { ...scope, entry_id: randomUUID(), direction, type, entry }
+    this.#entries.push(added)
+    await this.publish(changed(added))
+    await waitFor(() => this.isKnown(added), { what: `the entry ${what}` })
+    return added
+  }
+
+  async remove(of: TestEntry): Promise<void> {
+    await this.publish(deleted(of))
+    await waitFor(async () => !(await this.isKnown(of)), { what: `the end of the entry ${of.entry}` })
+  }
+
+  async isKnown({ entry_id }: TestEntry): Promise<boolean> {
+    return (await countRows(this.#fixture.db, 'list_entries where id = $1 and deleted_at is null', entry_id)) > 0
+  }
+
+  /** Removes what was added. */
+  async clear(): Promise<void> {
+    for (const entry of this.#entries.splice(0)) await this.remove(entry)
+  }
+
+  async stop(): Promise<void> {
+    await this.#publisher.stop()
+  }
+}
