@@ -36,7 +36,7 @@ export function clamdAddress(text: string): NetConnectOpts | undefined {
 
 /**
  * Has clamd scan bytes that it gets over the connection (INSTREAM, clamd(8)). Its protocol is implemented here because
- * no client library for it is maintained (decision 37).
+ * no client library for it is well kept (decision 37).
  *
  * The connection is closed when this ends, so the bytes may be freed then.
  * @param timeoutMs for all of it
