@@ -32,6 +32,9 @@ function pair(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
+/** Topics on which nothing is published: there is no operation yet that would. */
+const SILENT = ['mail.lists']
+
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
@@ -49,7 +52,12 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
     })
   })
 
-  it.each(Object.values(topics))('shows readable JSON and the CloudEvents headers on $name', async (topic) => {
+  it.each(SILENT)('shows nothing on %s', async (name) => {
+    expect(await read(system.endpoints.topicPrefix + name)).toEqual([])
+  })
+
+  const spoken = Object.values(topics).filter(({ name }) => !SILENT.includes(name))
+  it.each(spoken)('shows readable JSON and the CloudEvents headers on $name', async (topic) => {
     const records = await waitFor(
       async () => {
         const found = await read(system.endpoints.topicPrefix + topic.name)

@@ -12,6 +12,8 @@ export class FakeClamd {
   readonly streams: Buffer[] = []
   /** Largest chunk that it takes. */
   streamMaxLength = 1024 * 1024
+  /** Times that its answer about a chunk that is too large gets lost, because more of it was on its way. */
+  lostAnswers = 0
   conduct: (stream: Buffer) => Conduct = () => ({ answer: 'stream: OK' })
   #server: Server | undefined
   #port = 0
@@ -47,7 +49,10 @@ export class FakeClamd {
     for (;;) {
       const length = (await bytes.read(4)).readUInt32BE()
       if (length === 0) break
-      if (length > this.streamMaxLength) return end(socket, 'INSTREAM size limit exceeded. ERROR')
+      if (length > this.streamMaxLength) {
+        if (this.lostAnswers-- > 0) return void socket.resetAndDestroy()
+        return end(socket, 'INSTREAM size limit exceeded. ERROR')
+      }
       chunks.push(await bytes.read(length))
     }
     const stream = Buffer.concat(chunks)
