@@ -188,8 +188,25 @@ describe('a megabyte of', () => {
     ['signature marks', '-- \n'],
     ['phone signatures', 'Sent from my phone\n'],
     ['forward marks', '---- Forwarded\n'],
+    ['dashes alone', '--\n'],
+    ['addresses', 'a@b '],
+    ['dates and addresses', '2026-03-03 9:10 a@b: '],
+    ['open brackets', 'On 1 Mar 2026 at 9:10 <\n'],
+    ['verbs in a line', `${'wrote '.repeat(60)}:\n`],
   ])('%s does not stall the text rules', (_, unit) => {
     inTime(() => extractReply(filled(unit)), BUDGET_MS)
+  })
+
+  it.each([
+    ['rules', '_____\n'],
+    ['dashes', '--\n'],
+    ['names', 'Al\n\n'],
+    ['quotes and names', '> x\nAl\n\n'],
+    ['closings', 'Regards,\n\n'],
+    ['links', 'https://x.org\n\n'],
+  ])('%s below a quote does not stall the text rules', (_, unit) => {
+    const reply = 'Hello\n\nOn 3 Mar 2026 at 9:10, Bo <bo@x.org> wrote:\n> Hello Al,\n'
+    inTime(() => extractReply(reply + filled(unit)), BUDGET_MS)
   })
 
   it.each([
@@ -206,6 +223,8 @@ describe('a megabyte of', () => {
     ['nested tables', '<table><tr><td>'],
     ['client quotes', '<div class="gmail_quote">x</div>y'],
     ['open client quotes', '<div class="gmail_quote">x'],
+    ['client attributions', '<div class="gmail_attr">x</div>'],
+    ['containers of quotes', '<div class="yahoo_quoted">On 3 Mar 2026 at 9:10, Bo wrote:<br>x</div>'],
     ['scripts', '<script>x</script'],
     ['list items', '<li>'],
     ['line breaks', 'x<br>'],
