@@ -149,6 +149,7 @@ describe('sixteen megabytes of', () => {
     ['parameters in the headers of parts', [mixed], parts('Content-Type: a/b; ', 'a=x; a*1=x; ')],
     ['encoded parameters in the headers of parts', [mixed], parts("Content-Type: a/b; name*=utf-7''", '+AGE-')],
     ['soft breaks', ['Content-Transfer-Encoding: quoted-printable'], '=\r\n'],
+    ['uuencode', ['Content-Transfer-Encoding: x-uuencode\r\n\r\nbegin 644 a.txt'], '#86)C\r\n'],
   ])('%s are read within two seconds', (_, header, unit) => {
     const raw = mailOf(...header, '', filled(unit, 16 * MEGABYTE))
     inTime(() => readMail(raw), 2_000)
