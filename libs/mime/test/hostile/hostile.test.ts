@@ -158,11 +158,8 @@ describe('sixteen megabytes of', () => {
   it('headers of parts do not affect the first parts', () => {
     const named = '--b\r\nContent-Type: a/b; name=first\r\n\r\n\r\n'
     const mail = parse(mailOf(mixed, '', named + parts('X: ', 'y '), '--b--'))
-    expect(mail.attachments).toHaveLength(400)
-    expect(mail).toMatchObject({
-      truncated: true,
-      attachments: expect.arrayContaining([expect.objectContaining({ filename: 'first' })]),
-    })
+    // The others have lost their headers, and are text.
+    expect(mail).toMatchObject({ truncated: true, attachments: [{ filename: 'first' }] })
   })
 })
 
