@@ -1,8 +1,12 @@
 import { base64Decoder } from './base64.ts'
 import { decodeQuotedPrintable } from './quoted-printable.ts'
+import { uuDecoder } from './uuencode.ts'
 
 /** Content-Transfer-Encodings under which the bytes of a part differ from those in the mail (RFC 2045 6). */
-export type TransferEncoding = 'base64' | 'quoted-printable' | 'none'
+export type TransferEncoding = 'base64' | 'quoted-printable' | 'uuencode' | 'none'
+
+/** The names of uuencode, none of which is registered. */
+const UUENCODE = new Set(['x-uuencode', 'x-uue', 'uuencode', 'uue'])
 
 /** Longer lines are decoded in several pieces; no standard allows them (RFC 5322 2.1.1). */
 const MAX_LINE = 998
@@ -22,7 +26,8 @@ type Decoder = (bytes: Buffer, last: boolean) => Iterable<Buffer>
 /** The encoding that a field names. An unknown or missing encoding leaves the bytes as they are. */
 export function transferEncoding(field: string): TransferEncoding {
   const name = field.split(/[;\s]/, 1)[0]?.toLowerCase()
-  return name === 'base64' || name === 'quoted-printable' ? name : 'none'
+  if (name === 'base64' || name === 'quoted-printable') return name
+  return UUENCODE.has(name ?? '') ? 'uuencode' : 'none'
 }
 
 /** The bytes of a body without its transfer encoding, piece by piece. Never fails: invalid codes stay as they are. */
@@ -46,6 +51,8 @@ function decoderOf(encoding: TransferEncoding): Decoder {
       return base64Decoder(PIECE)
     case 'quoted-printable':
       return quotedPrintableDecoder()
+    case 'uuencode':
+      return uuDecoder(PIECE)
     case 'none':
       return (bytes) => [bytes]
   }

@@ -1,7 +1,7 @@
 import { type RenderedLine, renderLines } from '../html/render.ts'
 import { walkHtml } from '../html/walk.ts'
 import { type MarkupOf, readMarkup } from './markup.ts'
-import { announcementAt } from './rules/announcements.ts'
+import { attributionAt } from './rules/attributions.ts'
 import { historyAt, isForwardMark } from './rules/history.ts'
 import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './rules/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
@@ -62,18 +62,18 @@ function markContainer(lines: Line[], from: number, end: number): void {
   const first = nextShown(lines, from, end)
   const head = lines[first]
   if (first >= end || head === undefined || isForwardMark(unquoted(head))) return
-  const announcement = findAnnouncement(lines, first, end)
-  const below = announcement === undefined ? firstQuoted(lines, first, end) : announcement.after
+  const attribution = findAttribution(lines, first, end)
+  const below = attribution === undefined ? firstQuoted(lines, first, end) : attribution.after
   if (below !== undefined && lines[below]?.quoted === true) {
-    for (let at = first; at < below && announcement === undefined; at++) mark(lines, at, 'announcement', false)
+    for (let at = first; at < below && attribution === undefined; at++) mark(lines, at, 'attribution', false)
     if (below === first) mark(lines, first, 'cited', true)
     return
   }
-  for (let at = announcement?.at ?? first; at < end; at++) mark(lines, at, 'cited', true)
+  for (let at = attribution?.at ?? first; at < end; at++) mark(lines, at, 'cited', true)
 }
 
-/** The announcement in a container's first lines, and the line below it. */
-function findAnnouncement(
+/** The attribution in a container's first lines, and the line below it. */
+function findAttribution(
   lines: readonly Line[],
   first: number,
   end: number,
@@ -84,13 +84,13 @@ function findAnnouncement(
     if (line === undefined || line.blank) continue
     looked++
     if (line.quoted) return undefined
-    if (line.role === 'announcement') {
+    if (line.role === 'attribution') {
       let after = at
-      while (after < end && (lines[after]?.role === 'announcement' || lines[after]?.blank === true)) after++
+      while (after < end && (lines[after]?.role === 'attribution' || lines[after]?.blank === true)) after++
       return { at, after }
     }
     if (historyAt(lines, at) !== undefined) return { at, after: at }
-    const found = announcementAt(lines, at)
+    const found = attributionAt(lines, at)
     if (found !== undefined) return { at, after: nextShown(lines, at + found.length, end) }
   }
   return undefined

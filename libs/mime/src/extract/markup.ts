@@ -31,7 +31,7 @@ const MEANINGS: Readonly<Record<Meaning, { classes?: string; ids?: string; names
     ids: 'OLK_SRC_BODY_SECTION isReplyContent',
     names: 'quote messageReplySection',
   },
-  announcement: {
+  attribution: {
     classes: 'gmail_attr moz-cite-prefix airmail_on gmail_quote_attribution',
     ids: 'reply-intro',
   },
@@ -42,7 +42,7 @@ const MEANINGS: Readonly<Record<Meaning, { classes?: string; ids?: string; names
   citation: {},
   signature: {
     classes:
-      'gmail_signature gmail_signature_prefix moz-signature protonmail_signature_block protonmail_signature_block-user sh-signature bloop_sign',
+      'gmail_signature gmail_signature_prefix moz-signature protonmail_signature_block protonmail_signature_block-user k9mail-signature sh-signature bloop_sign',
     ids: 'AppleMailSignature ms-outlook-mobile-signature Signature composer_signature',
     names: 'messageSignatureSection',
   },
@@ -116,7 +116,8 @@ function meaningOf(element: HtmlElement): Meaning | undefined {
 function meaningOfClasses(classes: string): Meaning | undefined {
   if (classes === '') return undefined
   for (const name of classes.split(/\s+/, 20)) {
-    const meaning = CLASSES.get(name)
+    // Yahoo puts a number of its own ahead of its classes.
+    const meaning = CLASSES.get(name.replace(/^ydp[0-9a-f]{1,12}(?=yahoo)/, ''))
     if (meaning !== undefined) return meaning
   }
   return undefined

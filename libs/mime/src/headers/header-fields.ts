@@ -12,6 +12,10 @@ export interface HeaderField {
 /** Only spaces and tabs may precede the colon (RFC 5322 4.5): `From\x0b:` is not a field. */
 const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/
 
+const ENCODED_WORD = /=\?[\w-]{1,80}(?:\*[\w-]{0,80})?\?([qb])\?[^?]*\?=/gi
+const RAW = /[\x80-\xff]/
+const RAWS = /[\x80-\xff]/g
+
 /** The fields of a parsed header. Lines that are not fields (an mbox `From ` line, garbage) are skipped. */
 export function fieldsOf(headers: Headers | false): HeaderField[] {
   if (headers === false) return []
@@ -19,9 +23,20 @@ export function fieldsOf(headers: Headers | false): HeaderField[] {
     const name = FIELD_NAME.exec(line)?.[1]
     if (name === undefined) return []
     // The lines are bytes as characters: only here the 8-bit charset that a sender used is determined.
-    const value = decodeCharset(Buffer.from(libmime.decodeHeader(line).value, 'latin1'))
+    const value = decodeCharset(Buffer.from(withCodedWords(libmime.decodeHeader(line).value), 'latin1'))
     return [{ name, value: oneLine(value) }]
   })
+}
+
+/**
+ * Bytes that a sender left raw inside an encoded word are in the charset of that word (RFC 2047), whatever is guessed for
+ * the rest of the field: they are written as codes, so that they are decoded once and with their word.
+ */
+function withCodedWords(line: string): string {
+  if (!RAW.test(line)) return line
+  return line.replace(ENCODED_WORD, (word, encoding: string) =>
+    word.replace(RAWS, (byte) => (encoding.toLowerCase() === 'q' ? `=${byte.charCodeAt(0).toString(16)}` : '')),
+  )
 }
 
 /** The groups of header-like fields between empty lines, no more than `max` of them. */

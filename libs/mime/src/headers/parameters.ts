@@ -13,10 +13,15 @@ export interface Parameterized {
  * rules.
  */
 export function parseParameterized(raw: string): Parameterized {
-  const { value, params } = libmime.parseHeaderValue(withoutUtf7(withPlainBackslashes(raw)))
+  const { value, params } = libmime.parseHeaderValue(withoutUtf7(withPlainBackslashes(withSemicolon(raw))))
   const parameters = Object.entries(params).map(([name, text]) => [name, cleanText(decodeWords(text))] as const)
   // A header that begins with its parameters has no value; libmime returns `false` for it.
   return { value: (value || '').trim().toLowerCase(), parameters: new Map(parameters) }
+}
+
+/** Some senders leave out the semicolon between the value and its first parameter. */
+function withSemicolon(raw: string): string {
+  return raw.replace(/^(\s*[^\s;="]{1,200})\s+(?=[\w-]{1,80}\s{0,8}=)/, '$1; ')
 }
 
 /** Windows clients write the backslashes of a path into file names unescaped. */

@@ -77,11 +77,11 @@ export function parseStructure(raw: Buffer, root: Part, budget: Budget): ParsedM
   digest.add('subject', (header.subject ?? '').replace(/\s+/g, ' '))
   digest.add('reply-to', header.replyTo.join('\n'))
   const bodies = chooseBodies(root)
-  const body = (part: Part | undefined): string | undefined => part && readBody(raw, part, budget, digest)
-  const text = body(bodies.text)
-  const html = body(bodies.html)
+  const text = readBodies(raw, bodies.text, budget, digest)
+  const html = readBodies(raw, bodies.html, budget, digest)
+  const shown = new Set([...bodies.text, ...bodies.html])
   const attachments = leavesOf(root).flatMap((leaf) => {
-    if (leaf === bodies.text || leaf === bodies.html) return []
+    if (shown.has(leaf)) return []
     const filename = fileName(leaf)
     return describeAttachment(leaf, filename, digest.add(`${leaf.type}\n${filename}`, piecesOf(raw, leaf)))
   })
@@ -153,18 +153,40 @@ function automationOf(fields: readonly HeaderField[]): Automation {
   }
 }
 
-function readBody(raw: Buffer, part: Part, budget: Budget, digest: MailDigest): string {
-  const max = budget.limits.bodyBytes
+/** The text of these parts, each on lines of its own, as far as the limit of a body reaches. */
+function readBodies(raw: Buffer, parts: readonly Part[], budget: Budget, digest: MailDigest): string | undefined {
+  let left = budget.limits.bodyBytes
+  const texts = parts.map((part) => {
+    const { text, bytes } = readBody(raw, part, left, budget, digest)
+    left -= bytes
+    return text
+  })
+  if (texts.length <= 1) return texts[0]
+  return texts
+    .filter((text) => text !== '')
+    .map((text, index, { length }) => (text.endsWith('\n') || index === length - 1 ? text : `${text}\n`))
+    .join('')
+}
+
+/** The text of a part, of which at most `max` bytes are decoded, and how many were. */
+function readBody(
+  raw: Buffer,
+  part: Part,
+  max: number,
+  budget: Budget,
+  digest: MailDigest,
+): { text: string; bytes: number } {
   const decoded = contentOf(raw, part, max)
-  const text = decodeLines(decoded.subarray(0, max), part.parameters.get('charset'))
+  const bytes = Math.min(decoded.length, max)
+  const text = decodeLines(decoded.subarray(0, bytes), part.parameters.get('charset'))
   // Relays add and remove empty lines at the end.
   digest.add(part.type, text.trimEnd())
   if (decoded.length > max) {
     budget.truncated = true
     digest.add('whole', piecesOf(raw, part))
   }
-  if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return text
-  return unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes')
+  if (part.type !== 'text/plain' || part.parameters.get('format')?.toLowerCase() !== 'flowed') return { text, bytes }
+  return { text: unflow(text, part.parameters.get('delsp')?.toLowerCase() === 'yes'), bytes }
 }
 
 /** A leaf as an attachment with this many decoded bytes. */

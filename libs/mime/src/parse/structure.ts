@@ -117,8 +117,17 @@ class StructureReader {
     }
     if (goesOn && this.#head !== undefined) this.#show(Buffer.alloc(0), at, at, true)
     if (!goesOn) this.#budget.truncated = true
+    this.#dropEmptyEnd()
     for (const part of this.#parts.values()) this.#showAsTextIfEmpty(part)
     return this.#root ?? wholeAsText(this.#raw)
+  }
+
+  /** A delimiter at the very end opens a part that has neither a header nor a body: its sender meant to close. */
+  #dropEmptyEnd(): void {
+    const parent = this.#current?.parentNode ? this.#parts.get(this.#current.parentNode) : undefined
+    const last = parent?.children.at(-1)
+    if (last === undefined || last.fields.length > 0 || last.children.length > 0) return
+    if (this.#raw.subarray(last.bodyStart).every(isBlank) && parent && parent.children.length > 1) parent.children.pop()
   }
 
   /** @returns whether there is more to read. */
@@ -202,7 +211,7 @@ class StructureReader {
     const part: OpenPart = {
       depth: parent === undefined ? 0 : parent.depth + 1,
       fields,
-      type: MEDIA_TYPE.test(content.value) ? content.value : 'text/plain',
+      type: mediaType(content.value),
       parameters: content.parameters,
       disposition: disposition === undefined ? undefined : parseParameterized(disposition),
       encoding: transferEncoding(firstValue(fields, 'content-transfer-encoding') ?? ''),
@@ -210,6 +219,9 @@ class StructureReader {
       bodyEnd: this.#raw.length,
       children: [],
     }
+    // mailsplit does not see a boundary that no semicolon precedes.
+    const boundary = part.parameters.get('boundary')
+    if (!node._boundary && boundary) node._boundary = Buffer.from(boundary)
     if (!this.#mayHaveChildren(part, node)) node._boundary = false
     this.#parts.set(node, part)
     this.#current = node
@@ -248,10 +260,20 @@ class StructureReader {
   }
 }
 
+/** The media type of a field; what does not name one is text (RFC 2045 5.2), or some multipart. */
+function mediaType(value: string): string {
+  if (MEDIA_TYPE.test(value)) return value
+  return value.startsWith('multipart/') ? 'multipart/mixed' : 'text/plain'
+}
+
 function delimits(line: Buffer, boundary: Buffer | false): boolean {
   if (!boundary || !isAt(line, 2, boundary)) return false
   const rest = line.toString('latin1', 2 + boundary.length)
   return rest === '\n' || rest === '--\n'
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09
 }
 
 function wholeAsText(raw: Buffer): Part {

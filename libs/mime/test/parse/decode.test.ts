@@ -41,6 +41,19 @@ describe('decodeWords', () => {
   })
 })
 
+describe('a header field', () => {
+  it.each([
+    ['=?iso-8859-1?Q?Gr\xfc\xdfe?=', 'Grüße'],
+    ['=?windows-1251?Q?\xcf\xf0\xe8=E2=E5=F2?=', 'Привет'],
+    ['=?utf-8?Q?Gr\xc3\xbc=C3=9Fe?=', 'Grüße'],
+    ['\xfcber =?iso-8859-1?Q?Gr\xfc\xdfe?= \xfcber', 'über Grüße über'],
+    ['=?iso-8859-1?B?R3L8\xfc?=', 'Grü'],
+  ])('decodes raw bytes in and around encoded words once: %j', (value, subject) => {
+    const raw = Buffer.from(`Subject: ${value}\r\n\r\n`, 'latin1')
+    expect(parse(raw)).toMatchObject({ subject, headers: { Subject: subject } })
+  })
+})
+
 describe('decodeCharset', () => {
   it.each([
     ['utf-8', 'c3a9', 'é'],
@@ -102,6 +115,8 @@ describe('parseDate', () => {
 
 describe('parseParameterized', () => {
   it.each([
+    ['text/plain name=a.txt', 'a.txt'],
+    ['text/plain\t name = "a b.txt"; x=y', 'a b.txt'],
     ['text/plain; name="a;b.txt"', 'a;b.txt'],
     ['text/plain; NAME=plain.txt ; x=y', 'plain.txt'],
     ['text/plain; name="a \\"b\\".txt"', 'a "b".txt'],
@@ -124,6 +139,8 @@ describe('a Content-Transfer-Encoding', () => {
     ['base64', 'base64'],
     ['Base64; x=y', 'base64'],
     ['QUOTED-PRINTABLE', 'quoted-printable'],
+    ['x-uuencode', 'uuencode'],
+    ['X-UUE', 'uuencode'],
     ['8bit', 'none'],
     ['x-unknown', 'none'],
     ['', 'none'],
@@ -146,6 +163,13 @@ describe('decodeTransfer', () => {
     ['quoted-printable', 'a= \t\r\nb=\nc=', 'abc'],
     ['quoted-printable', '=3d=3D=20\r\n=', '== \r\n'],
     ['quoted-printable', '== =4 =G0 =0G\r\n', '== =4 =G0 =0G\r\n'],
+    ['uuencode', 'begin 644 a.txt\n%:&5L;&\\\n`\nend\n', 'hello'],
+    ['uuencode', '\r\nbegin 644 a.txt\r\n%:&5L;&\\\r\n`\r\nend\r\nmore', 'hello'],
+    ['uuencode', 'begin 644 a.txt\n#86)C\n#9&5F\n \nend', 'abcdef'],
+    ['uuencode', 'begin 644 a.txt\n$86)C9\n`\nend', 'abcd'],
+    ['uuencode', 'begin 644 cut', 'begin 644 cut'],
+    ['uuencode', 'not encoded\nat all', 'not encoded\nat all'],
+    ['uuencode', '', ''],
     ['none', 'as it is', 'as it is'],
   ] as const)('%s %j', (encoding, input, output) => {
     expect(decoded(Buffer.from(input), encoding)).toBe(output)
@@ -156,7 +180,22 @@ describe('decodeTransfer', () => {
     Buffer.from(line)
       .toString('latin1')
       .replaceAll(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16)}`)
+  const uuencoded = (bytes: Buffer): string => {
+    const char = (value: number): string => String.fromCharCode((value & 0x3f || 0x40) + 0x20)
+    const lines: string[] = []
+    for (let at = 0; at < bytes.length; at += 45) {
+      const line = bytes.subarray(at, at + 45)
+      let code = char(line.length)
+      for (let group = 0; group < line.length; group += 3) {
+        const bits = ((line[group] ?? 0) << 16) | ((line[group + 1] ?? 0) << 8) | (line[group + 2] ?? 0)
+        code += [18, 12, 6, 0].map((shift) => char(bits >> shift)).join('')
+      }
+      lines.push(code)
+    }
+    return ['begin 644 words.txt', ...lines, '`', 'end', ''].join('\r\n')
+  }
   const long = [
+    ['uuencode', 'lines', uuencoded(Buffer.from(words)), words],
     ['quoted-printable', 'a line without end', `${code(words)}.`, `${words}.`],
     ['quoted-printable', 'lines', `${code('ö'.repeat(20))}=\r\n`.repeat(5_000), 'ö'.repeat(100_000)],
     ['base64', 'padded runs', 'aGVsbG8='.repeat(50_000), 'hello'.repeat(50_000)],

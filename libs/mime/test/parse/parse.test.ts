@@ -52,7 +52,7 @@ describe('parse', () => {
 
   it('lists every leaf that is not a body as an attachment, a nested message as one', () => {
     const mail = parse(fixture('mixed-related'))
-    expect(mail.text).toBe('See the logo.')
+    expect(mail.text).toBe('See the logo.\nA footer of the list.')
     expect(mail.html).toBe('<p>See <img src="cid:logo@x"></p>')
     expect(mail.attachments.map(({ start: _, end: __, encoding: ___, ...info }) => info)).toEqual([
       { filename: 'logo.png', contentType: 'image/png', disposition: 'inline', contentId: 'logo@x', size: 8 },
@@ -60,7 +60,6 @@ describe('parse', () => {
       { filename: 'notes.txt', contentType: 'text/plain', disposition: 'inline', size: 13 },
       { filename: 'Prüfung 2026.pdf', contentType: 'application/pdf', disposition: 'attachment', size: 8 },
       { contentType: 'message/rfc822', size: expect.any(Number) },
-      { contentType: 'text/plain', size: 21 },
     ])
   })
 
@@ -143,7 +142,28 @@ describe('body selection', () => {
       1,
     ],
     ['text and html side by side', multi('mixed', plain, html), 'words', '<p>words</p>', 0],
-    ['two texts: the second is a file', multi('mixed', plain, part('text/plain', 'footer')), 'words', undefined, 1],
+    ['two texts', multi('mixed', plain, part('text/plain', 'footer')), 'words\nfooter', undefined, 0],
+    [
+      'Apple: text around files',
+      multi('mixed', plain, pdf, part('text/plain', 'more\n'), pdf, part('text/plain', 'end')),
+      'words\nmore\nend',
+      undefined,
+      2,
+    ],
+    [
+      'text around a text file',
+      multi('mixed', plain, part('text/plain; name=notes.txt', 'x'), part('text/plain', 'end')),
+      'words\nend',
+      undefined,
+      1,
+    ],
+    [
+      'alternatives and a footer',
+      multi('mixed', multi('alternative', plain, html), plain),
+      'words\nwords',
+      '<p>words</p>',
+      0,
+    ],
     [
       'the last html of alternatives',
       multi('alternative', part('text/html', 'old'), html),
@@ -155,8 +175,8 @@ describe('body selection', () => {
       'Apple: html around a file',
       multi('alternative', plain, multi('mixed', html, pdf, part('text/html', 'tail'))),
       'words',
-      '<p>words</p>',
-      2,
+      '<p>words</p>\ntail',
+      1,
     ],
     ['related without html', multi('related', plain, part('text/plain', 'resource')), 'words', undefined, 1],
     [
@@ -179,6 +199,20 @@ describe('body selection', () => {
     ['no content type', ['', 'words'], 'words', undefined, 0],
     ['a multipart without parts', ['Content-Type: multipart/mixed; boundary=x', '', 'words'], 'words', undefined, 0],
     ['a multipart that never ends', multi('mixed', plain, pdf).slice(0, -1), 'words', undefined, 1],
+    [
+      'a multipart of no kind',
+      ['Content-Type: multipart/*; boundary=b', '', '--b', ...plain, '--b', ...pdf, '--b--'],
+      'words',
+      undefined,
+      1,
+    ],
+    [
+      'a boundary without a semicolon',
+      ['Content-Type: multipart/mixed boundary="b"', '', '--b', ...plain, '--b', ...pdf, '--b--'],
+      'words',
+      undefined,
+      1,
+    ],
   ])('%s', (_, lines, text, body, attachments) => {
     const mail = parse(mailOf(...lines))
     expect([mail.text, mail.html, mail.attachments.length]).toEqual([text, body, attachments])
@@ -212,10 +246,26 @@ describe('body selection', () => {
     expect(mail).toMatchObject({ text: 'x', attachments: [{ filename: 'a.gif', size: 0 }] })
   })
 
+  it.each(['--b', '--b\r\n', '--b\r\n\r\n'])('makes no part of a delimiter at the very end: %j', (end) => {
+    const mixed = ['Content-Type: multipart/mixed; boundary=b', '', '--b', ...plain, '--b', ...pdf, end].join('\r\n')
+    expect(parse(Buffer.from(mixed))).toMatchObject({ text: 'words', attachments: [{ size: 1 }], truncated: false })
+  })
+
+  it('joins the texts of a mail up to the limit of a body', () => {
+    const texts = multi('mixed', part('text/plain', '12345\r\n'), part('text/plain', '6789'), part('text/plain', '0'))
+    expect(parse(mailOf(...texts), { bodyBytes: 9 })).toMatchObject({ text: '12345\n67', truncated: true })
+    expect(parse(mailOf(...texts), { bodyBytes: 12 })).toMatchObject({ text: '12345\n6789\n0', truncated: false })
+  })
+
+  it('tells mails apart that differ in their second text', () => {
+    const [one, two] = ['a', 'b'].map((end) => parse(mailOf(...multi('mixed', plain, part('text/plain', end)))))
+    expect(one?.digest).not.toBe(two?.digest)
+  })
+
   it('accepts bare line feeds', () => {
     const mail = parse(Buffer.from(fixture('mixed-related').toString().replaceAll('\r\n', '\n')))
-    expect(mail.text).toBe('See the logo.')
-    expect(mail.attachments).toHaveLength(6)
+    expect(mail.text).toBe('See the logo.\nA footer of the list.')
+    expect(mail.attachments).toHaveLength(5)
   })
 })
 

@@ -1,20 +1,21 @@
 import { ADDRESS } from '../vocabulary/dates.ts'
 import { isDeviceSignature } from '../vocabulary/devices.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
+import { isBareClosing, isClosing, isContact, isLink, isName } from './endings.ts'
 import { isRule, isShown, type Line, unquoted } from './line.ts'
 import { isSignatureMark } from './signature.ts'
 
 const FOOTER = new RegExp(anyOf(wordsOf('footer')), 'u')
 const LIST = new RegExp(anyOf(wordsOf('list')), 'u')
 const COMPANY = new RegExp(anyWordOf(wordsOf('company')), 'gu')
-const CLOSING = new RegExp(`^[ *_]*${anyOf(wordsOf('closing'))}(?![\\p{L}\\p{N}])[ *_,.!]{0,4}`, 'u')
 const LINK = new RegExp(`https?://|www\\.|${ADDRESS}`, 'u')
-/** An image or a link alone. */
-const OBJECT = /^ *(?:\[(?:cid|image|logo|https?)[^\]]{0,300}\]|[<[(]?(?:https?:\/\/|www\.)[^ ]{1,500}|\ufffc)+ *$/u
-
+/** A name in a script without capitals. */
+const UNCASED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,6}$/u
 const MAX_PARAGRAPH = 4_000
-const MAX_NAME_LINES = 4
-const MAX_NAMES = 3
+const MAX_SIGNATURE_LINES = 10
+const MAX_SIGNATURES = 4
+/** Words above a quote that are no more than a greeting: then the answer is below. */
+const MAX_GREETING = 4
 /** How far into the quote a salutation is looked for. */
 const MAX_SALUTATION = 40
 
@@ -22,14 +23,25 @@ const MAX_SALUTATION = 40
 const WRAPPED_AT = 72
 const MAX_QUOTED = 82
 
+/** Where quotes are among the lines. */
+export interface QuoteRange {
+  /** The first line of the first of them, or of its attribution. */
+  readonly first: number
+  /** The line below the last of them. */
+  readonly below: number
+  /** Where the text ends. */
+  readonly end: number
+}
+
 /**
  * Whether the lines below a quote are not the writer's answer but what stands below every mail: a signature, a name, the
  * footer of a list, a disclaimer, the advertisement of a virus scanner. What is not known to be one of these is an
  * answer.
  */
-export function isFooter(lines: readonly Line[], from: number, end: number): boolean {
+export function isFooter(lines: readonly Line[], { first, below, end }: QuoteRange): boolean {
   const last = lines.findLastIndex((line, index) => index < end && isShown(line))
-  let at = from
+  const answers = isGreetingOnly(lines.slice(0, first))
+  let at = below
   let names = 0
   while (at < end) {
     const line = lines[at]
@@ -44,7 +56,10 @@ export function isFooter(lines: readonly Line[], from: number, end: number): boo
     while (after < end && lines[after]?.blank === false) after++
     const paragraph = lines.slice(at, after)
     if (isStandardText(paragraph)) return true
-    if (names++ >= MAX_NAMES || !isNameOrObject(lines, paragraph, from)) return false
+    const isObject = paragraph.every((each) => isLink(each) || isDeviceSignature(each.folded))
+    if (!isObject && (answers || names++ >= MAX_SIGNATURES || !isSignature(lines, paragraph, below))) return false
+    // Thanks are an answer unless a name follows.
+    if (after > last && paragraph.length === 1 && isBareClosing(line)) return false
     at = after
   }
   return true
@@ -62,6 +77,13 @@ export function isWrappedRest(lines: readonly Line[], at: number): boolean {
   return !/[.!?:;]["')]*$/.test(quote) && (/^[\p{Ll}\p{Lo}(]/u.test(line.text.trimStart()) || quote.endsWith(','))
 }
 
+/** Whether there is nothing but a greeting, below which the quote and the answer follow. */
+function isGreetingOnly(above: readonly Line[]): boolean {
+  const [greeting, ...others] = above.filter(isShown)
+  const text = greeting?.folded.trim() ?? ''
+  return others.length === 0 && /[,!:]$/.test(text) && text.split(/ +/).length <= MAX_GREETING
+}
+
 function isStandardText(paragraph: readonly Line[]): boolean {
   const text = paragraph
     .slice(0, 60)
@@ -72,36 +94,29 @@ function isStandardText(paragraph: readonly Line[]): boolean {
   return new Set([...text.matchAll(COMPANY)].map(([term]) => term)).size >= 2
 }
 
-function isNameOrObject(lines: readonly Line[], paragraph: readonly Line[], from: number): boolean {
-  if (paragraph.every((line) => OBJECT.test(line.folded.slice(0, 600)) || isDeviceSignature(line.folded))) return true
-  if (paragraph.length > MAX_NAME_LINES) return false
+/** A closing with a name, a name with its addresses: what people write below a letter. */
+function isSignature(lines: readonly Line[], paragraph: readonly Line[], quote: number): boolean {
+  if (paragraph.length > MAX_SIGNATURE_LINES) return false
   return paragraph.every((line, index) => {
-    const closing = CLOSING.exec(line.folded)
-    const name = line.text.slice(closing?.[0].length ?? 0).trim()
-    if (closing !== null) return name === '' || isName(name)
-    return isName(name) && (index > 0 || wordsOfName(name) > 1 || isGreeted(lines, name, from))
+    if (isClosing(line) || (index > 0 && isContact(line))) return true
+    const name = line.text.trim()
+    return (isName(name) || UNCASED.test(name)) && (index > 0 || /\s/.test(name) || isGreeted(lines, name, quote))
   })
-}
-
-function isName(text: string): boolean {
-  return (
-    text.length <= 40 &&
-    /^(?:\p{Lu}[\p{L}.'’-]*(?:\s(?:de|van|von|der|den|da|di|del|la|le|bin|al|el)(?=\s))*(?:\s|$)){1,4}$/u.test(text)
-  )
-}
-
-function wordsOfName(name: string): number {
-  return name.split(/\s+/).length
 }
 
 /** Whether the quoted mail greets this name: a single word below a quote may be an answer too. */
 function isGreeted(lines: readonly Line[], name: string, end: number): boolean {
   let looked = 0
   for (const line of lines.slice(0, end)) {
-    if (!line.quoted || line.blank || looked++ > MAX_SALUTATION) continue
-    const words = unquoted(line)
-      .folded.trim()
-      .split(/[ ,!.:]+/)
+    if (looked > MAX_SALUTATION) return false
+    if (!line.quoted || line.blank) continue
+    looked++
+    const greeting = unquoted(line).folded.trim()
+    if (UNCASED.test(name)) {
+      if (greeting.startsWith(name)) return true
+      continue
+    }
+    const words = greeting.split(/[ ,!.:]+/)
     if (words.length <= 6 && words.includes(name.toLowerCase()) && /[,!]$/.test(line.folded.trim())) return true
   }
   return false

@@ -10,6 +10,7 @@ const MAX_HEADER = 16
 /** Only the beginning of a line decides what it is. */
 const MAX_LABEL = 160
 const MAX_BARE = 60
+const MAX_REPLY_ABOVE = 100
 
 const ORIGINAL = anyOf(wordsOf('original'))
 const DASHED_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{2,60} {0,5}${ORIGINAL}`, 'u')
@@ -19,10 +20,15 @@ const FORWARDED = new RegExp(
   `^[ *>]{0,8}(?:[-=_*~]{2,80} {0,5}${anyOf(wordsOf('forwarded'))}|"?${anyOf(wordsOf('forwardBegins'))} ?:)`,
   'u',
 )
+/** GroupWise puts the name and the date between marks, and quotes without any. */
+const BETWEEN_MARKS = /^ *>>> .{3,200} >>> *$/
 const DASHED = /^[ *>]{0,8}[-=_~]{3,80} {0,5}[^-=_~ ][^-=_~]{1,80}[-=_~]{3,80}[ *]*$/
-const REPLY_ABOVE = anyOf(wordsOf('replyAbove'))
-const REPLY_ABOVE_FIRST = new RegExp(`^ *${REPLY_ABOVE}`, 'u')
-const REPLY_ABOVE_MARKED = new RegExp(`^ {0,80}(?=([-#=*_>~([{]{1,80}))\\1.{0,60}${REPLY_ABOVE}`, 'u')
+/** What a ticket system asks for: by itself at the beginning of a short line, or in other words after marks. */
+const REPLY_ABOVE_FIRST = new RegExp(`^.{0,30}${anyOf(wordsOf('replyAbove'))}`, 'u')
+const REPLY_ABOVE_MARKED = new RegExp(
+  `^ {0,80}(?=([-#=*_>~([{]{1,80}))\\1.{0,60}${anyOf(wordsOf('replyAbove', 'aboveLine'))}`,
+  'u',
+)
 
 const LABELS: Readonly<Record<Kind, string>> = {
   from: anyOf(wordsOf('from')),
@@ -62,6 +68,11 @@ export function historyAt(lines: readonly Line[], at: number): number | undefine
   return inlineMark(line)
 }
 
+/** A line of GroupWise above what it quotes. */
+export function isBetweenMarks(line: Line): boolean {
+  return BETWEEN_MARKS.test(line.folded.slice(0, 2 * MAX_LABEL)) && DATED.test(line.folded)
+}
+
 /** A header that begins on this line; `trusted` when a rule stands above it. */
 export function isHeader(lines: readonly Line[], at: number, trusted: boolean): boolean {
   if (kindOf(lines[at]) === undefined) return false
@@ -79,7 +90,7 @@ function isOriginalMark(lines: readonly Line[], at: number, start: string): bool
 
 function isReplyMark(start: string): boolean {
   if (/^ *[-#=*_>~([{]/.test(start)) return /^ *#{2,}-.{3,120}-#{2,} *$/.test(start) || REPLY_ABOVE_MARKED.test(start)
-  return REPLY_ABOVE_FIRST.test(start)
+  return start.length <= MAX_REPLY_ABOVE && REPLY_ABOVE_FIRST.test(start)
 }
 
 function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
@@ -135,7 +146,7 @@ function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): b
   if (isAddressed(from) && (isDated || isAddressed(to))) return true
   if (from !== undefined && to !== undefined && fields.has('sent')) return isDated || trusted
   if (isDated && TIMED.test(date ?? '') && isAddressed(to)) return true
-  return trusted && from !== undefined && fields.size >= 2
+  return trusted && from !== undefined && (fields.size >= 2 || isAddressed(from))
 }
 
 /** A header whose lines were joined. */

@@ -12,8 +12,8 @@ export interface Line {
 }
 
 export type Role =
-  /** The line that announces a quote. */
-  | 'announcement'
+  /** The line above a quote that says who wrote it. */
+  | 'attribution'
   /** From here on everything is an earlier message. */
   | 'history'
   /** Quoted by the client, not by the writer. */
@@ -37,7 +37,10 @@ export type ReplyEnd =
   | { readonly kind: 'whole' }
   | { readonly kind: 'cut'; readonly place: Place }
 
-const QUOTED = /^[ \t]{0,3}(?:>|&gt;|\p{Lu}[\p{L}.]{0,3}>)/u
+/** The mark of a quote at the beginning of a folded line, as often as it is nested. */
+const MARKS = /^ {0,3}(?:(?:>|&gt;) ?){1,20}/
+/** Some clients write the initials of the author ahead of it. */
+const INITIALS = /^[ \t]{0,3}\p{Lu}[\p{L}.]{0,3}>/u
 const PLAIN = /^[\t\x20-\x7e]*$/
 
 /** Characters that are written in several ways, each with the one by which the rules know it. */
@@ -85,12 +88,18 @@ function digit(char: string): string {
 /** A line of plain text. */
 export function lineOf(text: string, role?: Role): Line {
   const folded = foldLine(text)
-  return { text, folded, blank: folded.trim() === '', quoted: QUOTED.test(text), ...(role && { role }) }
+  const quoted = MARKS.test(folded) || INITIALS.test(text)
+  return { text, folded, blank: folded.trim() === '', quoted, ...(role && { role }) }
+}
+
+/** Whether a line is quoted by a mark that no shell or shop writes: not by initials. */
+export function isMarked(line: Line): boolean {
+  return MARKS.test(line.folded)
 }
 
 /** The same line without its outer quote marks. */
 export function unquoted(line: Line): Line {
-  return lineOf(line.text.replace(/^[ \t]{0,3}(?:(?:>|&gt;) ?){1,20}/, ''), line.role)
+  return lineOf(line.text.slice(MARKS.exec(line.folded)?.[0].length ?? 0), line.role)
 }
 
 /** A line of dashes or the like, alone. */

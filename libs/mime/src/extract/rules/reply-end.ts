@@ -1,19 +1,19 @@
-import { type Announcement, announcementAt } from './announcements.ts'
+import { type Attribution, attributionAt } from './attributions.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
-import { historyAt, isForwardMark, isHeader } from './history.ts'
-import { isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
+import { historyAt, isBetweenMarks, isForwardMark, isHeader } from './history.ts'
+import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
 
-/** This many quoted lines at the end are history even without an announcement. */
-const UNANNOUNCED_QUOTE = 3
-/** How much of a quote is read to see whether it announces itself. */
+/** This many quoted lines at the end are history even without an attribution. */
+const UNATTRIBUTED_QUOTE = 3
+/** How much of a quote is read to see whether it begins with its own attribution. */
 const HEAD = 16
 
 /** What the first pass finds: where earlier messages may begin. */
 interface Marks {
   /** Places below which there are only quotes, unless the writer goes on below. */
   readonly quotes: Quote[]
-  /** Unquoted lines that are not the writer's: announcements. */
-  readonly announcing: Set<number>
+  /** Unquoted lines that are not the writer's. */
+  readonly attributions: Set<number>
   /** From here on everything is history, quoted or not. */
   readonly history?: Place
   /** A forwarded message begins: all of the rest is content. */
@@ -21,11 +21,11 @@ interface Marks {
 }
 
 interface Quote extends Place {
-  readonly announced: boolean
+  readonly attributed: boolean
 }
 
 /**
- * Where the writer's own words end and earlier messages begin (mail 14): the first announcement, mark or quote that is
+ * Where the writer's own words end and earlier messages begin (mail 14): the first attribution, mark or quote that is
  * followed by nothing of the writer's. Linear in the text.
  */
 export function replyEnd(lines: readonly Line[]): ReplyEnd {
@@ -35,44 +35,45 @@ export function replyEnd(lines: readonly Line[]): ReplyEnd {
   const last = lastOwnLine(lines, end, marks)
   const below = marks.quotes.filter((quote) => last < quote.line)
   const place =
-    below.find((quote, index) => quote.announced || (index === 0 && isLong(lines, quote, end))) ?? marks.history
+    below.find((quote, index) => quote.attributed || (index === 0 && isLong(lines, quote, end))) ?? marks.history
   if (place !== undefined) return showsBefore(lines, place) ? { kind: 'cut', place } : { kind: 'whole' }
   return marks.quotes.some((quote) => quote.line < last) ? { kind: 'whole' } : { kind: 'none' }
 }
 
 function findMarks(lines: readonly Line[]): Marks {
   const quotes: Quote[] = []
-  const announcing = new Set<number>()
+  const attributions = new Set<number>()
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]
     if (line === undefined || line.blank) continue
-    if (line.role === 'history') return { quotes, announcing, history: { line: at, column: 0 }, forwards: false }
+    if (line.role === 'history' || isBetweenMarks(line))
+      return { quotes, attributions, history: { line: at, column: 0 }, forwards: false }
     if (line.quoted) {
       const head = lines[at - 1]?.quoted === true ? [] : headOf(lines, at)
-      if (head[0] !== undefined && isForwardMark(head[0])) return { quotes, announcing, forwards: true }
-      if (lines[at - 1]?.quoted !== true) quotes.push({ line: at, column: 0, announced: isSelfAnnounced(head) })
+      if (head[0] !== undefined && isForwardMark(head[0])) return { quotes, attributions, forwards: true }
+      if (lines[at - 1]?.quoted !== true) quotes.push({ line: at, column: 0, attributed: isSelfAttributed(head) })
       continue
     }
-    if (isForwardMark(line)) return { quotes, announcing, forwards: true }
+    if (isForwardMark(line)) return { quotes, attributions, forwards: true }
     const column = historyAt(lines, at)
-    if (column !== undefined) return { quotes, announcing, history: { line: at, column }, forwards: false }
-    const found = line.role === 'announcement' ? declared(lines, at) : announcementAt(lines, at)
+    if (column !== undefined) return { quotes, attributions, history: { line: at, column }, forwards: false }
+    const found = line.role === 'attribution' ? declared(lines, at) : attributionAt(lines, at)
     if (found === undefined) continue
     const place = { line: at, column: found.column }
     const next = nextShown(lines, at + found.length)
     if (lines[next]?.quoted === true) {
-      quotes.push({ ...place, announced: true })
-      for (let own = at; own < at + found.length; own++) announcing.add(own)
+      quotes.push({ ...place, attributed: true })
+      for (let own = at; own < at + found.length; own++) attributions.add(own)
       at += found.length - 1
-    } else if (found.strength === 'certain') return { quotes, announcing, history: place, forwards: false }
+    } else if (found.strength === 'certain') return { quotes, attributions, history: place, forwards: false }
   }
-  return { quotes, announcing, forwards: false }
+  return { quotes, attributions, forwards: false }
 }
 
-/** The announcement that a client's markup declares. */
-function declared(lines: readonly Line[], at: number): Announcement {
+/** The attribution that a client's markup declares. */
+function declared(lines: readonly Line[], at: number): Attribution {
   let after = at + 1
-  while (lines[after]?.role === 'announcement') after++
+  while (lines[after]?.role === 'attribution') after++
   return { length: after - at, column: 0, strength: 'certain' }
 }
 
@@ -83,34 +84,35 @@ function headOf(lines: readonly Line[], at: number): Line[] {
   return head.slice(nextShown(head, 0))
 }
 
-/** Whether a quote begins with its own announcement or header, as those of phones do. */
-function isSelfAnnounced(head: readonly Line[]): boolean {
+/** Whether a quote begins with its own attribution or header, as those of phones do. */
+function isSelfAttributed(head: readonly Line[]): boolean {
   if (head.length === 0) return false
   return (
     head[0]?.role === 'cited' ||
-    announcementAt(head, 0) !== undefined ||
+    attributionAt(head, 0) !== undefined ||
     isHeader(head, 0, false) ||
     historyAt(head, 0) === 0
   )
 }
 
-/** Whether the lines from here on are quoted history although nothing announces them, not a passage that is cited. */
+/** Whether the lines from here on are quoted history although they have no attribution, not a passage that is cited. */
 function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
   if (lines[quote.line - 1]?.blank === false) return false
   const above = lines.findLast((line, at) => at < quote.line && !line.blank)
   if (above?.folded.trimEnd().endsWith(':')) return false
-  const quoted = lines.slice(quote.line, end).filter((line) => line.quoted && /^\s{0,3}(?:>|&gt;)/.test(line.text))
-  return quoted.length >= UNANNOUNCED_QUOTE && lines[quote.line]?.role !== 'citation'
+  const quoted = lines.slice(quote.line, end).filter(isMarked)
+  return quoted.length >= UNATTRIBUTED_QUOTE && lines[quote.line]?.role !== 'citation'
 }
 
 /** Index of the last line before `end` that the writer wrote, or -1. */
-function lastOwnLine(lines: readonly Line[], end: number, { quotes, announcing }: Marks): number {
+function lastOwnLine(lines: readonly Line[], end: number, { quotes, attributions }: Marks): number {
   const quote = lines.findLastIndex((line, at) => at < end && line.quoted)
   const first = quotes[0]
-  const answers = first !== undefined && showsBefore(lines, first) && isFooter(lines, quote + 1, end)
-  for (let at = answers ? quote : end - 1; at >= 0; at--) {
+  const isBelow =
+    first !== undefined && showsBefore(lines, first) && isFooter(lines, { first: first.line, below: quote + 1, end })
+  for (let at = isBelow ? quote : end - 1; at >= 0; at--) {
     const line = lines[at]
-    if (line === undefined || line.quoted || !isShown(line) || announcing.has(at)) continue
+    if (line === undefined || line.quoted || !isShown(line) || attributions.has(at)) continue
     if (!isWrappedRest(lines, at) && !isRule(line)) return at
   }
   return -1

@@ -1,8 +1,9 @@
 import { isDeviceSignature } from '../vocabulary/devices.ts'
+import { isClosing, isContact, isLink } from './endings.ts'
 import { isRule, isShown, type Line, type Place, type ReplyEnd } from './line.ts'
 
 /** A signature below two dashes without a space is no longer than this; a divider has more below it. */
-const MAX_SIGNATURE_LINES = 10
+const MAX_SIGNATURE_LINES = 15
 
 /** Where the reply ends once its signature is removed too. */
 export function placeOfEnd(lines: readonly Line[], end: ReplyEnd): Place {
@@ -26,7 +27,9 @@ function signatureStart(lines: readonly Line[], end: number): number {
   const line = lines[last]
   if (line === undefined) return end
   if (line.role === 'signature') return declaredStart(lines, last)
-  return isDeviceSignature(line.folded) ? last : end
+  if (isDeviceSignature(line.folded)) return last
+  const above = lines[last - 1]
+  return isLink(line) && above !== undefined && isDeviceSignature(above.folded) ? last - 1 : end
 }
 
 /** A line of two dashes: with its space always, without it only above a name. */
@@ -59,9 +62,11 @@ function declaredStart(lines: readonly Line[], last: number): number {
   return start
 }
 
-/** A short line of capitalised words, or of a script without capitals: how signatures begin. */
+/** A name, a closing or a way to reach somebody: how signatures begin. */
 function isNameLike(line: Line | undefined): boolean {
-  if (line === undefined || line.text.length > 60 || /[:?!;]|\.$|\d{3}/.test(line.folded)) return false
+  if (line === undefined) return false
+  if (isClosing(line) || isContact(line) || isDeviceSignature(line.folded)) return true
+  if (line.text.length > 60 || /[:?!;]|\.$|\d{3}/.test(line.folded)) return false
   const words = line.text.trim().split(/[\s,|/·•-]+/u)
   return (
     words.length <= 7 &&

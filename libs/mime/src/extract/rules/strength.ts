@@ -2,7 +2,7 @@ import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
 
 /**
- * How sure an announcement is. A `certain` one says who wrote and when, as only a program does; a `likely` one counts
+ * How sure an attribution is. A `certain` one says who wrote and when, as only a program does; a `likely` one counts
  * only above quoted lines.
  */
 export type Strength = 'certain' | 'likely'
@@ -25,7 +25,7 @@ const SENTENCE_END =
 /** Words of a name that are not capitalised. */
 const PARTICLE = /^(?:de|van|von|der|den|da|di|del|la|le|bin|al|el)$/u
 
-/** Without a date and an address only a name and a verb announce; they take no more. */
+/** Without a date and an address an attribution is a name and a verb, which take no more. */
 const MAX_UNDATED = 100
 const MAX_NAME_WORDS = 5
 const MAX_ADDRESSED_WORDS = 7
@@ -68,7 +68,7 @@ interface Facts {
 }
 
 /**
- * How surely a text, from its beginning to its end, is an announcement.
+ * How surely a text, from its beginning to its end, is an attribution.
  * @param text as written, of the same length
  * @param dashed it stands between dashes
  */
@@ -87,7 +87,7 @@ export function strengthOf(folded: string, text: string, dashed: boolean): Stren
   return ofName(facts)
 }
 
-/** An announcement that begins with its date. */
+/** An attribution that begins with its date. */
 function ofDate({ body, ends, date, address, verb }: Facts & { date: RegExpExecArray }): Strength | undefined {
   const timed = hasTime(body, date)
   const rest = address === null ? body.length : body.length - address.index - address[0].length
@@ -99,7 +99,7 @@ function ofDate({ body, ends, date, address, verb }: Facts & { date: RegExpExecA
   return timed && body.length <= MAX_UNDATED + 20 ? 'likely' : undefined
 }
 
-/** An announcement that begins with a name, or with an opening word that no date follows. */
+/** An attribution that begins with a name, or with an opening word that no date follows. */
 function ofName({ body, text, dashed, ends, date, address, verb }: Facts): Strength | undefined {
   if (QUOTING.test(body)) return date !== null && address !== null ? 'certain' : ends ? 'likely' : undefined
   if (verb !== undefined && address !== null && ends && OPENED.test(body)) return /\d/.test(body) ? 'certain' : 'likely'

@@ -1,6 +1,6 @@
-import type { Language } from './language.ts'
 import { asian } from './languages/asian.ts'
 import { germanic } from './languages/germanic.ts'
+import type { Language } from './languages/language.ts'
 import { other } from './languages/other.ts'
 import { romance } from './languages/romance.ts'
 import { slavic } from './languages/slavic.ts'

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A reply as a client writes it, and the words in it that are new. */
@@ -21,6 +21,7 @@ const CASE = /^=== case (.+)\nlang: (\S+)\nkind: (text|html)\n--- body\n([\s\S]*
 export function readCases(): ReplyCase[] {
   return HALVES.flatMap((half) => {
     const folder = join(import.meta.dirname, half)
+    if (!existsSync(folder)) return []
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cases'))
     return names.sort().flatMap((name) => parseCases(readFileSync(join(folder, name), 'utf8'), half))
   })

@@ -12,21 +12,27 @@ const planer: { extractFrom(body: string, type: string, dom?: Document): string 
 export const ours: Extract = (body, kind) => (kind === 'text' ? extractReply(body) : extractReplyHtml(body))
 
 /** The extraction that is tested, and the packages that it is compared with, in the way that their READMEs show. */
-export const EXTRACTORS: readonly { readonly name: string; readonly extract: Extract }[] = [
-  { name: 'restante', extract: ours },
+export const EXTRACTORS: readonly { readonly name: string; readonly version: string; readonly extract: Extract }[] = [
+  { name: 'Restante', version: '', extract: ours },
   {
-    name: 'email-reply-parser',
+    ...packageOf('email-reply-parser'),
     extract: (body, kind) => (kind === 'text' ? new EmailReplyParser().read(body).getVisibleText() : undefined),
   },
   {
-    name: 'node-email-reply-parser',
+    ...packageOf('node-email-reply-parser'),
     extract: (body, kind) => (kind === 'text' ? nodeEmailReplyParser(body, true) : undefined),
   },
   {
-    name: 'planer',
+    ...packageOf('planer'),
     extract: (body, kind) =>
       kind === 'text'
         ? planer.extractFrom(body, 'text/plain')
         : planer.extractFrom(body, 'text/html', new JSDOM().window.document),
   },
 ]
+
+/** Its version as this package pins it. */
+function packageOf(name: string): { name: string; version: string } {
+  const { devDependencies }: { devDependencies: Record<string, string> } = require('../../../package.json')
+  return { name, version: devDependencies[name] ?? '' }
+}

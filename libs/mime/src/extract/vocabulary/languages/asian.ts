@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts'
+import type { Language } from './language.ts'
 
 const chinese: Language = {
   on: '在|于|於',
@@ -13,7 +13,8 @@ const chinese: Language = {
   forwarded:
     '转发的邮件|转发邮件|轉寄郵件|轉寄的郵件|转发的消息|轉寄的訊息|转发邮件信息|被转发邮件信息|已轉寄的郵件|轉寄訊息',
   forwardBegins: '转发的邮件|开始转发的邮件|以下是转发的邮件|以下是轉寄的郵件|轉寄的郵件',
-  replyAbove: '请在此行上方回复|在此线上方|请在这条线以上回复|请在此行上方输入您的回复|請在此行上方回覆',
+  replyAbove: '请在此行上方回复|请在这条线以上回复|请在此行上方输入您的回复|請在此行上方回覆',
+  aboveLine: '在此线上方',
   signed: '发自我的|發自我的|从我的|從我的|发送自|發送自|发自|來自|来自我的|来自|获取|取得|寄自我的',
   device: '手机|手機|平板|移动设备|行動裝置',
   signedWith:

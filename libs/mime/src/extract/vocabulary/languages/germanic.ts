@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts'
+import type { Language } from './language.ts'
 
 const english: Language = {
   on: 'on|at|in a message dated|in message|in article',
@@ -14,7 +14,8 @@ const english: Language = {
   forwarded: 'forwarded message|forwarded by|forwarded mail|forwarded email|fwd.msg',
   forwardBegins: 'begin forwarded message',
   replyAbove:
-    'reply above this line|type your reply above this line|please reply above this line|write above this line|all text above this line|add your reply above this line',
+    'reply above this line|type your reply above this line|please reply above this line|do not type below this line|do not write below this line|all text above this line|add your reply above this line',
+  aboveLine: 'write above this line|above this line',
   signed: 'sent from|sent via|sent with|sent using|sent on|get outlook for|get outlook|sent by my',
   device:
     'phone|smartphone|smart phone|mobile|mobile phone|mobile device|cell phone|cell|cellphone|tablet|handheld|wireless device|wireless handheld|wireless handheld device',
@@ -43,7 +44,8 @@ const german: Language = {
   forwarded: 'weitergeleitete nachricht|weitergeleitete mail|weitergeleitete e-mail|weitergeleitet von',
   forwardBegins: 'anfang der weitergeleiteten nachricht|anfang der weitergeleiteten e-mail|weitergeleitete nachricht',
   replyAbove:
-    'antworten sie bitte oberhalb dieser linie|bitte oberhalb dieser linie antworten|bitte antworten sie oberhalb dieser zeile|oberhalb dieser zeile|über dieser linie antworten|bitte über dieser linie antworten|über dieser zeile',
+    'antworten sie bitte oberhalb dieser linie|bitte oberhalb dieser linie antworten|bitte antworten sie oberhalb dieser zeile|über dieser linie antworten|bitte über dieser linie antworten',
+  aboveLine: 'oberhalb dieser zeile|über dieser zeile|oberhalb dieser linie',
   signed:
     'gesendet von|gesendet mit|gesendet über|gesendet aus|von meinem|von meiner|gesendet|versendet mit|gesendet per|outlook für|holen sie sich outlook für|diese nachricht wurde von meinem|diese nachricht wurde mit|diese e-mail wurde von meinem|von unterwegs',
   device: 'handy|smartphone|mobiltelefon|tablet|mobilgerät|telefon|android-gerät|gerät|mobilen endgerät|mobil',
@@ -69,7 +71,8 @@ const dutch: Language = {
   original: 'oorspronkelijk bericht|origineel bericht|originele bericht|oorspronkelijke bericht',
   forwarded: 'doorgestuurd bericht|doorgestuurde bericht|doorgezonden bericht',
   forwardBegins: 'begin doorgestuurd bericht|begin van doorgestuurd bericht',
-  replyAbove: 'typ uw antwoord boven deze regel|antwoord boven deze regel|boven deze regel|boven deze lijn',
+  replyAbove: 'typ uw antwoord boven deze regel|antwoord boven deze regel',
+  aboveLine: 'boven deze regel|boven deze lijn',
   signed:
     'verstuurd vanaf|verzonden vanaf|verstuurd met|verzonden met|verstuurd van|verzonden van|verstuurd via|verzonden via|verzonden vanuit|verstuurd vanuit|outlook voor|download outlook voor',
   device: 'telefoon|smartphone|mobiel|mobiele telefoon|tablet|gsm|toestel',
@@ -92,7 +95,8 @@ const swedish: Language = {
   original: 'ursprungligt meddelande|originalmeddelande|ursprungsmeddelande|ursprungligt e-postmeddelande',
   forwarded: 'vidarebefordrat meddelande|vidarebefordrat mejl|vidarebefordrat brev|vidarebefordrat e-postmeddelande',
   forwardBegins: 'vidarebefordrat brev|vidarebefordrat mejl|vidarebefordrat meddelande',
-  replyAbove: 'svara ovanför denna rad|skriv ditt svar ovanför denna rad|ovanför den här raden|ovanför denna linje',
+  replyAbove: 'svara ovanför denna rad|skriv ditt svar ovanför denna rad',
+  aboveLine: 'ovanför den här raden|ovanför denna linje',
   signed: 'skickat från|skickat med|skickat via|hämta outlook för|skickades från',
   device: 'telefon|mobil|mobiltelefon|mobilen|surfplatta|smartphone|smarttelefon|läsplatta',
   signedWith: 'min|mitt|med|för|på|app|e-post|mail|från|i',
@@ -116,7 +120,8 @@ const danish: Language = {
   forwarded: 'videresendt meddelelse|videresendt besked|videresendt mail',
   forwardBegins:
     'start på videresendt besked|videresendt besked|start på videresendt meddelelse|start på videresendt mail',
-  replyAbove: 'svar venligst over denne linje|svar over denne linje|skriv dit svar over denne linje|over denne linje',
+  replyAbove: 'svar venligst over denne linje|svar over denne linje|skriv dit svar over denne linje',
+  aboveLine: 'over denne linje',
   signed: 'sendt fra|sendt med|sendt via|hent outlook til|hent outlook for',
   device: 'telefon|mobil|mobiltelefon|smartphone|tablet|mobilen|tlf',
   signedWith: 'min|mit|med|til|for|på|app|mail|e-mail|fra|i',
@@ -138,7 +143,8 @@ const norwegian: Language = {
   original: 'opprinnelig melding|original melding|opprinneleg melding|opprinnelig e-post',
   forwarded: 'videresendt melding|videresendt e-post|vidaresend melding',
   forwardBegins: 'videresendt melding|start på videresendt melding',
-  replyAbove: 'svar over denne linjen|skriv svaret ditt over denne linjen|over denne linjen',
+  replyAbove: 'svar over denne linjen|skriv svaret ditt over denne linjen',
+  aboveLine: 'over denne linjen',
   signed: 'sendt fra|sendt med|sendt via|hent outlook for|skaff deg outlook for|last ned outlook for',
   device: 'telefon|mobil|mobiltelefon|smarttelefon|nettbrett|mobilen',
   signedWith: 'min|mitt|med|til|for|på|app|e-post|mail|fra|i',

@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts'
+import type { Language } from './language.ts'
 
 const finnish: Language = {
   quoting: 'lainaus|lainaan',
@@ -11,7 +11,8 @@ const finnish: Language = {
   original: 'alkuperäinen viesti|alkuperäinen sähköposti',
   forwarded: 'välitetty viesti|edelleenlähetetty viesti|edelleen lähetetty viesti',
   forwardBegins: 'välitetty viesti alkaa|välitetty viesti|edelleenlähetetty viesti alkaa',
-  replyAbove: 'kirjoita vastauksesi tämän rivin yläpuolelle|tämän rivin yläpuolelle',
+  replyAbove: 'kirjoita vastauksesi tämän rivin yläpuolelle',
+  aboveLine: 'tämän rivin yläpuolelle',
   signed: 'lähetetty|hanki outlook for|hanki outlook',
   device:
     'puhelimesta|puhelimestani|matkapuhelimesta|älypuhelimesta|älypuhelimestani|kännykästä|tabletista|laitteesta|tabletistani',
@@ -100,7 +101,8 @@ const turkish: Language = {
   forwarded:
     'iletilen ileti|iletilmiş mesaj|yönlendirilen ileti|iletilen mesaj|yönlendirilmiş mesaj|yönlendirilen mesaj',
   forwardBegins: 'ileti başlangıcı|yönlendirilen ileti|iletilen ileti',
-  replyAbove: 'bu satırın üzerine yazın|bu satırın üstüne|bu çizginin üstüne',
+  replyAbove: 'bu satırın üzerine yazın',
+  aboveLine: 'bu satırın üstüne|bu çizginin üstüne',
   signed: 'gönderildi|uygulamasından gönderildi|edinin|ile gönderildi|gönderilmiştir',
   device:
     'telefonumdan|telefonundan|akıllı telefonumdan|akıllı telefonundan|tabletimden|cep telefonumdan|mobil cihazımdan|cihazımdan',

@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts'
+import type { Language } from './language.ts'
 
 const french: Language = {
   on: 'le|en date du|en date de|à la date du',
@@ -13,7 +13,8 @@ const french: Language = {
   forwarded: 'message transféré|message réexpédié|message transmis|courriel transféré|mail transféré|message renvoyé',
   forwardBegins: 'début du message réexpédié|début du message transféré|début du message renvoyé',
   replyAbove:
-    'veuillez saisir votre réponse au-dessus de cette ligne|répondre au-dessus de cette ligne|merci de répondre au-dessus de cette ligne|au-dessus de cette ligne|au dessus de cette ligne',
+    'veuillez saisir votre réponse au-dessus de cette ligne|répondre au-dessus de cette ligne|merci de répondre au-dessus de cette ligne',
+  aboveLine: 'au-dessus de cette ligne|au dessus de cette ligne',
   signed:
     'envoyé de|envoyé depuis|envoyé avec|envoyé à partir de|envoyé à partir d|envoyé par|envoyé via|télécharger outlook pour|obtenir outlook pour|obtenez outlook pour|provenance|provenance :|envoyé d|envoyé sur',
   device: 'téléphone|mobile|portable|smartphone|tablette|appareil|téléphone mobile|appareil mobile',
@@ -38,8 +39,8 @@ const spanish: Language = {
   original: 'mensaje original|correo original|mensaje de origen|cita original|mensaje de respuesta',
   forwarded: 'mensaje reenviado|correo reenviado|reenviado por',
   forwardBegins: 'inicio del mensaje reenviado|comienzo del mensaje reenviado',
-  replyAbove:
-    'escriba su respuesta por encima de esta línea|responda por encima de esta línea|por encima de esta línea|encima de esta línea',
+  replyAbove: 'escriba su respuesta por encima de esta línea|responda por encima de esta línea',
+  aboveLine: 'por encima de esta línea|encima de esta línea',
   signed:
     'enviado desde|enviado por|enviado con|enviado vía|enviado via|obtener outlook para|obtenga outlook para|descargar outlook para|enviado a través de|enviado de',
   device: 'teléfono|móvil|celular|smartphone|tableta|tablet|dispositivo|dispositivo móvil|teléfono móvil',
@@ -63,7 +64,8 @@ const portuguese: Language = {
   forwarded: 'mensagem encaminhada|mensagem reencaminhada|e-mail encaminhado|encaminhado por',
   forwardBegins: 'início da mensagem encaminhada|início da mensagem reencaminhada|começo da mensagem encaminhada',
   replyAbove:
-    'digite sua resposta acima desta linha|responda acima desta linha|escreva a sua resposta acima desta linha|acima desta linha',
+    'digite sua resposta acima desta linha|responda acima desta linha|escreva a sua resposta acima desta linha',
+  aboveLine: 'acima desta linha',
   signed:
     'enviado do|enviado da|enviado de|enviado a partir do|enviado a partir de|enviado pelo|enviado via|enviado através do|obter o outlook para|obter outlook para|obtenha o outlook para|baixar o outlook para|enviado com',
   device: 'telefone|telemóvel|celular|smartphone|tablet|dispositivo|aparelho|dispositivo móvel',
@@ -86,8 +88,8 @@ const italian: Language = {
   original: 'messaggio originale|messaggio originario|mail originale|appuntamento originale|messaggio di risposta',
   forwarded: 'messaggio inoltrato|messaggio inoltrata|inoltrato da',
   forwardBegins: 'inizio messaggio inoltrato|inizio del messaggio inoltrato',
-  replyAbove:
-    'digita la tua risposta sopra questa riga|rispondi sopra questa riga|sopra questa riga|sopra questa linea',
+  replyAbove: 'digita la tua risposta sopra questa riga|rispondi sopra questa riga',
+  aboveLine: 'sopra questa riga|sopra questa linea',
   signed:
     'inviato da|inviato dal|inviato dallo|inviato con|inviato tramite|inviato via|scarica outlook per|ottieni outlook per|inviato dalla|inviato mediante',
   device: 'telefono|cellulare|smartphone|tablet|dispositivo|dispositivo mobile|telefonino',
@@ -111,7 +113,8 @@ const romanian: Language = {
   original: 'mesaj original|mesajul original|mesaj inițial',
   forwarded: 'mesaj redirecționat|mesaj transmis mai departe|mesaj retrimis',
   forwardBegins: 'începe mesajul redirecționat|începutul mesajului redirecționat',
-  replyAbove: 'deasupra acestei linii|răspundeți deasupra acestei linii',
+  replyAbove: 'răspundeți deasupra acestei linii',
+  aboveLine: 'deasupra acestei linii',
   signed: 'trimis de pe|trimis din|trimis de la|trimis cu|obțineți outlook pentru|trimis prin',
   device: 'telefon|telefonul|mobil|smartphone|tabletă|tableta|dispozitiv',
   signedWith: 'meu|mea|meu|de|pe|din|ul|cu|pentru|mail',

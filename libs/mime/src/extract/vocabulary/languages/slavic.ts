@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts'
+import type { Language } from './language.ts'
 
 const polish: Language = {
   on: 'w dniu|dnia|dn.',
@@ -13,8 +13,8 @@ const polish: Language = {
     'pierwotna wiadomość|oryginalna wiadomość|wiadomość oryginalna|wiadomość źródłowa|oryginalna wiadomość e-mail',
   forwarded: 'przekazana wiadomość|wiadomość przekazana dalej|treść przekazanej wiadomości|wiadomość przekazana',
   forwardBegins: 'początek przekazywanej wiadomości|początek przekazanej wiadomości',
-  replyAbove:
-    'prosimy o odpowiedź powyżej tej linii|proszę odpowiadać powyżej tej linii|powyżej tej linii|odpowiedz powyżej tej linii',
+  replyAbove: 'prosimy o odpowiedź powyżej tej linii|proszę odpowiadać powyżej tej linii|odpowiedz powyżej tej linii',
+  aboveLine: 'powyżej tej linii',
   signed:
     'wysłane z|wysłano z|wysłane za pomocą|pobierz outlook dla|pobierz aplikację outlook dla|uzyskaj aplikację outlook dla|wysłano przez|wysłane przez|wysłane ze|wysłano ze',
   device: 'telefonu|smartfona|smartfonu|komórki|tabletu|tabletem|telefon|urządzenia mobilnego|urządzenia',
@@ -39,7 +39,8 @@ const czech: Language = {
   original: 'původní zpráva|původní e-mail|původní email|originální zpráva|puvodni zprava|původní schůzka',
   forwarded: 'přeposlaná zpráva|přeposlaný e-mail|přesměrovaná zpráva',
   forwardBegins: 'začátek přeposílané zprávy|začátek přeposlané zprávy',
-  replyAbove: 'nad tento řádek|odpovídejte nad touto čarou|nad touto čarou|nad tuto čáru',
+  replyAbove: 'odpovídejte nad touto čarou',
+  aboveLine: 'nad tento řádek|nad touto čarou|nad tuto čáru',
   signed: 'odesláno z|odesláno ze|odesláno pomocí|posláno z|získejte outlook pro|stáhnout outlook pro|odesláno přes',
   device: 'telefonu|mobilu|tabletu|mobilního telefonu|chytrého telefonu|mobilního zařízení|smartphonu',
   signedWith: 'mého|mé|z|ze|zařízení|pro|aplikace|pošta|pošty|pomocí|mail|mým',
@@ -80,8 +81,8 @@ const russian: Language = {
   forwarded:
     'пересылаемое сообщение|перенаправленное сообщение|пересылаемое письмо|пересланное сообщение|пересланное письмо|переадресованное сообщение',
   forwardBegins: 'начало переадресованного сообщения|начало пересылаемого сообщения|начало пересланного сообщения',
-  replyAbove:
-    'напишите ответ выше этой строки|ответьте выше этой строки|выше этой строки|выше этой линии|отвечайте выше этой черты',
+  replyAbove: 'напишите ответ выше этой строки|ответьте выше этой строки|отвечайте выше этой черты',
+  aboveLine: 'выше этой строки|выше этой линии',
   signed:
     'отправлено с|отправлено из|отправлено со|отправлено через|получить outlook для|скачать outlook для|послано с|отправлено при помощи|отправлено мобильной|отправлено от',
   device: 'телефона|смартфона|мобильного|планшета|мобильного телефона|мобильного устройства|устройства|мобильной',

@@ -12,8 +12,8 @@ import {
   wordsIn,
 } from './strength.ts'
 
-/** A line, wrapped over a few, by which a client announces what it quotes: `On Tuesday Bo wrote:`. */
-export interface Announcement {
+/** The line above a quote, wrapped over a few, that says who wrote it and when: `On Tuesday Bo wrote:`. */
+export interface Attribution {
   /** How many lines it takes. */
   readonly length: number
   /** Where it begins in the first of them: the words before it are the writer's. */
@@ -21,7 +21,7 @@ export interface Announcement {
   readonly strength: Strength
 }
 
-type Found = Omit<Announcement, 'length'>
+type Found = Omit<Attribution, 'length'>
 
 const MAX_LINES = 5
 const MAX_LENGTH = 400
@@ -36,22 +36,22 @@ const MAX_NAMED = 12
 const DATES = new RegExp(DATE, 'gu')
 /** An opening word at the end of what precedes a date, with the day of the week. */
 const OPENING = new RegExp(`(?:^|[ .,!?;:)"'-])(${anyOf(wordsOf('on'))}[ ]{1,3}(?:[^ ]{1,14}[ ]{1,3}){0,2})$`, 'u')
-/** Around an announcement. */
+/** Around an attribution. */
 const DRESS = ' *_-'
 /** A colon that is not part of a time or a link. */
 const COLONS = /:(?!\d|\/\/)/g
 
 /**
- * The announcement that begins on this line, if there is one. The line may hold words of the writer ahead of it, and
+ * The attribution that begins on this line, if there is one. The line may hold words of the writer ahead of it, and
  * what is quoted after it.
  */
-export function announcementAt(lines: readonly Line[], at: number): Announcement | undefined {
+export function attributionAt(lines: readonly Line[], at: number): Attribution | undefined {
   const first = lines[at]
   if (first === undefined || first.folded.length > MAX_PARAGRAPH) return undefined
-  if (!mayAnnounce(first.folded)) return nameAbove(lines, at)
+  if (!mayBeAttribution(first.folded)) return nameAbove(lines, at)
   let folded = ''
   let text = ''
-  let likely: Announcement | undefined
+  let likely: Attribution | undefined
   for (let length = 1; length <= MAX_LINES; length++) {
     const line = lines[at + length - 1]
     if (line === undefined || line.blank || (length > 1 && !continues(folded, line))) break
@@ -65,8 +65,8 @@ export function announcementAt(lines: readonly Line[], at: number): Announcement
   return likely ?? nameAbove(lines, at)
 }
 
-/** A quick look: most lines have nothing of an announcement. */
-function mayAnnounce(folded: string): boolean {
+/** A quick look: most lines have nothing of an attribution. */
+function mayBeAttribution(folded: string): boolean {
   return (
     folded.includes('@') ||
     folded.trimEnd().endsWith(':') ||
@@ -86,7 +86,7 @@ function continues(folded: string, next: Line): boolean {
 }
 
 /** A name that was wrapped ahead of its address. */
-function nameAbove(lines: readonly Line[], at: number): Announcement | undefined {
+function nameAbove(lines: readonly Line[], at: number): Attribution | undefined {
   const [name, next] = [lines[at], lines[at + 1]]
   if (name === undefined || next === undefined || next.quoted || !/^ *[<([]/.test(next.folded)) return undefined
   const folded = `${name.folded.trim()} ${next.folded.trim()}`
@@ -107,7 +107,7 @@ function findIn(folded: string, text: string, within: number): Found | undefined
   return mayHaveDate(folded) ? insideOf(folded, text, within) : undefined
 }
 
-/** An announcement that begins after words of the writer, or ends ahead of quoted words. */
+/** An attribution that begins after words of the writer, or ends ahead of quoted words. */
 function insideOf(folded: string, text: string, within: number): Found | undefined {
   let dates = 0
   for (const { index } of folded.matchAll(DATES)) {
@@ -124,12 +124,12 @@ function insideOf(folded: string, text: string, within: number): Found | undefin
   return undefined
 }
 
-/** A quick look: without a colon or a verb at the end nothing is announced. */
+/** A quick look: without a colon or a verb at the end there is no attribution. */
 function hasEnd(folded: string): boolean {
   return folded.search(COLONS) >= 0 || endsWithVerb(folded)
 }
 
-/** Whether an announcement that begins here ends somewhere in the window. */
+/** Whether an attribution that begins here ends somewhere in the window. */
 function endsWithin(folded: string, text: string): boolean {
   const ends = [...folded.matchAll(COLONS)].slice(0, MAX_ENDS).map(({ index }) => index + 1)
   return [...ends, folded.trimEnd().length].some(
@@ -137,7 +137,7 @@ function endsWithin(folded: string, text: string): boolean {
   )
 }
 
-/** Where an announcement begins whose date is here: at its opening word, or at the day of the week. */
+/** Where an attribution begins whose date is here: at its opening word, or at the day of the week. */
 function startByDate(folded: string, text: string, date: number): number | undefined {
   const from = Math.max(0, date - 48)
   const before = folded.slice(from, date)
@@ -152,7 +152,7 @@ function startByDate(folded: string, text: string, date: number): number | undef
   return /(?:^|[.!?] {1,3}|--)$/.test(before) ? date : undefined
 }
 
-/** Where an announcement begins whose name and address stand ahead of its date: after the sentence before them. */
+/** Where an attribution begins whose name and address stand ahead of its date: after the sentence before them. */
 function startByName(folded: string, date: number): number | undefined {
   const from = Math.max(0, date - 160)
   const before = folded.slice(from, date)
@@ -163,7 +163,7 @@ function startByName(folded: string, date: number): number | undefined {
   return from + last.index + last[0].length
 }
 
-/** The column ahead of the dashes that belong to an announcement. */
+/** The column ahead of the dashes that belong to an attribution. */
 function withoutDashes(folded: string, start: number): number {
   const dashes = /-{2,40} {0,3}$/.exec(folded.slice(Math.max(0, start - 44), start))
   return start - (dashes?.[0].length ?? 0)

@@ -1,5 +1,5 @@
 /**
- * The words of one language by which clients announce, label, forward and sign. Lower case, as `foldLine` writes them;
+ * The words of one language in which clients write attributions, headers, forwards and signatures. Lower case, as `foldLine` writes them;
  * `|` separates alternatives.
  */
 export interface Language {
@@ -22,8 +22,10 @@ export interface Language {
   readonly forwarded?: string
   /** The line with which Apple's clients begin a forwarded message, without its colon. */
   readonly forwardBegins?: string
-  /** The line below which a ticket system quotes. */
+  /** What a ticket system asks for on the line below which it quotes. */
   readonly replyAbove?: string
+  /** The same in fewer words, on a line that is marked. */
+  readonly aboveLine?: string
   /** What a device's signature says with its product: `sent from`. */
   readonly signed?: string
   /** Devices that have no name: `phone`. */
