@@ -18,7 +18,7 @@ export async function runOnEngines(
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
   try {
-    await ensurePeers()
+    await ensurePeers(more['RESTANTE_TEST_LENGTH'] === 'long')
     const urls = await useEngines(settings, process.env)
     const codes: number[] = []
     for await (const program of programs) {

@@ -53,7 +53,6 @@ const peers: readonly Program[] = [
   },
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
   { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
-  { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
   {
     what: 'Python 3 with venv',
@@ -62,9 +61,17 @@ const peers: readonly Program[] = [
   },
 ]
 
-/** Installs the programs for tests on Debian as root, and elsewhere reports which are missing. */
-export async function ensurePeers(): Promise<void> {
-  const missing = await missingOf(peers)
+/** Those that only the long form of the tests drives. */
+const longPeers: readonly Program[] = [
+  { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
+]
+
+/**
+ * Installs the programs for tests on Debian as root, and elsewhere reports which are missing.
+ * @param long whether the tests run at full length.
+ */
+export async function ensurePeers(long = false): Promise<void> {
+  const missing = await missingOf(long ? [...peers, ...longPeers] : peers)
   if (missing.length === 0) return
   const names = missing.map(({ what }) => what).join(', ')
   if (await canInstall()) await step(`Installing ${names}`, () => install(missing))

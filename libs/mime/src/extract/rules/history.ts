@@ -15,6 +15,14 @@ const MAX_REPLY_ABOVE = 100
 const ORIGINAL = anyOf(wordsOf('original'))
 const DASHED_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{2,60} {0,5}${ORIGINAL}`, 'u')
 const INLINE_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{3,60} {0,5}${ORIGINAL} {0,5}[-=_]{3}`, 'u')
+const LABELS: Readonly<Record<Kind, string>> = {
+  from: anyOf(wordsOf('from')),
+  sent: anyOf(wordsOf('sent')),
+  date: anyOf(wordsOf('date')),
+  to: anyOf(wordsOf('to')),
+  subject: anyOf(wordsOf('subject')),
+}
+const INLINE_FIELD = new RegExp(`^(?:${KINDS.map((kind) => LABELS[kind]).join('|')}) ?:`, 'u')
 const BARE_ORIGINAL = new RegExp(`^[ *]*${ORIGINAL}[ *:]*$`, 'u')
 const FORWARDED = new RegExp(
   `^[ *>]{0,8}(?:[-=_*~]{2,80} {0,5}${anyOf(wordsOf('forwarded'))}|"?${anyOf(wordsOf('forwardBegins'))} ?:)`,
@@ -30,13 +38,6 @@ const REPLY_ABOVE_MARKED = new RegExp(
   'u',
 )
 
-const LABELS: Readonly<Record<Kind, string>> = {
-  from: anyOf(wordsOf('from')),
-  sent: anyOf(wordsOf('sent')),
-  date: anyOf(wordsOf('date')),
-  to: anyOf(wordsOf('to')),
-  subject: anyOf(wordsOf('subject')),
-}
 const LABEL_OF = new Map(
   KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
 )
@@ -168,7 +169,11 @@ function kindsIn(text: string): Set<Kind> {
 /** The column of a mark, or of a header in one line, that begins after words of the writer. */
 function inlineMark(line: Line): number | undefined {
   const original = line.folded.includes('---') ? INLINE_ORIGINAL.exec(line.folded) : null
-  if (original !== null) return original.index
+  if (original !== null) {
+    // In the middle of a sentence the writer speaks of the mark itself.
+    const after = line.folded.slice(original.index + original[0].length).replace(/^[-=_ *]{1,80}/, '')
+    return after === '' || INLINE_FIELD.test(after.slice(0, MAX_LABEL)) ? original.index : undefined
+  }
   if (!line.folded.includes('@') || line.folded.split(':', 5).length < 5) return undefined
   let tries = 0
   for (const { index } of line.folded.matchAll(FROM_IN)) {
