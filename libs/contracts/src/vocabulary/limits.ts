@@ -183,6 +183,27 @@ export const LIMITS = {
     /** The same of html with more tags, each of which costs a parser far more time and memory than its characters. */
     htmlTags: 60_000,
   },
+  /** Plain text of attachments (mail 16). */
+  document: {
+    /** Larger attachments are not read. */
+    bytes: 25 * MB,
+    /** Attachments of one message that are read, the first. */
+    perMessage: 20,
+    /** Attempts at a document that ends its thread; then it is not read again. */
+    attempts: 2,
+    reading: {
+      /** The text after as many characters is left out. */
+      characters: 1_000_000,
+      /** Of the parts that are read, of a document that is a package. */
+      inflatedBytes: 200 * MB,
+      members: 10_000,
+      /** Levels of elements inside elements. */
+      depth: 1_000,
+    },
+    /** Processor time of one document, and heap of the thread that reads it. */
+    time: 10 * SECOND,
+    memoryMb: 256,
+  },
   /**
    * A thread's senders, recipients and attachments are each truncated to the newest, in number and in bytes; they are
    * rebuilt from as many of its newest messages.
@@ -204,8 +225,12 @@ export const LIMITS = {
     /** Characters of one message's text that are searched, and of its senders, recipients and subject. */
     bodyText: 100_000,
     headerText: 20_000,
+    /** Characters of the texts of one message's attachments that are searched, together. */
+    documentText: 100_000,
     /** Terms by which one message is found; a text with more different words is found by its first. */
     terms: 10_000,
+    /** Of these, terms that only its attachments have. */
+    documentTerms: 5_000,
     highlights: 3,
     highlight: 160,
   },

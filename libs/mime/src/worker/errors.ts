@@ -1,15 +1,15 @@
-/** The thread that parsed this mail ended: out of memory, or a failure of the parser. It was replaced. */
+/** The thread that read this mail or document ended: out of memory, or a failure of the parser. It was replaced. */
 export class ParserCrashedError extends Error {
   constructor(cause: unknown) {
-    super('The parser thread died while it read a mail', { cause })
+    super('A parser thread died of what it read', { cause })
     this.name = 'ParserCrashedError'
   }
 }
 
-/** The thread that parsed this mail took too long and was stopped. It was replaced. */
+/** The thread that read this mail or document took too long and was stopped. It was replaced. */
 export class ParserTimeoutError extends Error {
   constructor(timeoutMs: number) {
-    super(`The parser thread was stopped after ${timeoutMs} ms on one mail`)
+    super(`A parser thread was stopped after ${timeoutMs} ms on what it read`)
     this.name = 'ParserTimeoutError'
   }
 }
@@ -22,7 +22,7 @@ export class ParserOverdueError extends Error {
   }
 }
 
-/** No thread could read this mail: none started, or the pool is closed. This says nothing about the mail. */
+/** No thread could read this: none started, or the pool is closed. This says nothing about the mail or document. */
 export class ParserUnavailableError extends Error {
   constructor(cause: unknown) {
     super('No parser thread is available', { cause })

@@ -1,38 +1,41 @@
 import { Worker } from 'node:worker_threads'
-import type { ParseLimits } from '../limits/limits.ts'
-import type { ReadMail } from '../read/read-mail.ts'
 import { ParserCrashedError, ParserUnavailableError } from './errors.ts'
-import type { ParserAnswer, ParserRequest } from './protocol.ts'
-import { fromSent } from './sent-mail.ts'
+import type { ThreadAnswer, ThreadRequest } from './protocol.ts'
 import { SmallestFirstQueue } from './smallest-first-queue.ts'
 
-export interface LaneOptions {
+/** How a lane reads: `Sent` is what a thread answers, and `Read` what the caller gets. */
+export interface LaneOptions<Limits, Sent, Read> {
+  /** What the threads run: a file that calls `serve`. */
+  readonly file: URL
+  readonly received: (sent: Sent) => Read
   /** Mails that are read concurrently. */
   readonly threads: number
   /** One thread is always kept ready; otherwise the first one starts with the first mail. */
   readonly standing: boolean
   /** Heap of one thread; a thread that needs more dies. */
   readonly memoryMb: number
+  /** Memory of one thread outside its heap, for what can be inflated there. Unbounded by default. */
+  readonly outsideMb?: number
   /** A thread that idles this long ends, unless it is the one kept ready. */
   readonly idleMs: number
-  readonly limits: ParseLimits
+  readonly limits: Limits
   /** Processor time for a mail of this many bytes, in milliseconds. It may take four times as long. */
   readonly deadlineMs: (bytes: number) => number
   /** The error for a mail that takes longer. */
   readonly overdue: (deadlineMs: number) => Error
 }
 
-interface Task {
+interface Task<Read> {
   readonly raw: Uint8Array
   readonly since: number
-  readonly resolve: (mail: ReadMail) => void
+  readonly resolve: (read: Read) => void
   readonly reject: (error: Error) => void
 }
 
-interface Thread {
+interface Thread<Read> {
   readonly worker: Worker
   ready: boolean
-  task: Task | undefined
+  task: Task<Read> | undefined
   /** Processor time of the thread, in milliseconds, when it finished its last mail. */
   cpuMs: number
   /** Ends the thread: when its mail takes too long, or when no mail arrives. */
@@ -40,21 +43,21 @@ interface Thread {
 }
 
 /** The time that a mail has. */
-interface Limit {
-  readonly task: Task
+interface Limit<Read> {
+  readonly task: Task<Read>
   readonly deadlineMs: number
   /** On the monotonic clock. */
   readonly until: number
 }
 
-const THREAD_FILE = new URL('./thread.ts', import.meta.url)
 /**
  * Memory for young objects, by default a matter of the process. Node lets a thread exceed its heap by 16 MB in order to
  * end it; a collection that moves more than that into the old heap at once would end the whole process.
  */
 const YOUNG_MEMORY_MB = 24
+const MEGABYTE = 1024 * 1024
 /** A heap does not shrink while its thread idles, so a thread whose heap a mail made this large is replaced. */
-const LARGE_HEAP = 48 * 1024 * 1024
+const LARGE_HEAP = 48 * MEGABYTE
 /**
  * How many times its processor time a mail may take. A process that shares its processors is slow without any fault of
  * the mail; a thread that uses no processor time at all is stuck.
@@ -62,17 +65,19 @@ const LARGE_HEAP = 48 * 1024 * 1024
 const MOST_ELAPSED = 4
 /** A thread that does not tell its processor time for this long is stuck. */
 const SILENT_MS = 2_000
+/** How often the memory outside the heap is looked at. A thread fills some 20 MB in this time. */
+const OUTSIDE_EVERY_MS = 100
 /** A mail that has waited this long is no longer overtaken by every smaller one. */
 const MAX_WAIT_MS = 1_000
 
 /** Threads that share one queue of mails and one deadline. A thread that dies or exceeds the deadline is replaced. */
-export class Lane {
-  readonly #options: LaneOptions
-  readonly #threads = new Set<Thread>()
-  readonly #queue = new SmallestFirstQueue<Task>(MAX_WAIT_MS)
+export class Lane<Limits, Sent, Read> {
+  readonly #options: LaneOptions<Limits, Sent, Read>
+  readonly #threads = new Set<Thread<Read>>()
+  readonly #queue = new SmallestFirstQueue<Task<Read>>(MAX_WAIT_MS)
   #closed = false
 
-  constructor(options: LaneOptions) {
+  constructor(options: LaneOptions<Limits, Sent, Read>) {
     this.#options = options
     if (options.standing) this.#startMissing()
   }
@@ -93,7 +98,7 @@ export class Lane {
   }
 
   /** @throws ParserCrashedError, ParserUnavailableError, and the error that `overdue` makes */
-  read(raw: Uint8Array): Promise<ReadMail> {
+  read(raw: Uint8Array): Promise<Read> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(closedPool())
@@ -114,18 +119,24 @@ export class Lane {
   }
 
   #start(): void {
-    const worker = new Worker(THREAD_FILE, {
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+    const { file, memoryMb, received } = this.#options
+    const worker = new Worker(file, {
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
       env: threadEnvironment(),
       execArgv: [],
+      stdout: true,
+      stderr: true,
     })
-    const thread: Thread = { worker, ready: false, task: undefined, cpuMs: 0, timer: undefined }
+    // What a library prints about a mail may quote it, and is no log.
+    worker.stdout.resume()
+    worker.stderr.resume()
+    const thread: Thread<Read> = { worker, ready: false, task: undefined, cpuMs: 0, timer: undefined }
     this.#threads.add(thread)
-    worker.on('message', (answer: ParserAnswer) => {
+    worker.on('message', (answer: ThreadAnswer<Sent>) => {
       const task = this.#release(thread)
       thread.cpuMs = answer.cpuMs
-      if (answer.mail === undefined) thread.ready = true
-      else task?.resolve(fromSent(answer.mail))
+      if (answer.read === undefined) thread.ready = true
+      else task?.resolve(received(answer.read))
       if (answer.heap > LARGE_HEAP) this.#discard(thread)
       this.#next()
     })
@@ -142,7 +153,7 @@ export class Lane {
   }
 
   /** Lets a thread wait for its next mail. @returns the task it was busy with. */
-  #release(thread: Thread): Task | undefined {
+  #release(thread: Thread<Read>): Task<Read> | undefined {
     const { task } = thread
     clearTimeout(thread.timer)
     thread.task = undefined
@@ -152,14 +163,14 @@ export class Lane {
     return task
   }
 
-  #discard(thread: Thread): boolean {
+  #discard(thread: Thread<Read>): boolean {
     const known = this.#threads.delete(thread)
     clearTimeout(thread.timer)
     if (known) void thread.worker.terminate()
     return known
   }
 
-  #replace(thread: Thread, reason: Error): void {
+  #replace(thread: Thread<Read>, reason: Error): void {
     if (!this.#discard(thread)) return
     thread.task?.reject(reason)
     if (this.#closed) return
@@ -181,7 +192,7 @@ export class Lane {
       thread.task = task
       // An exact copy: cloning a view would copy its whole underlying buffer.
       const raw = new Uint8Array(task.raw)
-      const request: ParserRequest = { raw, limits: this.#options.limits }
+      const request: ThreadRequest<Limits> = { raw, limits: this.#options.limits }
       const deadlineMs = this.#options.deadlineMs(raw.length)
       thread.worker.postMessage(request, [raw.buffer])
       this.#watch(thread, { task, deadlineMs, until: performance.now() + MOST_ELAPSED * deadlineMs }, deadlineMs)
@@ -189,15 +200,25 @@ export class Lane {
     this.#startMissing()
   }
 
-  /** Looks after `waitMs` whether the mail has used up its time, and again after what is left of it. */
-  #watch(thread: Thread, limit: Limit, waitMs: number): void {
-    thread.timer = setTimeout(async () => {
-      const leftMs = limit.deadlineMs - (await cpuSince(thread))
-      if (thread.task !== limit.task) return
-      if (leftMs < 1 || performance.now() >= limit.until) {
-        this.#replace(thread, this.#options.overdue(limit.deadlineMs))
-      } else this.#watch(thread, limit, Math.min(leftMs, limit.until - performance.now()))
-    }, waitMs)
+  /** Looks after `waitMs`, or sooner, whether the mail has used up its time or memory, and again after what is left. */
+  #watch(thread: Thread<Read>, limit: Limit<Read>, waitMs: number): void {
+    const { outsideMb = Number.POSITIVE_INFINITY, overdue } = this.#options
+    const isBounded = outsideMb < Number.POSITIVE_INFINITY
+    thread.timer = setTimeout(
+      async () => {
+        const [usedMs, outside] = await Promise.all([cpuSince(thread), isBounded ? bytesOutside(thread) : 0])
+        if (thread.task !== limit.task) return
+        const leftMs = limit.deadlineMs - usedMs
+        if (leftMs < 1 || performance.now() >= limit.until) this.#replace(thread, overdue(limit.deadlineMs))
+        else if (outside > outsideMb * MEGABYTE) {
+          this.#replace(
+            thread,
+            new ParserCrashedError(new Error(`${Math.round(outside / MEGABYTE)} MB outside its heap`)),
+          )
+        } else this.#watch(thread, limit, Math.min(leftMs, limit.until - performance.now()))
+      },
+      isBounded ? Math.min(waitMs, OUTSIDE_EVERY_MS) : waitMs,
+    )
   }
 }
 
@@ -205,15 +226,20 @@ export class Lane {
  * Processor time of a thread since its last mail, in milliseconds; infinite for a thread that does not answer. Also a
  * thread that never pauses can be asked.
  */
-async function cpuSince({ worker, cpuMs }: Thread): Promise<number> {
+function cpuSince<Read>({ worker, cpuMs }: Thread<Read>): Promise<number> {
+  return unlessSilent(worker.cpuUsage().then(({ user, system }) => (user + system) / 1_000 - cpuMs))
+}
+
+/** Bytes of buffers, which no limit of the heap counts; infinite for a thread that does not answer. */
+function bytesOutside<Read>({ worker }: Thread<Read>): Promise<number> {
+  return unlessSilent(worker.getHeapStatistics().then(({ external_memory }) => external_memory))
+}
+
+async function unlessSilent(asked: Promise<number>): Promise<number> {
   const silent = Promise.withResolvers<number>()
   const timer = setTimeout(() => silent.resolve(Number.POSITIVE_INFINITY), SILENT_MS)
-  const used = worker.cpuUsage().then(
-    ({ user, system }) => (user + system) / 1_000 - cpuMs,
-    () => Number.POSITIVE_INFINITY,
-  )
   try {
-    return await Promise.race([used, silent.promise])
+    return await Promise.race([asked.catch(() => Number.POSITIVE_INFINITY), silent.promise])
   } finally {
     clearTimeout(timer)
   }

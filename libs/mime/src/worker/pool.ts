@@ -3,6 +3,7 @@ import type { ParseLimits } from '../limits/limits.ts'
 import type { ReadMail } from '../read/read-mail.ts'
 import { ParserOverdueError, ParserTimeoutError } from './errors.ts'
 import { Lane } from './lane.ts'
+import { fromSent } from './sent-mail.ts'
 
 export interface ParserPoolOptions {
   /** Concurrent first attempts. One thread is kept ready, the others exist only while they are needed. */
@@ -51,6 +52,7 @@ export interface ParserPool {
   close(): Promise<void>
 }
 
+const FILE = new URL('./thread.ts', import.meta.url)
 const MEGABYTE = 1024 * 1024
 /** An honest file costs a third of it, on an otherwise idle machine. */
 const PER_MEGABYTE_MS = 25
@@ -61,7 +63,7 @@ const PER_MEGABYTE_MS = 25
  */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const { threads, memoryMb = 256, firstMs = 500, timeoutMs = 5_000, idleMs = 30_000 } = options
-  const common = { memoryMb, idleMs, limits: withDefaults(options.limits) }
+  const common = { file: FILE, received: fromSent, memoryMb, idleMs, limits: withDefaults(options.limits) }
   const first = {
     ...common,
     deadlineMs: (bytes: number) => Math.min(timeoutMs, firstMs + Math.ceil((bytes / MEGABYTE) * PER_MEGABYTE_MS)),

@@ -1,15 +1,12 @@
-import type { ParseLimits } from '../limits/limits.ts'
-import type { SentMail } from './sent-mail.ts'
-
-/** One mail for a parser thread; its bytes are moved, not copied. */
-export interface ParserRequest {
+/** Something to read for a thread; its bytes are moved, not copied. */
+export interface ThreadRequest<Limits> {
   readonly raw: Uint8Array<ArrayBuffer>
-  readonly limits: ParseLimits
+  readonly limits: Limits
 }
 
-/** Messages of a thread: first that it is loaded and accepts mails, then the content of each. */
-export interface ParserAnswer {
-  readonly mail?: SentMail
+/** Messages of a thread: first that it is loaded and accepts requests, then the answer to each. */
+export interface ThreadAnswer<Sent> {
+  readonly read?: Sent
   /** Bytes of its heap, garbage included. */
   readonly heap: number
   /** Processor time since the start of the thread, in milliseconds. */

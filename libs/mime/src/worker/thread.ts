@@ -1,21 +1,11 @@
-import { getHeapStatistics } from 'node:v8'
-import { parentPort } from 'node:worker_threads'
+import type { ParseLimits } from '../limits/limits.ts'
 import { readWithin } from '../read/read-mail.ts'
-import type { ParserAnswer, ParserRequest } from './protocol.ts'
 import { toSent } from './sent-mail.ts'
+import { serve } from './serve.ts'
 
-parentPort?.on('message', ({ raw, limits }: ParserRequest) => {
-  const mail = readWithin(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), limits)
+serve((raw, limits: ParseLimits) => {
+  const sent = toSent(readWithin(raw, limits))
   // Freed explicitly: an idle thread collects no garbage, and this may be 40 MB of it.
-  raw.buffer.transfer(0)
-  answer({ mail: toSent(mail) })
+  if ('transfer' in raw.buffer) raw.buffer.transfer(0)
+  return sent
 })
-// What only loading the parser needed goes back, half of what a thread holds by then; `service-node` lets it be called.
-globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-answer({})
-
-function answer(what: Pick<ParserAnswer, 'mail'>): void {
-  const { user, system } = process.threadCpuUsage()
-  const answered = { ...what, heap: getHeapStatistics().total_heap_size, cpuMs: (user + system) / 1_000 }
-  parentPort?.postMessage(answered satisfies ParserAnswer)
-}
