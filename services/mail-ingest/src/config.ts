@@ -110,6 +110,15 @@ const variables = z.object({
   PARSE_TIMEOUT: env
     .duration('5s')
     .describe('Processor time of one mail in the slow lane; a mail that exceeds it three times is stored unparsed'),
+  DOCUMENT_WORKERS: env
+    .integer(1, 64)
+    .describe('Threads that read the text of attached documents, after their mail is stored; 0 reads none'),
+  DOCUMENT_MEMORY_MB: env
+    .integer(LIMITS.document.memoryMb, 4_096)
+    .describe('Heap of one such thread; a document that needs more has no text_url. It may use 192 MB beside its heap'),
+  DOCUMENT_TIMEOUT: env
+    .duration('10s')
+    .describe('Processor time of one document; one that exceeds it twice has no text_url'),
 })
 type Given = z.output<typeof variables>
 
@@ -147,6 +156,14 @@ function pipelineOf(given: Given) {
   }
 }
 
+function documentsOf(given: Given) {
+  return {
+    threads: given.DOCUMENT_WORKERS,
+    memoryMb: given.DOCUMENT_MEMORY_MB,
+    timeoutMs: given.DOCUMENT_TIMEOUT,
+  }
+}
+
 /** Limits for received mail, by its source and by its recipients. */
 function limitsOf(given: Given) {
   return {
@@ -181,6 +198,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
       smtp: smtpOf(given),
       limits: limitsOf(given),
       pipeline: pipelineOf(given),
+      documents: documentsOf(given),
     }),
   })
 export type Config = ConfigOf<typeof configuration>

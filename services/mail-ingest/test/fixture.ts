@@ -62,6 +62,7 @@ export interface Document extends Present<Message> {
   readonly message_count: number
   readonly last_message_id: string
   readonly download_url: string
+  readonly text_url: string
   readonly expires_at: string
   readonly code: string
   readonly name: string

@@ -34,7 +34,7 @@ const OUTSIDE_MB = 192
 
 /** Starts no thread before there is a document. Threads keep the process alive until `close`. */
 export function createDocumentReader(options: DocumentReaderOptions): DocumentReader {
-  const { threads, memoryMb = 256, timeoutMs = 10_000, idleMs = 30_000 } = options
+  const { threads, memoryMb = LIMITS.document.memoryMb, timeoutMs = LIMITS.document.time, idleMs = 30_000 } = options
   const lane = new Lane({
     file: FILE,
     received: (reading: DocumentReading) => reading,

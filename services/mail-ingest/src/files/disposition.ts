@@ -15,6 +15,11 @@ export function attachmentHeaders(contentType: string, filename: string, size: n
   }
 }
 
+/** Response headers for the text of such a file, which is UTF-8 whatever the file was. */
+export function textHeaders(filename: string, size: number): Record<string, string> {
+  return { ...attachmentHeaders('text/plain', filename, size), 'content-type': 'text/plain; charset=utf-8' }
+}
+
 /** A file name in plain ASCII for old clients, and unchanged in UTF-8 (RFC 8187) for the others. */
 function contentDisposition(filename: string): string {
   const name = filename.replace(/[\p{Cc}/\\]/gu, '_')

@@ -2,10 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 
-/** The target of a link: the raw message, or one of its attachments. */
+/** The target of a link: the raw message, one of its attachments, or the text of that attachment. */
 const claims = z.object({
   message: z.uuid(),
   attachment: z.uuid().optional(),
+  as: z.literal('text').optional(),
   /** Unix time in seconds. */
   expires: z.int(),
 })
@@ -15,6 +16,10 @@ export type LinkClaims = z.infer<typeof claims>
 export interface DownloadLink {
   readonly download_url: string
   readonly expires_at: string
+}
+
+export interface AttachmentLinks extends DownloadLink {
+  readonly text_url?: string
 }
 
 /**
@@ -34,8 +39,11 @@ export class DownloadLinks {
     return this.#link({ message: messageUid })
   }
 
-  attachment(messageUid: string, attachmentId: string): DownloadLink {
-    return this.#link({ message: messageUid, attachment: attachmentId })
+  /** @param hasText whether there is a text of the attachment, to which a second link leads for the same hour. */
+  attachment(messageUid: string, attachmentId: string, hasText: boolean): AttachmentLinks {
+    const target = { message: messageUid, attachment: attachmentId }
+    const link = this.#link(target)
+    return hasText ? { ...link, text_url: this.#link({ ...target, as: 'text' }).download_url } : link
   }
 
   /** @returns the target of the link; undefined when it is expired, altered or forged. */

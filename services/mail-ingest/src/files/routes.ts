@@ -5,10 +5,11 @@ import { decodeTransferStream } from '@restante/mime'
 import { type Database, sql } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
+import { attachmentTexts } from '../attachment-texts/store.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
-import { attachmentHeaders } from './disposition.ts'
-import type { DownloadLinks } from './links.ts'
+import { attachmentHeaders, textHeaders } from './disposition.ts'
+import type { DownloadLinks, LinkClaims } from './links.ts'
 
 type File = Pick<MessageRow, 'blob' | 'trace' | 'size' | 'attachments'>
 
@@ -32,7 +33,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
         throw new ApiError('forbidden', { message: 'The link has expired or was altered', fix })
       }
       try {
-        return await download(options, claims.message, claims.attachment)
+        return await download(options, claims)
       } catch (error) {
         // The file was deleted after its row had been read.
         if (error instanceof BlobNotFoundError) throw notFound('File')
@@ -45,8 +46,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
 /** Streams the file at the pace of the client, so that only pieces of it are in memory, whatever its size. */
 async function download(
   { db, bytes }: FileRoutesOptions,
-  messageUid: string,
-  attachmentId: string | undefined,
+  { message: messageUid, attachment: attachmentId, as }: LinkClaims,
 ): Promise<BinaryResponse> {
   const [file] = await db.query(FILE, messageUid)
   if (!file) throw notFound('File')
@@ -58,6 +58,12 @@ async function download(
   const listed = file.attachments.find((attachment) => attachment.attachment_id === attachmentId)
   if (!listed) throw notFound('File')
   const { content_type, filename = 'attachment', size, start, end, encoding } = listed
+  if (as === 'text') {
+    const text = await attachmentTexts.text(db, messageUid, attachmentId)
+    if (text === undefined) throw notFound('File')
+    const body = Buffer.from(text)
+    return { headers: textHeaders(`${filename}.txt`, body.length), body: Readable.from([body]) }
+  }
   const part = await bytes.get(file.blob, { start, end })
   const headers = attachmentHeaders(content_type, filename, size)
   return { headers, body: readFrom(part, decodeTransferStream(part, encoding)) }

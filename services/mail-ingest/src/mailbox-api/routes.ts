@@ -1,12 +1,15 @@
 import type { Caller } from '@restante/contracts/access'
+import type { AttachmentResponse } from '@restante/contracts/resources'
 import type { Outbox } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import type { Cursors, Handlers } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
+import { attachmentTexts } from '../attachment-texts/store.ts'
 import type { DownloadLinks } from '../files/links.ts'
 import { attachmentDocument, messageDocument } from '../mailbox/documents.ts'
 import type { LabelChange } from '../mailbox/label-log.ts'
+import type { StoredAttachment } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
 import type { RecentlySent } from '../sent/recently-sent.ts'
 import { getMessages } from './batch-get.ts'
@@ -44,7 +47,7 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
     'threads.getAttachment': async ({ caller, params: { thread_id, attachment_id } }) =>
       justSent.thread(caller, thread_id, async () => {
         const { messageUid, attachment } = await findThreadAttachment(db, caller, thread_id, attachment_id)
-        return { ...attachmentDocument(attachment), ...links.attachment(messageUid, attachment_id) }
+        return linkedAttachment(options, messageUid, attachment)
       }),
     'threads.update': ({ caller, params: { thread_id }, body }) =>
       justSent.thread(caller, thread_id, () => changeThreadLabels(options, caller, thread_id, wantedLabels(body))),
@@ -72,7 +75,7 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
       const { id, attachments } = await visible(caller, params.message_id)
       const attachment = attachments.find(({ attachment_id }) => attachment_id === params.attachment_id)
       if (!attachment) throw notFound('Attachment')
-      return { ...attachmentDocument(attachment), ...links.attachment(id, attachment.attachment_id) }
+      return linkedAttachment(options, id, attachment)
     },
     'messages.update': ({ caller, params: { message_id }, body }) =>
       justSent.message(requireInbox(caller), message_id, () =>
@@ -82,6 +85,16 @@ export function mailboxRoutes(options: MailboxRoutesOptions): Omit<Handlers<'mai
       await justSent.message(requireInbox(caller), message_id, () => deleteMessage(options, caller, message_id))
     },
   }
+}
+
+async function linkedAttachment(
+  { db, links }: MailboxRoutesOptions,
+  messageUid: string,
+  attachment: StoredAttachment,
+): Promise<AttachmentResponse> {
+  const { attachment_id } = attachment
+  const hasText = await attachmentTexts.exists(db, messageUid, attachment_id)
+  return { ...attachmentDocument(attachment), ...links.attachment(messageUid, attachment_id, hasText) }
 }
 
 function wantedLabels(body: {

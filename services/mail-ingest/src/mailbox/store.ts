@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
+import { readableAttachments } from './readable-attachments.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
 
@@ -17,10 +18,14 @@ const INSERT_MESSAGES = sql<
     extractedHtmls: Texts,
     searchTexts: Texts,
     headers: Texts,
+    readable: string,
   ]
 >(`
 with added as (insert into messages select * from json_populate_recordset(null::messages, $1::json)),
-     waiting as (insert into unindexed_messages (id) select unnest($2::uuid[]))
+     waiting as (insert into unindexed_messages (id) select unnest($2::uuid[])),
+     unread as (insert into attachment_texts (message_uid, attachment_id, organization_id)
+                select message_uid, attachment_id, organization_id
+                  from json_to_recordset($9::json) as readable(message_uid uuid, attachment_id uuid, organization_id uuid))
 insert into message_bodies (id, text, html, extracted_text, extracted_html, search_text, headers)
 select id, text, html, extracted_text, extracted_html, search_text, headers::jsonb
   from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
@@ -122,6 +127,7 @@ export const store = {
       added.map(({ body }) => body.extracted_html),
       added.map(({ body }) => body.search_text),
       added.map(({ body }) => JSON.stringify(body.headers)),
+      JSON.stringify(added.flatMap(({ message }) => readableAttachments(message))),
     )
   },
 

@@ -1,6 +1,8 @@
+import { createDocumentReader } from '@restante/mime'
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
+import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
@@ -23,13 +25,14 @@ const RAW_MAIL_BYTES = 16 * 1024 * 1024
 /** The role `pipeline`: turns accepted mail into messages, consumes events, and deletes expired data. */
 export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
-  const { hostname, pipeline, dnsServers } = config
+  const { hostname, pipeline, documents, dnsServers } = config
   const { bytes, parser, placement, notifier, sweeper, tenancy, labelRemoval } = parts
   const wakeup = new Wakeup()
   notifier.attach(wakeup.notify)
   kit.use(sweeper)
   kit.use(new RetentionSweeper({ db, log }))
   kit.use(new SearchIndexer({ db, log }))
+  if (documents.threads > 0) kit.use(documentWorker(config, { db, bytes, log }))
   kit.use(labelRemoval)
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
@@ -55,6 +58,13 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   }
   const leases = kit.use(new Leases({ db, log }))
   kit.use(new Pipeline({ tools, leases, wakeup, concurrency: pipeline.concurrency }))
+}
+
+function documentWorker(
+  { documents }: Config,
+  tools: Pick<DocumentWorkerOptions, 'db' | 'bytes' | 'log'>,
+): DocumentWorker {
+  return new DocumentWorker({ ...tools, reader: createDocumentReader(documents), threads: documents.threads })
 }
 
 function virusScanner({ pipeline }: Config, log: Logger): VirusScanner | undefined {

@@ -56,7 +56,7 @@ describe('terms of a message', () => {
   it('are found by every word of it, by its stem and by its first two characters', async () => {
     const stems = await Stems.load()
     const body = folded('We have received the invoices of last month, and we are paying for them now. 発注書')
-    const { terms, languages } = await termsOf({ headers: ['re: bills'], body }, stems)
+    const { terms, languages } = await termsOf({ headers: ['re: bills'], body, documents: '' }, stems)
     expect(languages).toEqual(['en'])
     for (const term of ['invoices', 'invoic', '^in', '^i', 'bills', '*bil', '発注', '^書']) {
       expect([term, terms.includes(hashOf(term))]).toEqual([term, true])
@@ -73,7 +73,7 @@ describe('terms of a message', () => {
     for (const body of [han, words, `the of and ${words}`]) {
       let turns = 0
       const count = setInterval(() => turns++, 0)
-      const { terms } = await termsOf({ headers: ['subject'], body }, stems)
+      const { terms } = await termsOf({ headers: ['subject'], body, documents: '' }, stems)
       clearInterval(count)
       expect(terms.length).toBe(10_000)
       expect(terms.includes(hashOf('*sub'))).toBe(true)
@@ -81,8 +81,29 @@ describe('terms of a message', () => {
     }
   })
 
+  it('are those of its body first, then a share for its attachments', async () => {
+    const stems = await Stems.load()
+    const words = (letter: string, count: number) =>
+      Array.from({ length: count }, (_, at) => `${letter}${at.toString(36)}`).join(' ')
+    const count = async (body: string, documents: string) =>
+      (await termsOf({ headers: [], body, documents }, stems)).terms.length
+    expect(await count(words('b', 100), '')).toBeLessThan(200)
+    expect(await count('', words('d', 20_000))).toBeLessThanOrEqual(5_010)
+    expect(await count(words('b', 1_000), words('d', 20_000))).toBeGreaterThan(6_000)
+    const full = await termsOf({ headers: [], body: words('b', 20_000), documents: 'harbour' }, stems)
+    expect(full.terms.length).toBe(10_000)
+    expect(full.terms.includes(hashOf('harbour'))).toBe(false)
+  })
+
+  it('recognises the language of a short mail by its attachments', async () => {
+    const documents = 'wir haben die rechnungen erhalten und werden sie mit der nächsten überweisung bezahlen'
+    const { terms, languages } = await termsOf({ headers: ['scan'], body: 'scan', documents }, await Stems.load())
+    expect(languages).toEqual(['de'])
+    expect(terms.includes(hashOf('rechnung'))).toBe(true)
+  })
+
   it('recognises no language in a name', async () => {
-    const { languages } = await termsOf({ headers: [], body: 'die bart' }, await Stems.load())
+    const { languages } = await termsOf({ headers: [], body: 'die bart', documents: '' }, await Stems.load())
     expect(languages).toEqual([])
   })
 })

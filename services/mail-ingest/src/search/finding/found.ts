@@ -3,7 +3,7 @@ import type { Highlights } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { StoredAttachment } from '../../mailbox/rows.ts'
-import { SEARCHED_BODY, searchedText } from '../indexing/store.ts'
+import { SEARCHED_BODY, SEARCHED_DOCUMENTS, searchedText } from '../indexing/store.ts'
 import type { Stems } from '../text/stems.ts'
 import type { Candidate } from './candidates.ts'
 import { highlightsOf } from './highlights.ts'
@@ -18,11 +18,13 @@ interface TextRow {
   readonly subject: string | null
   readonly attachments: readonly StoredAttachment[]
   readonly body: string | null
+  readonly documents: string | null
   readonly languages: readonly string[]
 }
 
-const TEXTS = sql<TextRow, [ids: readonly string[], characters: number]>(`
-select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, ${SEARCHED_BODY} as body
+const TEXTS = sql<TextRow, [ids: readonly string[], bodyCharacters: number, documentCharacters: number]>(`
+select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, ${SEARCHED_BODY} as body,
+       ${SEARCHED_DOCUMENTS} as documents
   from messages join searchable using (id) left join message_bodies using (id)
  where id = any($1::uuid[])`)
 
@@ -34,12 +36,13 @@ export async function highlight(
   stems: Stems,
 ): Promise<Map<string, Highlights>> {
   const ids = candidates.map(({ id }) => id)
-  const rows = await db.query(TEXTS, ids, LIMITS.search.bodyText)
+  const rows = await db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText)
   const found = new Map<string, Highlights>()
   for (const row of rows) {
     // Each may be long; other requests go on between them.
     await nextTurn()
-    const text = { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body: searchedText(row) }
+    const body = `${searchedText(row)}\n${row.documents ?? ''}`
+    const text = { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body }
     const highlights = highlightsOf(text, words, stems)
     if (highlights) found.set(row.id, highlights)
   }

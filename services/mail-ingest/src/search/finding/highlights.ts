@@ -10,7 +10,7 @@ export interface FoundText {
   /** `to`, `cc` and `bcc`. */
   readonly recipients: readonly string[]
   readonly subject: string | null
-  /** Text of the body, and names of attachments. */
+  /** Text of the body, and names and texts of attachments. */
   readonly body: string
   readonly languages: readonly string[]
 }

@@ -17,7 +17,7 @@ const unindexed = new Gauge({
 /** About the time after which a search finds a mail. */
 const EVERY_MS = 250
 const BATCH = 50
-const { bodyText, headerText } = LIMITS.search
+const { headerText } = LIMITS.search
 
 /**
  * Makes stored messages searchable, after they were stored: the terms of a message are many, so that the pipeline would
@@ -53,7 +53,7 @@ export class SearchIndexer implements Component {
 
   async #indexBatch(): Promise<number> {
     return this.#db.transaction(async (tx) => {
-      const messages = await searchable.take(tx, BATCH, bodyText)
+      const messages = await searchable.take(tx, BATCH)
       const entries: SearchableEntry[] = []
       for (const message of messages) entries.push(await entryOf(message))
       await searchable.write(tx, entries)
@@ -68,6 +68,7 @@ async function entryOf(message: IndexedMessage): Promise<SearchableEntry> {
   const subject = folded((message.subject ?? '').slice(0, headerText))
   const people = folded(`${message.sender}\n${message.recipients}`.slice(0, headerText))
   const headers = [subject, ...people.split('\n')]
-  const terms = await termsOf({ headers, body: folded(searchedText(message)) }, stems)
+  const texts = { headers, body: folded(searchedText(message)), documents: folded(message.documents ?? '') }
+  const terms = await termsOf(texts, stems)
   return { message, subject, people, ...terms }
 }

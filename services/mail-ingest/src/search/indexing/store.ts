@@ -1,6 +1,9 @@
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { ScopeColumns, StoredAttachment } from '../../mailbox/rows.ts'
 import { periodsOf } from './period.ts'
+
+const { bodyText, documentText } = LIMITS.search
 
 /** What is indexed of a message. */
 export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
@@ -13,6 +16,8 @@ export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
   readonly subject: string | null
   readonly attachments: readonly StoredAttachment[]
   readonly body: string | null
+  /** Text of its attachments, as far as they are read. */
+  readonly documents: string | null
 }
 
 /** A row of `searchable`, as it is written. */
@@ -32,7 +37,11 @@ const HIDDEN = `labels && array['spam', 'blocked', 'unauthenticated', 'trash']`
 /** The text of a body that is searched: what the message added, or else all of it (mail 17). */
 export const SEARCHED_BODY = `left(coalesce(nullif(extracted_text, ''), nullif(text, ''), search_text), $2)`
 
-/** The text of a message that is searched apart from its header: its body, and the names of its attachments. */
+/** The texts of a message's attachments that are searched: the first characters of all of them together. */
+export const SEARCHED_DOCUMENTS = `(select left(string_agg(left(text, $3), E'\\n' order by position), $3)
+          from attachment_texts where message_uid = messages.id and state = 'read')`
+
+/** The text of a message that is searched apart from its header and its attachments: its body, and their names. */
 export function searchedText({ body, attachments }: Pick<IndexedMessage, 'body' | 'attachments'>): string {
   const names = attachments.flatMap(({ filename }) => (filename === undefined ? [] : [filename]))
   return [body ?? '', ...names].join('\n').trim()
@@ -50,9 +59,9 @@ const LOCK = sql<{ id: string }, [ids: readonly string[]]>(
 
 const DONE = sql<never, [ids: readonly string[]]>('delete from unindexed_messages where id = any($1::uuid[])')
 
-const READ = sql<IndexedMessage, [ids: readonly string[], characters: number]>(`
+const READ = sql<IndexedMessage, [ids: readonly string[], bodyCharacters: number, documentCharacters: number]>(`
 select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", ${HIDDEN} as hidden, sender, recipients, subject,
-       attachments, ${SEARCHED_BODY} as body
+       attachments, ${SEARCHED_BODY} as body, ${SEARCHED_DOCUMENTS} as documents
   from messages left join message_bodies using (id)
  where id = any($1::uuid[])`)
 
@@ -89,7 +98,7 @@ const BACKLOG = sql<{ waiting: number }>(
 
 export const searchable = {
   /** Takes messages that wait to be indexed, at most `rows`; when the transaction commits, they no longer wait. */
-  async take(tx: Tx, rows: number, characters: number): Promise<IndexedMessage[]> {
+  async take(tx: Tx, rows: number): Promise<IndexedMessage[]> {
     const next = await tx.query(NEXT, rows)
     if (next.length === 0) return []
     const ids = (
@@ -98,7 +107,7 @@ export const searchable = {
         next.map(({ id }) => id),
       )
     ).map(({ id }) => id)
-    const [, messages] = await Promise.all([tx.query(DONE, ids), tx.query(READ, ids, characters)])
+    const [, messages] = await Promise.all([tx.query(DONE, ids), tx.query(READ, ids, bodyText, documentText)])
     return messages
   },
 

@@ -42,37 +42,53 @@ export interface SearchedText {
   readonly headers: readonly string[]
   /** Text of the body and names of attachments, folded. */
   readonly body: string
+  /** Text of attachments, folded. */
+  readonly documents: string
 }
 
+const { terms: mostTerms, documentTerms } = LIMITS.search
 /** Tokens between two turns of the event loop. */
 const TOKENS_AT_ONCE = 500
 
 /**
- * The terms of a message, at most `LIMITS.search.terms` and those of its header first, and the languages that were
- * recognised in it. Other work of the process goes on meanwhile.
+ * The terms of a message, at most `LIMITS.search.terms`: those of its header first, and those of its attachments last, of
+ * which there is a limit, too. And the languages that were recognised in it. Other work of the process goes on meanwhile.
  */
 export async function termsOf(
-  { headers, body }: SearchedText,
+  { headers, body, documents }: SearchedText,
   stems: Stems,
 ): Promise<{ terms: TermHash[]; languages: string[] }> {
-  const languages = stems.recognise(tokensOf(body === '' ? headers.join('\n') : body))
+  const text = [body, documents].filter((part) => part !== '').join('\n')
+  const languages = stems.recognise(tokensOf(text === '' ? headers.join('\n') : text))
   const terms = new Set<TermHash>()
   for (const line of headers) for (const piece of pieces(line, PIECE)) terms.add(hashOf(`*${piece}`))
-  let tokens = 0
-  for (const text of [...headers, body]) {
-    for (const token of tokensOf(text)) {
-      if (terms.size >= LIMITS.search.terms) break
-      if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
-      if (token.isUnspaced) addRun(terms, token.text)
-      else addWord(terms, token.text, languages, stems)
-    }
-  }
-  return { terms: [...terms].slice(0, LIMITS.search.terms).sort((a, b) => a - b), languages }
+  for (const text of [...headers, body]) await addText(terms, { text, most: mostTerms, languages, stems })
+  const most = Math.min(mostTerms, terms.size + documentTerms)
+  await addText(terms, { text: documents, most, languages, stems })
+  return { terms: [...terms].slice(0, mostTerms).sort((a, b) => a - b), languages }
 }
 
-function addRun(terms: Set<TermHash>, run: string): void {
+interface AddedText {
+  readonly text: string
+  /** Terms of the message that end it. */
+  readonly most: number
+  readonly languages: readonly string[]
+  readonly stems: Stems
+}
+
+async function addText(terms: Set<TermHash>, { text, most, languages, stems }: AddedText): Promise<void> {
+  let tokens = 0
+  for (const token of tokensOf(text)) {
+    if (terms.size >= most) return
+    if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
+    if (token.isUnspaced) addRun(terms, token.text, most)
+    else addWord(terms, token.text, languages, stems)
+  }
+}
+
+function addRun(terms: Set<TermHash>, run: string, most: number): void {
   for (const pair of pairsOf(run)) {
-    if (terms.size >= LIMITS.search.terms) return
+    if (terms.size >= most) return
     const term = hashOf(pair)
     if (terms.has(term)) continue
     terms.add(term)
