@@ -14,6 +14,8 @@ const PLACES = [
   'text that came',
   'html that came',
   'file that came',
+  'document that came',
+  'document that is damaged',
   'subject that went',
   'text that went',
   'subject that bounced',
@@ -89,8 +91,19 @@ describe('the logs of all services', () => {
       subject: hidden('subject that came'),
       text: hidden('text that came'),
       html: `<p>${hidden('html that came')}</p>`,
-      attachments: [{ filename: 'a.txt', content: hidden('file that came') }],
+      attachments: [
+        { filename: 'a.rtf', content: `{\\rtf1 ${hidden('document that came')}}` },
+        { filename: 'a.pdf', content: `%PDF-1.7 ${hidden('document that is damaged')}` },
+        { filename: 'a.txt', content: hidden('file that came') },
+      ],
     })
+    await waitFor(
+      async () => {
+        const found = await client.inboxes.messages.search(inboxId, { q: hidden('document that came') })
+        return found.count > 0
+      },
+      { what: 'the text of the document' },
+    )
     await waitFor(() => receiver.requests.length > 0, { what: 'the request of the webhook' })
     const to = system.peer.address(newUsername())
     const mail = { subject: hidden('subject that went'), text: hidden('text that went') }

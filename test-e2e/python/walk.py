@@ -78,6 +78,14 @@ def mail(inbox_id):
     return message
 
 
+def texts(inbox_id):
+    message_id = ask("mail", to=inbox_id, subject="Note", attachment="note")["message_id"]
+    messages = client.inboxes.messages
+    until(lambda: with_none(messages.search, inbox_id, q="approved").messages)
+    (note,) = messages.get(inbox_id, message_id).attachments
+    assert messages.get_attachment(inbox_id, message_id, note.attachment_id).text_url.startswith("http")
+
+
 def threads(message):
     for resource, scope in (
         (client.threads, ()),
@@ -174,6 +182,7 @@ keys(client.pods.api_keys, pod_id)
 keys(client.inboxes.api_keys, inbox_id)
 message = mail(inbox_id)
 threads(message)
+texts(inbox_id)
 webhooks(client.webhooks)
 webhooks(client.pods.webhooks, pod_id)
 webhooks(client.inboxes.webhooks, inbox_id)

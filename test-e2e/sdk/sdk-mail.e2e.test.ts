@@ -108,7 +108,10 @@ describe('mail by the public client', () => {
         to: inboxId,
         subject: 'Receipt',
         text: 'See file',
-        attachments: [{ filename: 'Quittung ü.pdf', content }],
+        attachments: [
+          { filename: 'Quittung ü.pdf', content },
+          { filename: 'note.rtf', content: '{\\rtf1 Approved by Ada}' },
+        ],
       })
       const message = await waitFor(
         async () => (await system.tenant.client.inboxes.messages.list(inboxId)).messages[0],
@@ -116,8 +119,8 @@ describe('mail by the public client', () => {
           what: 'the mail',
         },
       )
-      const [attachment] = message.attachments ?? []
-      if (!attachment) throw new Error('the message has no attachment')
+      const [attachment, note] = message.attachments ?? []
+      if (!attachment || !note) throw new Error('the message has no attachments')
       expect(attachment).toMatchObject({
         filename: 'Quittung ü.pdf',
         size: content.length,
@@ -131,6 +134,20 @@ describe('mail by the public client', () => {
       const file = await fetch(link.downloadUrl)
       expect(Buffer.from(await file.arrayBuffer())).toEqual(content)
       expect(link.expiresAt.getTime()).toBeGreaterThan(Date.now())
+      const textUrl = await waitFor(
+        async () => {
+          const ofNote = await system.tenant.client.inboxes.messages.getAttachment(
+            inboxId,
+            message.messageId,
+            note.attachmentId,
+          )
+          // The client passes on what its types do not know.
+          return 'text_url' in ofNote && String(ofNote.text_url)
+        },
+        { what: 'the text of the note' },
+      )
+      expect(await (await fetch(textUrl)).text()).toBe('Approved by Ada')
+      expect(link).not.toHaveProperty('text_url')
       const raw = await system.tenant.client.inboxes.messages.getRaw(inboxId, message.messageId)
       const bytes = await (await fetch(raw.downloadUrl)).text()
       expect(bytes).toContain('Subject: Receipt\r\n')

@@ -7,6 +7,12 @@ import { describeWith } from '../support/programs.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 
+/** Attachments, by the names that the programs use. */
+const FILES: Readonly<Record<string, { readonly filename: string; readonly content: string }>> = {
+  receipt: { filename: 'receipt.pdf', content: '%PDF-1.4 not really' },
+  note: { filename: 'note.rtf', content: '{\\rtf1 Approved by Ada}' },
+}
+
 /** The first run on a machine installs the packages. */
 const INSTALL_TIMEOUT = 180_000
 
@@ -26,9 +32,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
         subject: String(subject),
         text: 'How are you?',
         messageId,
-        ...(attachment !== undefined && {
-          attachments: [{ filename: 'receipt.pdf', content: Buffer.from('%PDF-1.4 not really') }],
-        }),
+        ...(attachment !== undefined && { attachments: [FILES[String(attachment)] ?? {}] }),
       })
       return { message_id: messageId }
     },

@@ -24,7 +24,10 @@ const download = {
 export const attachmentResponse = attachment
   .extend({
     ...download,
-    text_url: z.string().optional().meta({ description: 'Extracted plain text, where there is one.' }),
+    text_url: z.string().optional().meta({
+      description:
+        'Plain text of a PDF, DOCX, XLSX, PPTX, RTF or OpenDocument file, by a link like download_url; absent until it is read, and where none can be.',
+    }),
   })
   .meta({ id: 'AttachmentResponse' })
 export type AttachmentResponse = z.infer<typeof attachmentResponse>
