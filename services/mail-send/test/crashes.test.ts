@@ -31,7 +31,6 @@ function inAnHour(): Date {
   return new Date(Date.now() + 3_600_000)
 }
 
-/** How many attempts have found that another one holds their timer. */
 /** Attempts that have ended, whatever their outcome. */
 async function attemptsEnded(): Promise<number> {
   const counter = await register.getSingleMetric('restante_timers_attempts_total')?.get()
