@@ -44,6 +44,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['services/gateway/test/agents/agents.test.ts', 'walks through every answer of sign-up and verification'],
   ['services/gateway/test/agents/agents-parallel.test.ts', 'signs up and verifies hundreds of agents at once'],
   ['services/websocket-fanout/test/lifetime.test.ts', 'waits for the timeouts that end silent streams'],
+  [
+    'libs/mime/test/documents/hostile.test.ts',
+    'reads documents that inflate, never end or are damaged, up to their limits',
+  ],
   ['libs/mime/test/hostile/hostile.test.ts', 'reads hostile mails, cut off at every length'],
   ['tools/test/migrations.test.ts', 'migrates every service into a database of its own'],
 ])
