@@ -4,10 +4,10 @@ import type { Stems } from './stems.ts'
 import { pieces, tokensOf } from './words.ts'
 
 /**
- * What a message can be found by, as 32-bit hashes of terms. There are three kinds: words with their stems and the pairs
- * of characters of scripts without spaces; beginnings of one and two characters, marked `^`; and the pieces of three
- * characters that sender, recipients and subject consist of, marked `*`. Two terms may have one hash, so that a result
- * is compared with the text before it is shown.
+ * What a message can be found by, as 32-bit hashes of terms. Of its body: words with their stems, the pairs of characters
+ * of scripts without spaces, and beginnings of one and two characters, marked `^`. Of sender, recipients and subject,
+ * marked `*`: pieces of three characters, and the same pairs and beginnings. Two terms may have one hash, so that a
+ * result is compared with the text before it is shown.
  */
 export type TermHash = number
 
@@ -20,6 +20,8 @@ export function hashOf(term: string): TermHash {
 
 /** The longest beginning that is a term. */
 export const SHORT = 2
+/** Marks the terms of sender, recipients and subject. */
+export const HEADER = '*'
 /** Code points in a piece of sender, recipients and subject. */
 export const PIECE = 3
 
@@ -57,17 +59,26 @@ export async function termsOf(
 ): Promise<{ terms: TermHash[]; languages: string[] }> {
   const languages = stems.recognise(tokensOf(body === '' ? headers.join('\n') : body))
   const terms = new Set<TermHash>()
-  for (const line of headers) for (const piece of pieces(line, PIECE)) terms.add(hashOf(`*${piece}`))
+  for (const line of headers) addHeader(terms, line)
   let tokens = 0
-  for (const text of [...headers, body]) {
-    for (const token of tokensOf(text)) {
-      if (terms.size >= LIMITS.search.terms) break
-      if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
-      if (token.isUnspaced) addRun(terms, token.text)
-      else addWord(terms, token.text, languages, stems)
-    }
+  for (const token of tokensOf(body)) {
+    if (terms.size >= LIMITS.search.terms) break
+    if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
+    if (token.isUnspaced) addRun(terms, token.text)
+    else addWord(terms, token.text, languages, stems)
   }
   return { terms: [...terms].slice(0, LIMITS.search.terms).sort((a, b) => a - b), languages }
+}
+
+function addHeader(terms: Set<TermHash>, line: string): void {
+  for (const piece of pieces(line, PIECE)) terms.add(hashOf(`${HEADER}${piece}`))
+  for (const { text, isUnspaced } of tokensOf(line)) {
+    if (!isUnspaced) for (const beginning of beginnings(text)) terms.add(hashOf(`${HEADER}^${beginning}`))
+    else {
+      for (const pair of pairsOf(text)) terms.add(hashOf(`${HEADER}${pair}`))
+      for (const character of text) terms.add(hashOf(`${HEADER}^${character}`))
+    }
+  }
 }
 
 function addRun(terms: Set<TermHash>, run: string): void {
