@@ -2,9 +2,12 @@ import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import type { Config, IngestKit } from '../config.ts'
+import { domainsConsumer } from '../domains/consumers.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
+import { ReportCopies } from '../reports/report-copies.ts'
+import { ReportedDeliveries } from '../reports/reported-deliveries.ts'
 import { RetentionSweeper } from '../retention/sweeper.ts'
 import { SearchIndexer } from '../search/indexing/indexer.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
@@ -34,6 +37,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
+  kit.use(domainsConsumer({ kafka: kit.kafka, db }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))
@@ -44,6 +48,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     outbox,
     parser,
     hostname,
+    ...reportTools(kit, config, parts),
     authentication: { ...pipeline, hostname, judge, log },
     answered: waiting.answered,
     rspamdUrl: pipeline.rspamdUrl,
@@ -55,6 +60,13 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   }
   const leases = kit.use(new Leases({ db, log }))
   kit.use(new Pipeline({ tools, leases, wakeup, concurrency: pipeline.concurrency }))
+}
+
+function reportTools(kit: IngestKit, { returnPath, complaintAddresses }: Config, parts: Parts) {
+  const [gateway, mailSend] = [kit.peer('gateway'), kit.peer('mail-send')]
+  const reported = new ReportedDeliveries({ returnPath, mailSend })
+  const copies = new ReportCopies({ db: kit.db, gateway, mailSend, ...parts })
+  return { complaintAddresses, reported, copies }
 }
 
 function virusScanner({ pipeline }: Config, log: Logger): VirusScanner | undefined {
