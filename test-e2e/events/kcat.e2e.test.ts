@@ -33,7 +33,7 @@ function pair(text: string): [string, string] {
 }
 
 /** Topics on which nothing is published: there is no operation yet that would. */
-const SILENT = ['mail.lists']
+const SILENT = ['mail.lists', 'domains.state']
 
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()

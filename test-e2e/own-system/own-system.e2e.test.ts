@@ -9,6 +9,7 @@ import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
 import { System } from '../stack/system.ts'
 import { describeInboxDeletion } from './inbox-deletion.ts'
+import { describeLargeMailbox } from './large-mailbox.ts'
 import { describeMemory, describeMemoryAtRest } from './memory.ts'
 import { describeOrganizationDeletion } from './organization-deletion.ts'
 import { describeRestart } from './restart.ts'
@@ -33,6 +34,7 @@ describe('a system of its own', () => {
   describe('the memory of each service', () => describeMemoryAtRest(started))
   describe('a deleted inbox', () => describeInboxDeletion(started))
   describe('a deleted organization', () => describeOrganizationDeletion(started))
+  describe('the largest things in a mailbox', () => describeLargeMailbox(started))
   describe('the memory of each service', () => describeMemory(started))
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
 })

@@ -5,7 +5,7 @@
 export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   [
     'test-e2e/own-system/own-system.e2e.test.ts',
-    'starts a whole system, fills it with the largest mails and kills each service',
+    'starts a whole system, fills it with the largest mails and threads, and kills each service',
   ],
   ['test-e2e/faults/one-installation.alone.test.ts', 'starts engines and a system, and waits out three outages'],
   [

@@ -46,7 +46,7 @@ it('keeps internal events of a public topic from webhooks and streams', () => {
 it('keeps topics without public events from webhooks and streams', () => {
   const names = PUBLIC_TOPICS.map(({ name }) => name)
   expect(names).toContain('mail.messages')
-  for (const name of ['tenancy', 'mail.inbound', 'mail.feedback', 'mail.deliveries', 'mail.lists'])
+  for (const name of ['tenancy', 'mail.inbound', 'mail.feedback', 'mail.deliveries', 'mail.lists', 'domains.state'])
     expect(names).not.toContain(name)
 })
 
@@ -149,6 +149,15 @@ describe('the envelope of an event', () => {
     const payload = { organization_id, ...scope, entry_id: other_id, version: 1, ...entry, deleted_at: at }
     const event = topics['mail.lists'].event('list_entry.deleted', payload, { time })
     expect([event.key, event.subject, event.routing]).toEqual([organization_id, other_id, routed])
+  })
+
+  it.each([
+    ['of an organization', {}, { organizationId: organization_id }],
+    ['of a pod', { pod_id }, { organizationId: organization_id, podId: pod_id }],
+  ])('of a domain %s is keyed and named by its registration', (_whose, scope, routed) => {
+    const payload = { organization_id, ...scope, domain_uid: other_id, version: 1, domain: 'a.test', deleted_at: at }
+    const event = topics['domains.state'].event('domain.deleted', payload, { time })
+    expect([event.key, event.subject, event.routing]).toEqual([other_id, other_id, routed])
   })
 
   it('of a report names the delivery and no organization', () => {

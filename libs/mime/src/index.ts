@@ -70,5 +70,6 @@ export {
 } from './reports/classify.ts'
 export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
 export { ReturnPath } from './reports/return-path.ts'
+export { UnsubscribeAddress } from './reports/unsubscribe-address.ts'
 export { ParserCrashedError, ParserOverdueError, ParserTimeoutError, ParserUnavailableError } from './worker/errors.ts'
 export { createParserPool, type ParserPool, type ParserPoolOptions } from './worker/pool.ts'

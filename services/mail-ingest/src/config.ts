@@ -15,6 +15,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { complaintAddressesFrom } from './inbound/complaint-addresses.ts'
 import { clamdAddress } from './virus-scan/clamd.ts'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
@@ -32,6 +33,13 @@ const clamdUrl = z.string().transform((text, context) => {
   const address = clamdAddress(text)
   if (address !== undefined) return address
   context.addIssue({ code: 'custom', message: 'must be tcp://host:port or unix:///path' })
+  return z.NEVER
+})
+
+const complaintAddresses = env.list().transform((words, context) => {
+  const addresses = complaintAddressesFrom(words)
+  if (addresses !== undefined) return addresses
+  context.addIssue({ code: 'custom', message: 'must hold addresses with domains: address=domain/domain' })
   return z.NEVER
 })
 
@@ -80,6 +88,10 @@ const variables = z.object({
     .integer(undefined, 1_000_000_000, 1)
     .optional()
     .describe('Maximum storage of one organization in MB; further mails get 452; default: no limit'),
+
+  COMPLAINT_ADDRESSES: complaintAddresses.describe(
+    'Addresses that are registered with feedback loops of providers, each with the domains whose reports are believed there: fbl@mail.example=feedback.provider.example/arf.other.example; they take precedence over inboxes',
+  ),
 
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
@@ -197,6 +209,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
       hostname: (given.SMTP_NAME ?? `mx.${defaultDomain}`).toLowerCase(),
       smtp: smtpOf(given),
       limits: limitsOf(given),
+      complaintAddresses: given.COMPLAINT_ADDRESSES,
       pipeline: pipelineOf(given),
       documents: documentsOf(given),
     }),

@@ -43,6 +43,24 @@ describe('the configuration of mail-ingest', () => {
     }
   })
 
+  it('reads the addresses of feedback loops, each with its providers', () => {
+    const given = 'Fbl@Mail.test=feedback.one.test/ARF.two.test, abuse@mail.test=two.test'
+    expect(configOf({ ...valid, COMPLAINT_ADDRESSES: given }).complaintAddresses).toEqual(
+      new Map([
+        ['fbl@mail.test', new Set(['feedback.one.test', 'arf.two.test'])],
+        ['abuse@mail.test', new Set(['two.test'])],
+      ]),
+    )
+    expect(configOf(valid).complaintAddresses.size).toBe(0)
+  })
+
+  it.each(['fbl@mail.test', 'fbl@mail.test=', 'fbl=one.test', 'a@b.test=one', 'a@b.test=x.test,A@b.test=y.test'])(
+    'refuses %s as the addresses of feedback loops',
+    (given) => {
+      expect(() => configOf({ ...valid, COMPLAINT_ADDRESSES: given })).toThrow(/- COMPLAINT_ADDRESSES /)
+    },
+  )
+
   it('requires certificate and key together', () => {
     expect(() => configOf({ ...valid, SMTP_TLS_CERT: '/tls.crt' })).toThrow(/- SMTP_TLS_KEY /)
   })

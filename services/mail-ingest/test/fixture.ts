@@ -29,7 +29,6 @@ import { service as mailIngest } from '../src/main.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'
-export const BOUNCE_DOMAIN = `bounces.${DOMAIN}`
 
 export interface TestInbox {
   readonly address: string
@@ -93,6 +92,7 @@ export interface Fixture {
   readonly blobs: string
   readonly topics: TestTopics
   readonly service: Service
+  readonly config: Config
   readonly returnPath: ReturnPath
   inbox(): Promise<TestInbox>
   setStatus(inbox: TestInbox, status: 'active' | 'paused'): Promise<void>
@@ -107,7 +107,8 @@ export interface Fixture {
   stop(): Promise<void>
 }
 
-export async function openFixture(overrides: Record<string, string> = {}): Promise<Fixture> {
+/** @param domain of the inboxes; that of mail-ingest itself is in the overrides. */
+export async function openFixture(overrides: Record<string, string> = {}, domain = DOMAIN): Promise<Fixture> {
   const folder = path.resolve(import.meta.dirname, '..')
   const [database, topics, blobs, port, smtpPort, metricsPort] = await Promise.all([
     createDatabase(folder),
@@ -119,7 +120,7 @@ export async function openFixture(overrides: Record<string, string> = {}): Promi
   ])
   const url = `http://127.0.0.1:${port}`
   const redis = openRedis()
-  const gateway = await GatewayProcess.start({ topics, redis, domain: DOMAIN, upstreams: { 'mail-ingest': url } })
+  const gateway = await GatewayProcess.start({ topics, redis, domain, upstreams: { 'mail-ingest': url } })
   const config = configOf({
     PORT: String(port),
     SMTP_PORT: String(smtpPort),
@@ -149,7 +150,8 @@ export async function openFixture(overrides: Record<string, string> = {}): Promi
     blobs,
     topics,
     service,
-    returnPath: new ReturnPath({ domain: BOUNCE_DOMAIN, secret: SECRET }),
+    config,
+    returnPath: new ReturnPath(config.returnPath),
     async inbox() {
       const me = await gateway.request(key, 'GET', '/v0/auth/me')
       const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', {})

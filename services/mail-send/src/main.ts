@@ -3,8 +3,7 @@ import { defineService, runService } from '@restante/kit'
 import { Tenancy } from '@restante/tenancy'
 import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
-import { feedbackConsumer } from './feedback/consumers.ts'
-import { Reports } from './feedback/reports.ts'
+import { openFeedback } from './feedback/open-feedback.ts'
 import { Sweeper } from './retention/sweeper.ts'
 import { readDkimKey } from './sending/content/dkim-key.ts'
 import { copyRoutes } from './sending/copies/routes.ts'
@@ -18,19 +17,22 @@ import { SendPurge } from './tenancy/purge.ts'
 export const service = defineService({
   configuration,
   async assemble(kit, config) {
-    const { db, kafka, log, outbox } = kit
+    const { db, kafka, log } = kit
     const { callerKey, defaultDomain: domain, systemSender: sender } = config
     const dkim = await readDkimKey(config)
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     const tenancy = kit.use(new Tenancy({ service: kit.name, kafka, db, log, purge: new SendPurge(blobs) }))
-    kit.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox) }))
     const { content, outboundQueue } = openDelivery(kit, config, blobs)
-    const systemMail = new SystemMail({ db, content, outboundQueue, domain, sender, dkim })
     kit.serve({
       callerKey,
       handlers: sendingRoutes(openSending(kit, config, { blobs, outboundQueue, dkim })),
-      internal: { ...systemMailRoutes(systemMail), ...copyRoutes(db), 'mail-send.purgeInbox': tenancy.purgeInbox },
+      internal: {
+        ...systemMailRoutes(new SystemMail({ db, content, outboundQueue, domain, sender, dkim })),
+        ...copyRoutes(db),
+        ...openFeedback(kit),
+        'mail-send.purgeInbox': tenancy.purgeInbox,
+      },
     })
   },
 })

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
+import type { InternalRequestOf } from '@restante/contracts/internal'
 import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { DOMAIN, type Fixture, inboxCaller, startWorld } from './support/fixture.ts'
@@ -210,5 +211,69 @@ describe('a message of an inbox', () => {
     await fixture.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'x' } })
     const { raw } = await fixture.outside.next(to)
     expect(raw.toString()).toMatch(SIGNATURE)
+  })
+})
+
+describe('mail-send.findDeliveries', () => {
+  type Named = InternalRequestOf<'mail-send.findDeliveries'>
+  const ask = async (named: Named) =>
+    (await fixture.internal('mail-send.findDeliveries', 'mail-ingest', named)).body['deliveries']
+
+  async function send(...to: string[]) {
+    const caller = inboxCaller()
+    const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to } })
+    const messageId = String(answer.body['message_id'])
+    const rows = await queryRows<{ id: string; recipient: string }>(
+      fixture.db,
+      'select d.id, d.recipient from deliveries d join sends s on s.id = d.send_id where s.message_id = $1',
+      messageId,
+    )
+    const { organization_id, inbox } = caller
+    const scope = { organization_id, pod_id: inbox?.pod_id, inbox_uid: inbox?.uid }
+    const found = (recipient: string) => ({
+      delivery_id: rows.find((row) => row.recipient === recipient)?.id ?? '',
+      ...scope,
+    })
+    return { messageId, found }
+  }
+
+  it('200: finds the deliveries of a message to the recipients that are named, whatever their case', async () => {
+    const [first, second, third] = [someone(), someone(), someone()]
+    const { messageId, found } = await send(first, second, third)
+    const recipients = [second.toUpperCase(), first, someone()]
+    const deliveries = await ask({ message_id: messageId, recipients })
+    expect(deliveries).toHaveLength(2)
+    expect(deliveries).toEqual(expect.arrayContaining([found(first), found(second)]))
+    expect(await ask({ message_id: messageId, recipients: [someone()] })).toEqual([])
+    expect(await ask({ message_id: '<unknown@x.test>', recipients: [first] })).toEqual([])
+  })
+
+  it('200: finds a delivery by its id, and the inbox that sent it', async () => {
+    const to = someone()
+    const { found } = await send(to)
+    const { delivery_id } = found(to)
+    expect(await ask({ delivery_id })).toEqual([found(to)])
+    expect(await ask({ delivery_id: randomUUID() })).toEqual([])
+  })
+
+  it('200: does not find mail that was handed over to an inbox here, nor mail of the installation', async () => {
+    const to = someone()
+    const { messageId, found } = await send(to)
+    await queryRows(fixture.db, 'update deliveries set inside = true where id = $1', found(to).delivery_id)
+    expect(await ask({ delivery_id: found(to).delivery_id })).toEqual([])
+    expect(await ask({ message_id: messageId, recipients: [to] })).toEqual([])
+    const mail = { id: randomUUID(), to: someone(), subject: 'Your code', text: 'It is 123456.' }
+    await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)
+    const [{ id } = { id: '' }] = await queryRows<{ id: string }>(
+      fixture.db,
+      'select id from deliveries where recipient = $1',
+      mail.to,
+    )
+    expect(await ask({ delivery_id: id })).toEqual([])
+  })
+
+  it('401: is not for other services', async () => {
+    const answer = await fixture.internal('mail-send.findDeliveries', 'gateway', { delivery_id: randomUUID() })
+    expect(answer.status).toBe(401)
   })
 })

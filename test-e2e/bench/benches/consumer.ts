@@ -63,7 +63,7 @@ async function measure(context: BenchContext, name: string, keys: number): Promi
 
 async function fill(database: string, events: number, keys: number): Promise<void> {
   const db = new Database({ url: database, applicationName: 'bench' })
-  const outbox = new Outbox({ db, service: topics['mail.messages'].producer })
+  const outbox = new Outbox({ db, service: 'mail-ingest' })
   const scopes = Array.from({ length: keys }, () => inboxScope())
   for (let at = 0; at < events; at += COMMIT) {
     const batch = Array.from({ length: Math.min(COMMIT, events - at) }, (_, index) => {

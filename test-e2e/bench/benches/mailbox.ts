@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { SmtpSession, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import type { Endpoints } from '../../stack/endpoints.ts'
@@ -9,6 +10,7 @@ import { summarize } from '../harness/statistics.ts'
 import { corpus, SEARCHED } from '../load/corpus.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { copyMessages } from '../load/mailbox-copies.ts'
+import { Plans } from '../load/plans.ts'
 
 const PATTERNS = 2_000
 const INBOXES = 1_000
@@ -37,7 +39,9 @@ export const mailbox: Bench = {
       context.say(`${size} messages ...`)
       await copyMessages({ endpoints, ...inboxes, from: copied, to: size, share: LARGEST })
       copied = size
-      for (const request of requestsIn(inboxes)) figures.push(...(await measure(context, tenant, request, size)))
+      const requests = requestsIn(inboxes)
+      for (const request of requests) figures.push(...(await measure(context, tenant, request, size)))
+      await keepPlans(context, endpoints, tenant, requests, size)
     }
     return figures
   },
@@ -131,6 +135,28 @@ function requestsIn({ largest, others: [small = ''] }: Inboxes): Request[] {
     { name: 'search of threads, two words', path: '/v0/threads/search?q=ledger+voucher', goals: search },
     { name: 'search of threads, no match', path: '/v0/threads/search?q=xylophone', goals: search },
   ]
+}
+
+/** Keeps the plan of each request's statements beside the figures. */
+async function keepPlans(
+  context: BenchContext,
+  endpoints: Endpoints,
+  tenant: Tenant,
+  requests: readonly Request[],
+  size: number,
+): Promise<void> {
+  const folder = path.join(context.folder, 'plans', String(size))
+  const plans = await Plans.start(endpoints.databases['mail-ingest'], folder)
+  try {
+    // Connections that were ended are replaced by new ones at the first requests.
+    await waitFor(async () => (await tenant.api.get('/v0/threads')).status === 200, {
+      what: 'the services to reconnect',
+    })
+    for (const request of requests) await plans.keep(request.name, () => tenant.api.get(request.path))
+  } finally {
+    await plans.stop()
+  }
+  context.say(`plans: ${folder}`)
 }
 
 async function measure(context: BenchContext, tenant: Tenant, request: Request, messages: number): Promise<Figure[]> {

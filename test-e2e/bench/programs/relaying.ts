@@ -24,7 +24,7 @@ interface OutboxRow {
 }
 
 async function relayAll(): Promise<void> {
-  const outbox = new Outbox({ db, service: topics['mail.messages'].producer })
+  const outbox = new Outbox({ db, service: 'mail-ingest' })
   const relay = new Relay({ kafka, db, outbox })
   const unpublished = sql<{ waits: boolean }>('select exists (select from outbox where published_at is null) as waits')
   await relay.start()

@@ -2,11 +2,17 @@ import { z } from 'zod'
 import { NO_ORGANIZATION } from './event.ts'
 import { defineTopic } from './topic.ts'
 
-const report = {
-  delivery_id: z.guid().meta({ description: 'Named by the return path that the report came to.' }),
-  message_id: z.string().optional().meta({ description: 'Of the original, where the report quotes it.' }),
+const arrival = {
+  delivery_id: z
+    .guid()
+    .meta({ description: 'Named by the address that the mail came to, or by the enclosed original.' }),
   received_at: z.iso.datetime(),
-  peer: z.string().optional().meta({ description: 'Address that the report came from, by SMTP.' }),
+  peer: z.string().optional().meta({ description: 'Address that the mail came from, by SMTP.' }),
+}
+
+const report = {
+  ...arrival,
+  message_id: z.string().optional().meta({ description: 'Of the original, where the report quotes it.' }),
   authenticated: z
     .array(z.string())
     .optional()
@@ -36,16 +42,21 @@ const events = {
     }),
     summary: 'A feedback report about a mail came in.',
   },
+  'unsubscribe.requested': {
+    schema: z.object(arrival),
+    summary: 'A mail came to the unsubscribe address of a delivery, which only its recipient was given.',
+  },
 } as const
 
 /**
- * Reports about sent mail, found in inbound mail (mail 13, RFC 3464, RFC 5965). Only mail-send knows the owner of the
+ * Reports about sent mail, found in inbound mail (mail 13, RFC 3464, RFC 5965), and requests to unsubscribe by mail
+ * (mail 15.5, RFC 2369). Only mail-send knows the owner of the
  * delivery: their routing is `NO_ORGANIZATION`.
  */
 export const mailFeedbackTopic = defineTopic({
   name: 'mail.feedback',
   producer: 'mail-ingest',
-  summary: 'Bounce and complaint reports about sent mail, found in inbound mail.',
+  summary: 'Bounce and complaint reports about sent mail, found in inbound mail, and requests to unsubscribe by mail.',
   key: 'delivery_id',
   subject: (facts: { readonly delivery_id: string }) => facts.delivery_id,
   routing: () => ({ organizationId: NO_ORGANIZATION }),

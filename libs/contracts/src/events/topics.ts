@@ -1,3 +1,4 @@
+import { domainsStateTopic } from './domains-state.ts'
 import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
 import { mailFeedbackTopic } from './mail-feedback.ts'
@@ -14,6 +15,7 @@ export const topics = {
   'mail.feedback': mailFeedbackTopic,
   'mail.deliveries': mailDeliveriesTopic,
   'mail.lists': mailListsTopic,
+  'domains.state': domainsStateTopic,
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = keyof typeof topics

@@ -136,6 +136,24 @@ export const mailSendInternalOperations = internalGroup({
     }),
     response: z.object({ sends: z.array(recentSend) }),
   }),
+  /** A complaint that came to a registered address names a message and its recipient, not the delivery (events 1.3). */
+  'mail-send.findDeliveries': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.findDeliveries',
+    path: '/internal/deliveries/find',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: 'Find deliveries to other servers by id, or by message and recipients, and the inboxes that sent them',
+    body: z.union([
+      z.object({ delivery_id: z.guid() }),
+      z.object({ message_id: z.string(), recipients: z.array(z.string()).min(1).max(LIMITS.send.recipients) }),
+    ]),
+    response: z.object({
+      deliveries: z.array(z.object({ delivery_id: z.guid(), ...mailScope })).meta({
+        description: 'Without those that were handed over to an inbox here, and mail of the installation itself.',
+      }),
+    }),
+  }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
   'mail-send.sendSystemMail': defineInternal({
     ...INTERNAL,

@@ -1,3 +1,4 @@
+export * from './domains.ts'
 export * from './errors.ts'
 export * from './ids.ts'
 export * from './labels.ts'

@@ -10,3 +10,8 @@ export const UPSTREAMS = SERVICES.filter((name): name is UpstreamName => name !=
 export function variablePart(service: ServiceName): string {
   return service.replaceAll('-', '_').toUpperCase()
 }
+
+/** Services to come that topics name already: the joint is defined, and its consumers exist. */
+export const PLANNED_SERVICES = ['domains-dns'] as const
+/** What publishes to a topic. */
+export type ProducerName = ServiceName | (typeof PLANNED_SERVICES)[number]

@@ -34,7 +34,10 @@ export interface FeedbackReport {
   /** Feedback-Type in lower case. */
   readonly feedbackType?: string
   readonly recipients: string[]
+  /** Envelope sender of the original, by the report. */
   readonly originalMailFrom?: string
+  /** The same by the `Return-Path` field of the enclosed original. */
+  readonly originalReturnPath?: string
   readonly originalMessageId?: string
 }
 
@@ -53,7 +56,11 @@ export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | unde
   const [originalMessageId] = messageIdsIn(firstValue(original, 'message-id') ?? '')
   const known = originalMessageId === undefined ? {} : { originalMessageId }
   const feedback = root.children.find(({ type }) => type === 'message/feedback-report')
-  if (feedback) return feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), known, budget)
+  if (feedback) {
+    const returnPath = addressInPath(firstValue(original, 'return-path') ?? '')
+    const enclosed = { ...known, ...(returnPath && { originalReturnPath: returnPath }) }
+    return feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), enclosed, budget)
+  }
   const status = root.children.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
   if (status) return deliveryReport(contentOf(raw, status, budget.limits.bodyBytes), known, budget)
   return reportInHeader(root, known)
@@ -115,19 +122,24 @@ function actionOf(value: string | undefined, status: string | undefined): Recipi
   return status.startsWith('5') || word === 'expired' ? 'failed' : 'delayed'
 }
 
-function feedbackReport(body: Buffer, known: { originalMessageId?: string }, budget: Budget): FeedbackReport {
+type EnclosedOriginal = Pick<FeedbackReport, 'originalMessageId' | 'originalReturnPath'>
+
+function feedbackReport(body: Buffer, enclosed: EnclosedOriginal, budget: Budget): FeedbackReport {
   const fields = fieldGroups(body, MAX_RECIPIENTS, budget).flat()
   const feedbackType = firstValue(fields, 'feedback-type')?.toLowerCase()
-  const originalMailFrom = firstValue(fields, 'original-mail-from')?.replace(/^<|>$/g, '')
+  const originalMailFrom = addressInPath(firstValue(fields, 'original-mail-from') ?? '')
   return {
     kind: 'feedback',
     ...(feedbackType && { feedbackType }),
-    recipients: allValues(fields, 'original-rcpt-to')
-      .slice(0, MAX_RECIPIENTS)
-      .map((value) => value.replace(/^<|>$/g, '')),
+    recipients: allValues(fields, 'original-rcpt-to').slice(0, MAX_RECIPIENTS).map(addressInPath),
     ...(originalMailFrom && { originalMailFrom }),
-    ...known,
+    ...enclosed,
   }
+}
+
+/** The address of a path (RFC 5321 4.1.2). */
+function addressInPath(value: string): string {
+  return value.trim().replace(/^<|>$/g, '')
 }
 
 /** The header of the returned message, whole or as text/rfc822-headers. */

@@ -33,6 +33,30 @@ describe('readReport', () => {
     })
   })
 
+  it('reads the return path of the original that an abuse report encloses', () => {
+    const raw = mailOf(
+      'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/feedback-report',
+      '',
+      'Feedback-Type: Fraud',
+      '--b',
+      'Content-Type: text/rfc822-headers',
+      '',
+      'Return-Path: <b+1@bounces.test>',
+      'Message-ID: <sent-3@example.test>',
+      '--b--',
+    )
+    expect(readReport(raw)).toEqual({
+      kind: 'feedback',
+      feedbackType: 'fraud',
+      recipients: [],
+      originalReturnPath: 'b+1@bounces.test',
+      originalMessageId: '<sent-3@example.test>',
+    })
+  })
+
   const report = (...status: string[]): Buffer =>
     mailOf(
       'Content-Type: multipart/report; boundary=b',

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { DiscardReason } from '@restante/contracts/events'
+import { topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { Batcher } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import type { RawMailBytes } from '../raw/bytes.ts'
 import { rawMails } from '../raw/store.ts'
 import type { WrittenMail } from '../raw/writer.ts'
+import { acceptedEvents } from './accepted-event.ts'
 import { discardedEvent, inboundTopic } from './discarded-event.ts'
 import type { Envelope } from './envelope.ts'
 import { currentTraceparent } from './spans.ts'
 import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from './store.ts'
+import { type UnsubscribeRequest, unsubscribeEvent } from './unsubscribe.ts'
 
 export interface AcceptanceOptions {
   readonly db: Database
@@ -19,10 +21,11 @@ export interface AcceptanceOptions {
   readonly notify: () => void
 }
 
-/** Destinations of a mail: rows for the queue, and paused inboxes, which drop it. */
+/** Destinations of a mail: rows for the queue, paused inboxes, which drop it, and what it asks for by its recipients. */
 export interface Destinations {
   readonly rows: readonly NewInbound[]
   readonly paused: readonly InboxScope[]
+  readonly unsubscribed: readonly UnsubscribeRequest[]
 }
 
 /**
@@ -72,7 +75,7 @@ export class Acceptance {
     destinations: () => Promise<Destinations>,
     within?: Within,
   ): Promise<void> {
-    const { db, bytes, notify } = this.#options
+    const { db, bytes, outbox, notify } = this.#options
     const { blob, size, content } = written
     const receivedAt = new Date()
     const to = await destinations().catch(async (error: unknown) => {
@@ -83,7 +86,7 @@ export class Acceptance {
     const traceparent = currentTraceparent()
     const traced = traceparent === undefined ? envelope : { ...envelope, traceparent }
     const mail = { blob, size, envelope: traced, receivedAt }
-    const events = [...this.#accepted(mail, to.rows), ...this.#discarded(size, to.paused, 'paused')]
+    const events = [...outbox.encode(inboundTopic, acceptedEvents(mail, to.rows)), ...this.#withoutRows(size, to)]
     const arrived = { written, mail, rows: to.rows, events }
     // If this rejects, the transaction may still have been committed, so the bytes stay; the sweeper deletes them if
     // nothing refers to them.
@@ -96,10 +99,14 @@ export class Acceptance {
     notify()
   }
 
-  /** Records for operators that paused inboxes dropped a mail, whose bytes are not stored. `within` as above. */
-  async drop(size: number, paused: readonly InboxScope[], within = ALWAYS): Promise<void> {
+  /**
+   * Accepts a mail whose bytes are not stored, because no row needs them: records for operators that paused inboxes
+   * dropped it, and what it asks for. `within` as above.
+   */
+  async acceptWithoutBytes(size: number, to: Omit<Destinations, 'rows'>, within = ALWAYS): Promise<void> {
     const { db, outbox } = this.#options
-    const events = this.#discarded(size, paused, 'paused')
+    const events = this.#withoutRows(size, to)
+    if (events.length === 0) return
     await db.transaction(async (tx) => {
       if (await within(tx)) await outbox.record(tx, events)
     })
@@ -112,31 +119,12 @@ export class Acceptance {
     return arrived
   }
 
-  #accepted(mail: AcceptedMail, rows: readonly NewInbound[]): EncodedEvent[] {
-    const { envelope, receivedAt: time } = mail
-    const how =
-      envelope.via === 'smtp'
-        ? { via: envelope.via, peer: envelope.peer, helo: envelope.helo, tls: envelope.tls !== undefined }
-        : { via: envelope.via }
-    const events = rows.flatMap((row) => {
-      if (row.kind !== 'mail') return []
-      const { address: _, ...scope } = row.inbox
-      const payload = {
-        ...scope,
-        inbound_id: row.id,
-        recipient: row.recipient,
-        mail_from: envelope.mail_from,
-        ...how,
-        size: mail.size,
-        accepted_at: time.toISOString(),
-      }
-      return [inboundTopic.event('mail.accepted', payload, { time })]
-    })
-    return this.#options.outbox.encode(inboundTopic, events)
-  }
-
-  #discarded(size: number, inboxes: readonly InboxScope[], reason: DiscardReason): EncodedEvent[] {
-    const events = inboxes.map((inbox) => discardedEvent(inbox, { id: randomUUID(), size }, reason))
-    return this.#options.outbox.encode(inboundTopic, events)
+  #withoutRows(size: number, { paused, unsubscribed }: Omit<Destinations, 'rows'>): EncodedEvent[] {
+    const { outbox } = this.#options
+    const discarded = paused.map((inbox) => discardedEvent(inbox, { id: randomUUID(), size }, 'paused'))
+    return [
+      ...outbox.encode(inboundTopic, discarded),
+      ...outbox.encode(topics['mail.feedback'], unsubscribed.map(unsubscribeEvent)),
+    ]
   }
 }

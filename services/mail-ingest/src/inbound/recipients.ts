@@ -1,8 +1,11 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { ReturnPath } from '@restante/mime'
+import { normalizeAddress } from '@restante/mime'
 import { Batcher } from '@restante/service/concurrency'
 import type { ServiceClient } from '@restante/service/http'
+import type { DomainLookup } from '../domains/lookup.ts'
+import { nobodyReceives, refusesMail, takesDmarcReports } from '../domains/rules.ts'
+import type { ServiceAddresses, ServiceRecipient } from './service-addresses.ts'
 
 /** What an envelope recipient refers to. */
 export type Recipient =
@@ -14,10 +17,22 @@ export type Recipient =
       /** On the monotonic clock, in milliseconds. */
       readonly askedAt: number
     }
-  /** A return path: a report about the named delivery. */
-  | { readonly kind: 'report'; readonly given: string; readonly deliveryId: string }
-  | { readonly kind: 'unknown'; readonly given: string }
+  | ServiceRecipient
+  /** An address that is taken without an inbox, and whose mail is dropped. */
+  | { readonly kind: 'dropped'; readonly given: string }
+  /** No inbox has the address, or its domain receives no mail. */
+  | { readonly kind: 'unknown'; readonly given: string; readonly why: 'mailbox' | 'domain' }
 
+export interface RecipientLookupOptions {
+  readonly gateway: ServiceClient
+  readonly addresses: ServiceAddresses
+  readonly domains: DomainLookup
+}
+
+type HostedRecipient = Exclude<Recipient, ServiceRecipient>
+
+/** Local part of the addresses of DMARC reports (domains 3). */
+const DMARC_REPORTS = 'dmarc'
 /** Most addresses in one call. */
 const MOST = 100
 /**
@@ -34,11 +49,13 @@ const FRESH_MS = 1_000
  * time, of any number of sessions, are sent in one call.
  */
 export class RecipientLookup {
-  readonly #returnPath: ReturnPath
+  readonly #addresses: ServiceAddresses
+  readonly #domains: DomainLookup
   readonly #questions: Batcher<string, RecipientAnswer>
 
-  constructor({ gateway, returnPath }: { gateway: ServiceClient; returnPath: ReturnPath }) {
-    this.#returnPath = returnPath
+  constructor({ gateway, addresses, domains }: RecipientLookupOptions) {
+    this.#addresses = addresses
+    this.#domains = domains
     this.#questions = new Batcher({
       maxItems: MOST,
       concurrency: AT_ONCE,
@@ -48,11 +65,20 @@ export class RecipientLookup {
 
   /** @throws UpstreamError when the owner does not answer within 2 s. */
   async find(given: string): Promise<Recipient> {
-    const deliveryId = this.#returnPath.deliveryOf(given)
-    if (deliveryId !== undefined) return { kind: 'report', given, deliveryId }
+    return this.#addresses.find(given) ?? (await this.findHosted(given))
+  }
+
+  /** Resolves an address that is none of the installation itself. @throws UpstreamError as `find` does. */
+  async findHosted(given: string): Promise<HostedRecipient> {
     const askedAt = performance.now()
-    const answer = await this.ask(given)
-    return answer.status === 'unknown' ? { kind: 'unknown', given } : { kind: 'inbox', given, answer, askedAt }
+    const [, local = '', domain = ''] = /^(.*)@(.*)$/.exec(normalizeAddress(given)) ?? []
+    const [answer, registrations] = await Promise.all([this.ask(given), this.#domains.of(domain)])
+    if (answer.status !== 'unknown') {
+      if (refusesMail(domain, answer.organization_id, registrations)) return { kind: 'unknown', given, why: 'domain' }
+      return { kind: 'inbox', given, answer, askedAt }
+    }
+    if (local === DMARC_REPORTS && takesDmarcReports(domain, registrations)) return { kind: 'dropped', given }
+    return { kind: 'unknown', given, why: nobodyReceives(domain, registrations) ? 'domain' : 'mailbox' }
   }
 
   /**

@@ -9,10 +9,11 @@ export interface InboxScope {
   readonly address: string
 }
 
-/** One row of the queue: a mail for an inbox, or a report about a delivery. */
+/** One row of the queue: a mail for an inbox, a report about a delivery, or a complaint to a registered address. */
 export type NewInbound =
   | { readonly id: string; readonly kind: 'mail'; readonly recipient: string; readonly inbox: InboxScope }
   | { readonly id: string; readonly kind: 'report'; readonly recipient: string; readonly deliveryId: string }
+  | { readonly id: string; readonly kind: 'complaint'; readonly recipient: string }
 
 export interface AcceptedMail {
   readonly blob: string
@@ -68,7 +69,7 @@ export async function insertInbound(
   await tx.query(
     INSERT,
     rows.map((row) => row.id),
-    rows.map((row) => (row.kind === 'mail' ? row.inbox.inbox_uid : row.deliveryId)),
+    rows.map(laneOf),
     rows.map((row) => row.kind),
     rows.map(({ scope }) => scope?.organization_id ?? null),
     rows.map(({ scope }) => scope?.pod_id ?? null),
@@ -80,6 +81,18 @@ export async function insertInbound(
     rows.map(({ envelope }) => envelope),
     rows.map(({ mail }) => mail.receivedAt.toISOString()),
   )
+}
+
+/** Mails of one lane are processed in their order. That of complaints does not matter. */
+function laneOf(row: NewInbound): string {
+  switch (row.kind) {
+    case 'mail':
+      return row.inbox.inbox_uid
+    case 'report':
+      return row.deliveryId
+    case 'complaint':
+      return row.id
+  }
 }
 
 const HAS_RECEIVED = sql<{ organization_id: string }, [organizationId: string]>(

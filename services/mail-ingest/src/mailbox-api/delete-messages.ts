@@ -66,7 +66,7 @@ async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonl
     ),
     sent.length > 0 && tombstones.add(tx, first.inbox_uid, sent, now),
   ])
-  const isThreadDeleted = await withdrawFromThread(tx, first.thread_id, now)
+  const isThreadDeleted = await withdrawFromThread(tx, first.thread_id, messages, now)
   const last = messages.length - 1
   const events = messages.map((message, index) => deletedEvent(message, isThreadDeleted && index === last, now))
   await outbox.addAll(tx, topics['mail.messages'], events)
@@ -74,7 +74,17 @@ async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonl
 }
 
 /** Updates a thread of which messages were deleted. @returns whether they were its last. */
-async function withdrawFromThread(tx: Tx, threadId: string, now: Date): Promise<boolean> {
+async function withdrawFromThread(
+  tx: Tx,
+  threadId: string,
+  deleted: readonly MessageRow[],
+  now: Date,
+): Promise<boolean> {
+  if (await areUnlisted(tx, threadId, deleted)) {
+    const bytes = deleted.reduce((sum, { size }) => sum + size, 0)
+    await store.withdrawUnlisted(tx, threadId, { messages: deleted.length, bytes }, now)
+    return false
+  }
   const [thread, members, [first], counts] = await Promise.all([
     store.thread(tx, threadId),
     store.newestMembers(tx, threadId),
@@ -91,6 +101,20 @@ async function withdrawFromThread(tx: Tx, threadId: string, now: Date): Promise<
   await store.saveThreads(tx, [{ ...thread, ...ofNewest, ...counts, subject: first.subject, updated_at: now }])
   await store.uniteLabels(tx, threadId, now)
   return false
+}
+
+/**
+ * Whether the thread's lists, and its times of the newest messages, are the same without these messages: nearly always
+ * those of a long thread, of which only the newest are listed.
+ */
+async function areUnlisted(tx: Tx, threadId: string, deleted: readonly MessageRow[]): Promise<boolean> {
+  const since = await store.listedSince(tx, threadId)
+  if (since === undefined || deleted.some(({ timestamp }) => timestamp >= since)) return false
+  const thread = await store.thread(tx, threadId)
+  return deleted.every(({ direction, timestamp }) => {
+    const newest = direction === 'sent' ? thread?.sent_timestamp : thread?.received_timestamp
+    return newest !== undefined && newest !== null && timestamp < newest
+  })
 }
 
 function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date): MailMessageEvent {

@@ -5,12 +5,13 @@ import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
 import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
-import { type Candidate, findCandidates } from '../search/finding/candidates.ts'
+import { findCandidates } from '../search/finding/candidates.ts'
+import type { Candidate, Wanted } from '../search/finding/compare.ts'
 import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
 import { Stems } from '../search/text/stems.ts'
 import { MESSAGE_ITEM_COLUMNS } from './message-list.ts'
-import { byRank, isAfter, rankPosition, takeInPortions } from './ranking.ts'
+import { rankPosition, takeResults } from './ranking.ts'
 
 const FOUND = sql<MessageItemRow, [ids: readonly string[]]>(
   `select ${MESSAGE_ITEM_COLUMNS} from messages where id = any($1::uuid[])`,
@@ -32,20 +33,20 @@ export async function searchMessages(
   const page = new KeysetPage(cursors, { operation: 'messages.search', within: requireInbox(caller).uid, query })
   const stems = await Stems.load()
   const words = searchedWords(q, stems)
-  const candidates = await findCandidates(db, { scope: scopeFilter(caller), words, before, after })
-  const rest = candidates.sort(byRank).filter((candidate) => isAfter(candidate, page.after))
-  const found = await takeInPortions(rest, page.take, async (portion): Promise<Found[]> => {
-    const ids = portion.map(({ id }) => id)
-    const [rows, highlighted] = await Promise.all([db.query(FOUND, ids), highlight(db, portion, words, stems)])
+  const searched = { scope: scopeFilter(caller), words, before, after }
+  const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
+  const found = await takeResults(page, 'id', find, async (candidates): Promise<Found[]> => {
+    const ids = candidates.map(({ id }) => id)
+    const [rows, highlighted] = await Promise.all([db.query(FOUND, ids), highlight(db, candidates, words, stems)])
     const messages = new Map(rows.map((row) => [row.id, row]))
-    return portion.flatMap((candidate) => {
+    return candidates.flatMap((candidate) => {
       const [message, highlights] = [messages.get(candidate.id), highlighted.get(candidate.id)]
       return message && highlights ? [{ candidate, message, highlights }] : []
     })
   })
   const { items, members } = page.answer(
     found,
-    ({ candidate }) => rankPosition(candidate),
+    ({ candidate }) => rankPosition(candidate, 'id'),
     ({ message, highlights }) => ({ ...messageItem(message), highlights }),
   )
   return { ...members, messages: items }

@@ -1,39 +1,30 @@
-import type { Position } from '@restante/service/http'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import type { KeysetPage, Position } from '@restante/service/http'
+import type { Candidate, Wanted } from '../search/finding/compare.ts'
 
-/** The place of an item in the results of a search: best score first, then the newest, ties by id. */
-export interface Ranked {
-  readonly score: number
-  readonly timestamp: Date
-  readonly id: string
-}
-
-export function byRank(a: Ranked, b: Ranked): number {
-  if (a.id === b.id) return 0
-  return b.score - a.score || b.timestamp.getTime() - a.timestamp.getTime() || (a.id < b.id ? 1 : -1)
-}
-
-export function rankPosition({ score, timestamp, id }: Ranked): Position {
-  return { rank: String(score), time: timestamp, id }
-}
-
-/** Whether an item comes after a position, which is the last item of the page before. */
-export function isAfter(item: Ranked, position: Position | undefined): boolean {
-  if (position === undefined) return true
-  return byRank({ score: Number(position.rank), timestamp: position.time, id: position.id }, item) < 0
+/** The place of a candidate in the results: best score first, then the newest, ties by id. */
+export function rankPosition(candidate: Candidate, result: Wanted['result']): Position {
+  return { rank: String(candidate.score), time: candidate.timestamp, id: candidate[result] }
 }
 
 /**
- * Takes items in their order until there are `wanted` of them, in portions: `load` may leave some out, such as those that
- * only a hash had found.
+ * The results of a page, in their order. `load` may leave candidates out, such as those that only a hash had found; then
+ * more are looked for, up to a bound.
  */
-export async function takeInPortions<Item, Loaded>(
-  items: readonly Item[],
-  wanted: number,
-  load: (portion: readonly Item[]) => Promise<Loaded[]>,
-): Promise<Loaded[]> {
-  const taken: Loaded[] = []
-  for (let from = 0; from < items.length && taken.length < wanted; from += wanted) {
-    taken.push(...(await load(items.slice(from, from + wanted))))
+export async function takeResults<Found>(
+  page: KeysetPage,
+  result: Wanted['result'],
+  find: (wanted: Wanted) => Promise<Candidate[]>,
+  load: (candidates: readonly Candidate[], after: Position | undefined) => Promise<Found[]>,
+): Promise<Found[]> {
+  const taken: Found[] = []
+  let after = page.after
+  for (let examined = 0; taken.length < page.take && examined < LIMITS.search.ranked; examined += page.take) {
+    const candidates = await find({ result, after, most: page.take })
+    taken.push(...(await load(candidates, after)))
+    const last = candidates.at(-1)
+    if (last === undefined || candidates.length < page.take) break
+    after = rankPosition(last, result)
   }
-  return taken.slice(0, wanted)
+  return taken.slice(0, page.take)
 }

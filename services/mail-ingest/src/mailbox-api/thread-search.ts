@@ -7,11 +7,12 @@ import { scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../mailbox/documents.ts'
 import type { ThreadRow } from '../mailbox/rows.ts'
 import { THREAD_COLUMNS } from '../mailbox/store.ts'
-import { type Candidate, findCandidates } from '../search/finding/candidates.ts'
+import { findCandidates, findSeen } from '../search/finding/candidates.ts'
+import type { Candidate, Wanted } from '../search/finding/compare.ts'
 import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
 import { Stems } from '../search/text/stems.ts'
-import { byRank, isAfter, type Ranked, rankPosition, takeInPortions } from './ranking.ts'
+import { rankPosition, takeResults } from './ranking.ts'
 
 // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same.
 const FOUND = sql<ThreadRow, [ids: readonly string[], before: string | null, after: string | null]>(`
@@ -20,13 +21,9 @@ select ${THREAD_COLUMNS} from threads
    and ($2::timestamptz is null or "timestamp" < $2) and ($3::timestamptz is null or "timestamp" > $3)
    and inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`)
 
-/** A thread by its best message. Its time is that of the message, so that a page need not read other threads. */
-interface RankedThread extends Ranked {
-  readonly best: Candidate
-}
-
 interface Found {
-  readonly ranked: RankedThread
+  /** Its best message. Its time is the thread's place, so that a page need not read other threads. */
+  readonly candidate: Candidate
   readonly thread: ThreadRow
   readonly highlights: Highlights
 }
@@ -41,43 +38,27 @@ export async function searchThreads(
   const page = new KeysetPage(cursors, { operation: 'threads.search', within: scope, query })
   const stems = await Stems.load()
   const words = searchedWords(query.q, stems)
-  const threads = bestOfThreads(await findCandidates(db, { scope, words }))
-  const rest = threads.filter((thread) => isAfter(thread, page.after))
   const [before, after] = [query.before?.toISOString() ?? null, query.after?.toISOString() ?? null]
-  const found = await takeInPortions(rest, page.take, async (portion): Promise<Found[]> => {
-    const [rows, highlighted] = await Promise.all([
-      db.query(
-        FOUND,
-        portion.map(({ id }) => id),
-        before,
-        after,
-      ),
-      highlight(
-        db,
-        portion.map(({ best }) => best),
-        words,
-        stems,
-      ),
+  // A thread is at least as new as its newest message, so that a bound on its time is one on the time of each.
+  const searched = { scope, words, before: query.before }
+  const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
+  const found = await takeResults(page, 'thread_id', find, async (candidates, position): Promise<Found[]> => {
+    const ids = candidates.map(({ thread_id }) => thread_id)
+    const [rows, highlighted, seen] = await Promise.all([
+      db.query(FOUND, ids, before, after),
+      highlight(db, candidates, words, stems),
+      position && findSeen(db, searched, candidates),
     ])
-    const byId = new Map(rows.map((row) => [row.id, row]))
-    return portion.flatMap((ranked) => {
-      const [thread, highlights] = [byId.get(ranked.id), highlighted.get(ranked.best.id)]
-      return thread && highlights ? [{ ranked, thread, highlights }] : []
+    const threads = new Map(rows.map((row) => [row.id, row]))
+    return candidates.flatMap((candidate) => {
+      const [thread, highlights] = [threads.get(candidate.thread_id), highlighted.get(candidate.id)]
+      return thread && highlights && !seen?.has(thread.id) ? [{ candidate, thread, highlights }] : []
     })
   })
   const { items, members } = page.answer(
     found,
-    ({ ranked }) => rankPosition(ranked),
+    ({ candidate }) => rankPosition(candidate, 'thread_id'),
     ({ thread, highlights }) => ({ ...threadItem(thread), highlights }),
   )
   return { ...members, threads: items }
-}
-
-function bestOfThreads(candidates: Candidate[]): RankedThread[] {
-  const best = new Map<string, RankedThread>()
-  for (const candidate of candidates.sort(byRank)) {
-    const { thread_id: id, score, timestamp } = candidate
-    if (!best.has(id)) best.set(id, { id, score, timestamp, best: candidate })
-  }
-  return [...best.values()].sort(byRank)
 }

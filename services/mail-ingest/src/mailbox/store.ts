@@ -72,6 +72,25 @@ select count(*)::int as message_count, coalesce(sum(size), 0)::float8 as size,
        max("timestamp") filter (where direction = 'sent') as sent_timestamp
   from messages where thread_id = $1`)
 
+// The oldest of the messages from which the lists of a thread are made, if it has more than these.
+const OLDEST_LISTED = sql<{ timestamp: Date }, [threadId: string]>(`
+select "timestamp" from messages where thread_id = $1
+ order by "timestamp" desc, id desc offset ${LIMITS.thread.messages - 1} limit 1`)
+
+// Deletions add no label, so it suffices to find the first message of each. Nearly always that is among the oldest.
+const WITHDRAW_UNLISTED = sql<never, [threadId: string, messages: number, bytes: number, at: string]>(`
+update threads
+   set message_count = message_count - $2, size = size - $3::bigint, updated_at = $4::timestamptz,
+       subject = (select subject from messages where thread_id = $1 order by "timestamp", id limit 1),
+       labels = coalesce((
+         select array_agg(label order by first."timestamp", first.id, first.place)
+           from unnest(threads.labels) as label
+          cross join lateral (
+            select "timestamp", id, array_position(message.labels, label) as place
+              from messages as message where thread_id = $1 and label = any(message.labels)
+             order by "timestamp", id limit 1) as first), '{}')
+ where id = $1`)
+
 const DELETE_THREAD = sql<never, [id: string]>('delete from threads where id = $1')
 
 const MESSAGE = sql<MessageRow, [inboxUid: string, messageId: string]>(
@@ -165,6 +184,25 @@ export const store = {
   async counts(db: Queryable, threadId: string): Promise<ThreadCounts | undefined> {
     const [counts] = await db.query(COUNTS, threadId)
     return counts
+  },
+
+  /** Since when a thread's messages are those from which its lists are made; undefined if that is all of them. */
+  async listedSince(db: Queryable, threadId: string): Promise<Date | undefined> {
+    const [row] = await db.query(OLDEST_LISTED, threadId)
+    return row?.timestamp
+  },
+
+  /**
+   * Updates a thread of which messages were deleted that are in none of its lists, nor the newest received or sent one, at
+   * a cost that does not grow with the thread.
+   */
+  async withdrawUnlisted(
+    tx: Queryable,
+    threadId: string,
+    deleted: { readonly messages: number; readonly bytes: number },
+    at: Date,
+  ): Promise<void> {
+    await tx.query(WITHDRAW_UNLISTED, threadId, deleted.messages, deleted.bytes, at.toISOString())
   },
 
   /** Updates the union of a thread's labels. */

@@ -1,9 +1,11 @@
 import { type BlobStore, openBlobStore } from '@restante/blobs'
-import { createParserPool, type ParserPool, ReturnPath } from '@restante/mime'
+import { createParserPool, type ParserPool } from '@restante/mime'
 import { Notifier } from '@restante/service/database'
 import type { Config, IngestKit } from '../config.ts'
+import { DomainLookup } from '../domains/lookup.ts'
 import { Acceptance } from '../inbound/acceptance.ts'
 import { RecipientLookup } from '../inbound/recipients.ts'
+import { ServiceAddresses } from '../inbound/service-addresses.ts'
 import { StorageQuota } from '../inbound/storage-quota.ts'
 import { HourlyCounters } from '../rates/hourly-counters.ts'
 import { InboundRates } from '../rates/inbound-rates.ts'
@@ -23,6 +25,7 @@ export interface Parts extends MailTenancy {
   readonly bytes: RawMailBytes
   readonly writer: RawMailWriter
   readonly parser: ParserPool
+  readonly domains: DomainLookup
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
   readonly rates: InboundRates
@@ -40,7 +43,9 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const blobs = kit.use(await openBlobStore(config.blobStore))
   const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
-  const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), returnPath: new ReturnPath(returnPath) })
+  const addresses = new ServiceAddresses(config)
+  const domains = new DomainLookup({ db, ownDomain: config.defaultDomain })
+  const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))
   const { url, prefix } = redisCache
@@ -52,6 +57,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     bytes,
     writer: new RawMailWriter({ names, blobs }),
     parser,
+    domains,
     recipients,
     acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),
     rates: new InboundRates({ counters, limits: limits.rates, exemptNetworks, exemptLoopback, secret }),

@@ -4,9 +4,12 @@ import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
+import { domainsConsumer } from '../domains/consumers.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
+import { ReportCopies } from '../reports/report-copies.ts'
+import { ReportedDeliveries } from '../reports/reported-deliveries.ts'
 import { RetentionSweeper } from '../retention/sweeper.ts'
 import { SearchIndexer } from '../search/indexing/indexer.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
@@ -37,6 +40,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
+  kit.use(domainsConsumer({ kafka: kit.kafka, db }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))
@@ -47,6 +51,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     outbox,
     parser,
     hostname,
+    ...reportTools(kit, config, parts),
     authentication: { ...pipeline, hostname, judge, log },
     answered: waiting.answered,
     rspamdUrl: pipeline.rspamdUrl,
@@ -65,6 +70,13 @@ function documentWorker(
   tools: Pick<DocumentWorkerOptions, 'db' | 'bytes' | 'log'>,
 ): DocumentWorker {
   return new DocumentWorker({ ...tools, reader: createDocumentReader(documents), threads: documents.threads })
+}
+
+function reportTools(kit: IngestKit, { returnPath, complaintAddresses }: Config, parts: Parts) {
+  const [gateway, mailSend] = [kit.peer('gateway'), kit.peer('mail-send')]
+  const reported = new ReportedDeliveries({ returnPath, mailSend })
+  const copies = new ReportCopies({ db: kit.db, gateway, mailSend, ...parts })
+  return { complaintAddresses, reported, copies }
 }
 
 function virusScanner({ pipeline }: Config, log: Logger): VirusScanner | undefined {

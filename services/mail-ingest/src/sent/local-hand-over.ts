@@ -57,10 +57,10 @@ export class LocalHandOver {
     const { recipients } = this.#options
     const first = await this.#firstOutcome(request.delivery_id)
     if (first) return first
-    // Whether the inbox exists and accepts mail is read from its owner's row, as for SMTP.
-    const answer = await recipients.ask(request.recipient)
-    if (answer.status === 'unknown' || answer.inbox_uid !== request.inbox_uid) return 'unknown'
-    const { status, given: _, ...inbox } = answer
+    // Whether the inbox exists, and it and its domain accept mail, is looked up as for SMTP.
+    const recipient = await recipients.findHosted(request.recipient)
+    if (recipient.kind !== 'inbox' || recipient.answer.inbox_uid !== request.inbox_uid) return 'unknown'
+    const { status, given: _, ...inbox } = recipient.answer
     if (await this.#isLoop(request, inbox)) return 'loop'
     if (status === 'deliver' && !(await this.#options.storage.hasRoom(inbox.organization_id, request.blob.size))) {
       this.#deferred('organization_storage', inbox)
@@ -85,12 +85,12 @@ export class LocalHandOver {
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
-      await acceptance.drop(request.blob.size, [inbox], mark)
+      await acceptance.acceptWithoutBytes(request.blob.size, { paused: [inbox], unsubscribed: [] }, mark)
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
     const written = await writer.copy(request.blob)
-    const to = async () => ({ rows: [row], paused: [] })
+    const to = async () => ({ rows: [row], paused: [], unsubscribed: [] })
     await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, written, to, mark)
     storage.add(inbox.organization_id, request.blob.size)
     return outcome

@@ -25,6 +25,11 @@ export function noSuchMailbox(): Refusal {
   return new Refusal(550, 'No such mailbox here')
 }
 
+/** The domain of a recipient receives no mail here, whatever stands before the `@`. */
+export function noMailAtDomain(): Refusal {
+  return new Refusal(550, '5.1.2 This domain receives no mail here')
+}
+
 /**
  * The reply to a mail that was not accepted. A failure that the mail has not caused gets a 451, so that the client
  * retries.

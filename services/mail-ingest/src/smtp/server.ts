@@ -19,8 +19,8 @@ import type { Admission } from './admission.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './protocol/certificate.ts'
 import { checkedContent, drain } from './protocol/content.ts'
 import { GuardedServer } from './protocol/guarded-server.ts'
-import { noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
-import { destinationsOf, envelopeOf, type Session } from './session.ts'
+import { noMailAtDomain, noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
+import { countsOf, destinationsOf, envelopeOf, outcomeOf, type Session } from './session.ts'
 import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
 
 export interface SmtpEdgeOptions {
@@ -200,7 +200,7 @@ export class SmtpEdge implements Component {
         smtpRecipients.inc({ outcome: 'limited' })
         return limited
       }
-      smtpRecipients.inc({ outcome: recipient.kind === 'inbox' ? recipient.answer.status : recipient.kind })
+      smtpRecipients.inc({ outcome: outcomeOf(recipient) })
       if (recipient.kind !== 'unknown') {
         session.recipients.set(address.toLowerCase(), recipient)
         session.named++
@@ -208,7 +208,7 @@ export class SmtpEdge implements Component {
       }
       session.refused++
       if (session.refused >= REFUSED_RECIPIENTS) return new Refusal(421, 'Too many unknown recipients')
-      return noSuchMailbox()
+      return recipient.why === 'domain' ? noMailAtDomain() : noSuchMailbox()
     } catch (error) {
       smtpRecipients.inc({ outcome: 'deferred' })
       this.#log.warn({ err: error }, 'recipient look-up failed')
@@ -226,8 +226,8 @@ export class SmtpEdge implements Component {
     const allowance = session?.allowance ?? admission.open(peer)
     if (session) session.allowance = admission.open(peer)
     const accepted = smtp.envelope.rcptTo.flatMap(({ address }) => recipients.get(address.toLowerCase()) ?? [])
-    const to = destinationsOf(accepted)
-    const fields = { peer, helo: smtp.hostNameAppearsAs, rows: to.rows.length, paused: to.paused.length }
+    const to = destinationsOf(accepted, peer)
+    const fields = { peer, helo: smtp.hostNameAppearsAs, ...countsOf(to) }
     const elapsed = () => Math.round((performance.now() - begun) * 10) / 10
     try {
       const limited = await admission.content(allowance)
@@ -259,9 +259,9 @@ export class SmtpEdge implements Component {
     const content = withoutLoops(checkedContent(stream, LIMITS.inbound.bytes), { hostname, inboxes })
     if (to.rows.length > 0) {
       const stillThere = async () => {
-        const now = destinationsOf(await recipients.renew(accepted))
-        if (now.rows.length === 0 && now.paused.length === 0) throw noSuchMailbox()
-        return now
+        const now = await recipients.renew(accepted)
+        if (now.every(({ kind }) => kind === 'unknown')) throw noSuchMailbox()
+        return destinationsOf(now, smtp.remoteAddress)
       }
       const written = await writer.write(content)
       await acceptance.accept(envelopeOf(smtp), written, stillThere)
@@ -269,7 +269,7 @@ export class SmtpEdge implements Component {
       return written.id
     }
     for await (const _ of content);
-    await acceptance.drop(stream.byteLength, to.paused)
+    await acceptance.acceptWithoutBytes(stream.byteLength, to)
     return smtp.id
   }
 

@@ -3,7 +3,8 @@ import type { SMTPServerSession } from 'smtp-server'
 import type { Destinations } from '../inbound/acceptance.ts'
 import type { SmtpEnvelope } from '../inbound/envelope.ts'
 import type { Recipient } from '../inbound/recipients.ts'
-import type { InboxScope } from '../inbound/store.ts'
+import type { InboxScope, NewInbound } from '../inbound/store.ts'
+import type { UnsubscribeRequest } from '../inbound/unsubscribe.ts'
 import type { Allowance } from './admission.ts'
 
 /** The state of one SMTP connection. */
@@ -20,25 +21,63 @@ export interface Session {
   readonly lifetime: NodeJS.Timeout
 }
 
-/** Queue rows and paused inboxes for the accepted recipients: one per inbox, however often it was named. */
-export function destinationsOf(recipients: Iterable<Recipient>): Destinations {
-  const rows: Destinations['rows'][number][] = []
+/**
+ * Queue rows, paused inboxes and requests to unsubscribe for the accepted recipients: one per inbox or delivery, however
+ * often it was named.
+ */
+export function destinationsOf(recipients: Iterable<Recipient>, peer: string): Destinations {
+  const rows: NewInbound[] = []
   const paused: InboxScope[] = []
+  const unsubscribed: UnsubscribeRequest[] = []
   const seen = new Set<string>()
   for (const recipient of recipients) {
-    if (recipient.kind === 'unknown') continue
-    const target = recipient.kind === 'report' ? recipient.deliveryId : recipient.answer.inbox_uid
+    if (recipient.kind === 'unknown' || recipient.kind === 'dropped') continue
+    const target = targetOf(recipient)
     if (seen.has(target)) continue
     seen.add(target)
-    if (recipient.kind === 'report') {
-      rows.push({ id: randomUUID(), kind: 'report', recipient: recipient.given, deliveryId: target })
-      continue
+    const row = { id: randomUUID(), recipient: recipient.given }
+    switch (recipient.kind) {
+      case 'report':
+        rows.push({ ...row, kind: 'report', deliveryId: recipient.deliveryId })
+        break
+      case 'complaint':
+        rows.push({ ...row, kind: 'complaint' })
+        break
+      case 'unsubscribe':
+        unsubscribed.push({ deliveryId: recipient.deliveryId, receivedAt: new Date(), peer })
+        break
+      case 'inbox': {
+        const { status, given: _, ...inbox } = recipient.answer
+        if (status === 'paused') paused.push(inbox)
+        else rows.push({ ...row, kind: 'mail', inbox })
+      }
     }
-    const { status, given: _, ...inbox } = recipient.answer
-    if (status === 'paused') paused.push(inbox)
-    else rows.push({ id: randomUUID(), kind: 'mail', recipient: recipient.given, inbox })
   }
-  return { rows, paused }
+  return { rows, paused, unsubscribed }
+}
+
+/** The destinations of a mail in numbers, for its log line. */
+export function countsOf({ rows, paused, unsubscribed }: Destinations): Readonly<Record<string, number>> {
+  return { rows: rows.length, paused: paused.length, unsubscribed: unsubscribed.length }
+}
+
+/** How a recipient is counted. */
+export function outcomeOf(recipient: Recipient): string {
+  if (recipient.kind === 'inbox') return recipient.answer.status
+  return recipient.kind === 'unknown' && recipient.why === 'domain' ? 'unknown_domain' : recipient.kind
+}
+
+/** Recipients with the same target get one copy. */
+function targetOf(recipient: Exclude<Recipient, { kind: 'unknown' | 'dropped' }>): string {
+  switch (recipient.kind) {
+    case 'inbox':
+      return recipient.answer.inbox_uid
+    case 'complaint':
+      return `complaint ${recipient.given.toLowerCase()}`
+    case 'report':
+    case 'unsubscribe':
+      return `${recipient.kind} ${recipient.deliveryId}`
+  }
 }
 
 /** The SMTP envelope of the mail that is being received. */

@@ -1,6 +1,7 @@
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
+import { domains } from '../domains/store.ts'
 import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
@@ -39,8 +40,8 @@ const FORGET_MAIL = sql<never, [organizationId: string]>(
 const BATCH = 500
 
 /**
- * Purges the mail of deleted inboxes, and the list entries of all deleted scopes. The pipeline discards their mail that is still in the queue; the purge ends only
- * after that.
+ * Purges the mail of deleted inboxes, the list entries of all deleted scopes, and the domains of deleted organizations.
+ * The pipeline discards mail that is still in the queue; the purge ends only after that.
  */
 export class MailPurge implements PurgeInBatches {
   readonly #bytes: RawMailBytes
@@ -78,9 +79,16 @@ export class MailPurge implements PurgeInBatches {
     return (await listEntries.deleteOfScope(tx, 'pod', id, BATCH)) === BATCH ? 'more' : 'ended'
   }
 
-  /** Apart from the mail of its inboxes, an organization leaves list entries, and the record that it received any mail. */
+  /**
+   * Apart from the mail of its inboxes, an organization leaves list entries, domains, and the record that it received any
+   * mail.
+   */
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {
     await tx.query(FORGET_MAIL, id)
-    return (await listEntries.deleteOfOrganization(tx, id, BATCH)) === BATCH ? 'more' : 'ended'
+    const deleted = [
+      await listEntries.deleteOfOrganization(tx, id, BATCH),
+      await domains.deleteOfOrganization(tx, id, BATCH),
+    ]
+    return deleted.includes(BATCH) ? 'more' : 'ended'
   }
 }

@@ -1,5 +1,17 @@
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { fillInbox, idsOf, searchMessages } from './search-fixture.ts'
+import { randomUUID } from 'node:crypto'
+import { type Answer, type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { type Filled, fillInbox, idsOf, searchMessages, searchThreads } from './search-fixture.ts'
+
+const MESSAGES = 5_000
+/** Messages of the filled inbox that share a thread, from the newest to the oldest. */
+const CONVERSATION = [3, 900, 4_200]
+/** Messages with words in their subject: all are older than those that are compared one by one. */
+const SUBJECTS: Readonly<Record<number, string>> = {
+  2600: 'Always at hand',
+  3100: 'About 納品',
+  4200: 'Often asked',
+  4900: 'Always at hand, again',
+}
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -7,32 +19,78 @@ let inbox: TestInbox
 beforeAll(async () => {
   fixture = await openFixture()
   inbox = await fixture.inbox()
-}, 60_000)
+  const thread = randomUUID()
+  await fillInbox(
+    fixture,
+    inbox,
+    Array.from({ length: MESSAGES }, (_, index): Filled => {
+      const words = ['always', ...(index % 10 === 0 ? ['often'] : []), ...(index % 700 === 0 ? ['seldom 納品書'] : [])]
+      return {
+        text: words.join(' '),
+        ...(SUBJECTS[index] !== undefined && { subject: SUBJECTS[index] }),
+        ...(CONVERSATION.includes(index) && { thread }),
+      }
+    }),
+  )
+}, 120_000)
 afterAll(() => fixture.stop(), 30_000)
 
-const search = (q: string, more: Record<string, string>) => searchMessages(fixture, inbox, { q, ...more })
+const messages = (q: string, more: Record<string, string> = {}) => searchMessages(fixture, inbox, { q, ...more })
+const threads = (q: string, more: Record<string, string> = {}) => searchThreads(fixture, inbox, { q, ...more })
 
-describe('messages.search', () => {
-  it('finds frequent, less frequent and rare words among thousands of messages', async () => {
-    await fillInbox(
-      fixture,
-      inbox,
-      Array.from({ length: 5_000 }, (_, index) =>
-        ['always', ...(index % 10 === 0 ? ['often'] : []), ...(index % 700 === 0 ? ['seldom'] : [])].join(' '),
-      ),
-    )
-    const all = async (q: string) => {
-      const found: string[] = []
-      for (let token: string | undefined, more = true; more; more = token !== undefined) {
-        const answer = await search(q, { limit: '100', ...(token !== undefined && { page_token: token }) })
-        found.push(...idsOf(answer))
-        token = answer.body.next_page_token
-      }
-      return found
+/** All pages of a search. */
+async function pagesOf(search: typeof messages, q: string): Promise<Answer[]> {
+  const pages: Answer[] = []
+  for (let token: string | undefined, more = true; more; more = token !== undefined) {
+    const page = await search(q, { limit: '100', ...(token !== undefined && { page_token: token }) })
+    pages.push(page)
+    token = page.body.next_page_token
+  }
+  return pages
+}
+const everyMessage = async (q: string) => (await pagesOf(messages, q)).flatMap(idsOf)
+
+describe('search among thousands of messages', () => {
+  it('finds frequent, less frequent and rare words, each message once', async () => {
+    const [always, often, seldom] = [
+      await everyMessage('always'),
+      await everyMessage('often'),
+      await everyMessage('seldom'),
+    ]
+    expect([always.length, often.length, seldom.length]).toEqual([MESSAGES, 500, 8])
+    for (const found of [always, often]) expect(new Set(found).size).toBe(found.length)
+    expect((await everyMessage('often seldom')).toSorted()).toEqual(seldom.toSorted())
+  }, 60_000)
+
+  it('ranks an old message with the word in its subject before the newest with the word in their bodies', async () => {
+    for (const [q, subjects] of [
+      ['always', ['Always at hand', 'Always at hand, again', 'Filled']],
+      ['often', ['Often asked', 'Filled']],
+      ['納品', ['About 納品', 'Filled']],
+      ['often always', ['Always at hand', 'Often asked', 'Always at hand, again', 'Filled']],
+    ] as const) {
+      const { body } = await messages(q, { limit: '5' })
+      expect([q, body.messages.slice(0, subjects.length).map(({ subject }) => subject)]).toEqual([q, subjects])
     }
-    const [always, often, seldom] = [await all('always'), await all('often'), await all('seldom')]
-    expect([always.length, often.length, seldom.length]).toEqual([2_000, 500, 8])
-    expect(new Set(often).size).toBe(500)
-    expect(await all('often seldom')).toEqual(seldom)
-  }, 120_000)
+  })
+
+  it('orders those with the word in their bodies by time, from page to page', async () => {
+    const times = (await pagesOf(messages, 'always'))
+      .flatMap(({ body }) => body.messages)
+      .slice(2)
+      .map(({ timestamp }) => timestamp)
+    expect(times).toEqual(times.toSorted().toReversed())
+  }, 60_000)
+
+  it('finds a thread once, by its best message, whichever page its others would be on', async () => {
+    const found = (await pagesOf(threads, 'often')).flatMap(({ body }) => body.threads)
+    const ids = found.map(({ thread_id }) => thread_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(found[0]).toMatchObject({ highlights: { subject: ['**Often** asked'] } })
+    const always = (await pagesOf(threads, 'always')).flatMap(({ body }) =>
+      body.threads.map(({ thread_id }) => thread_id),
+    )
+    expect(new Set(always).size).toBe(always.length)
+    expect(always).toHaveLength(MESSAGES - CONVERSATION.length + 1)
+  }, 60_000)
 })

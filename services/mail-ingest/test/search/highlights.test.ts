@@ -53,12 +53,12 @@ describe('highlights', () => {
 })
 
 describe('terms of a message', () => {
-  it('are found by every word of it, by its stem and by its first two characters', async () => {
+  it('are words, stems and beginnings of its body, and pieces and beginnings of its header', async () => {
     const stems = await Stems.load()
     const body = folded('We have received the invoices of last month, and we are paying for them now. 発注書')
-    const { terms, languages } = await termsOf({ headers: ['re: bills'], body, documents: '' }, stems)
+    const { terms, languages } = await termsOf({ headers: ['re: bills 請求'], body, documents: '' }, stems)
     expect(languages).toEqual(['en'])
-    for (const term of ['invoices', 'invoic', '^in', '^i', 'bills', '*bil', '発注', '^書']) {
+    for (const term of ['invoices', 'invoic', '^in', '^i', '発注', '^書', '*bil', '*^bi', '*^b', '*請求', '*^求']) {
       expect([term, terms.includes(hashOf(term))]).toEqual([term, true])
     }
     expect(terms).toEqual([...new Set(terms)].sort((a, b) => a - b))

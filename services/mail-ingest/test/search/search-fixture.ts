@@ -38,13 +38,28 @@ export function searchThreads(
 
 export const idsOf = (answer: Answer): string[] => answer.body.messages.map(({ message_id }) => message_id)
 
-/**
- * Fills an inbox with messages, one a minute, the newest first in `texts`, each in a thread of its own: faster than by SMTP.
- */
-export async function fillInbox(fixture: Fixture, inbox: TestInbox, texts: readonly string[]): Promise<void> {
+export interface Filled {
+  readonly text: string
+  readonly subject?: string
+  /** Id of the thread. Default: one of its own. */
+  readonly thread?: string
+}
+
+/** Fills an inbox with messages, one a minute, the newest first: faster than by SMTP. */
+export async function fillInbox(fixture: Fixture, inbox: TestInbox, messages: readonly Filled[]): Promise<void> {
   const [pattern] = await receiveIndexed(fixture, inbox, { subject: `pattern ${randomUUID()}`, text: 'pattern' })
-  for (let from = 0; from < texts.length; from += AT_ONCE) {
-    await queryRows(fixture.db, FILL, inbox.inbox_uid, pattern, texts.slice(from, from + AT_ONCE), from)
+  for (let from = 0; from < messages.length; from += AT_ONCE) {
+    const portion = messages.slice(from, from + AT_ONCE)
+    await queryRows(
+      fixture.db,
+      FILL,
+      inbox.inbox_uid,
+      pattern,
+      portion.map(({ text }) => text),
+      portion.map(({ subject = 'Filled' }) => subject),
+      portion.map(({ thread = randomUUID() }) => thread),
+      from,
+    )
   }
   await untilIndexed(fixture)
 }
@@ -54,18 +69,21 @@ const AT_ONCE = 500
 const FILL = `with pattern as (select to_jsonb(messages) as message, to_jsonb(threads) as thread
                         from messages join threads on threads.id = thread_id
                        where messages.inbox_uid = $1 and message_id = $2),
-          text as (select gen_random_uuid() as id, gen_random_uuid() as thread_id, body, ordinal
-                     from unnest($3::text[]) with ordinality as given(body, ordinal)),
+          given as (select gen_random_uuid() as id, thread_id, subject, body,
+                           now() - interval '1 day' - ($6::int + ordinal) * interval '1 minute' as "timestamp"
+                      from unnest($3::text[], $4::text[], $5::uuid[]) with ordinality
+                             as given(body, subject, thread_id, ordinal)),
           thread as (
             insert into threads
-            select (jsonb_populate_record(null::threads, thread || jsonb_build_object('id', thread_id))).*
-              from text, pattern),
+            select (jsonb_populate_record(null::threads, thread || jsonb_build_object(
+                     'id', thread_id, 'timestamp', max("timestamp")))).*
+              from given, pattern group by thread_id, thread
+            on conflict (id) do nothing),
           message as (
             insert into messages
             select (jsonb_populate_record(null::messages, message || jsonb_build_object(
                      'id', id, 'thread_id', thread_id, 'message_id', '<' || id || '@x>', 'header_id', '<' || id || '@x>',
-                     'digest', id, 'subject', 'Filled', 'blob', id,
-                     'timestamp', now() - interval '1 day' - ($4::int + ordinal) * interval '1 minute'))).*
-              from text, pattern),
-          body as (insert into message_bodies (id, text, headers) select id, body, '{}' from text)
-     insert into unindexed_messages select id from text`
+                     'digest', id, 'subject', subject, 'blob', id, 'timestamp', "timestamp"))).*
+              from given, pattern),
+          body as (insert into message_bodies (id, text, headers) select id, body, '{}' from given)
+     insert into unindexed_messages select id from given`

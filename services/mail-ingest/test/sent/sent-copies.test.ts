@@ -6,11 +6,13 @@ import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/
 import { createParserPool, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service/database'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
+import { DomainLookup } from '../../src/domains/lookup.ts'
 import { RecipientLookup } from '../../src/inbound/recipients.ts'
+import { ServiceAddresses } from '../../src/inbound/service-addresses.ts'
 import { deliveriesConsumer } from '../../src/sent/consumers.ts'
 import type { DeliveryEvent } from '../../src/sent/delivery-events.ts'
 import { SentPlacement } from '../../src/sent/placement.ts'
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { DOMAIN, type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { LARGE_TEXT, pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
 
 type MailSendEvent = EventOf<(typeof topics)['mail.deliveries']>
@@ -28,7 +30,11 @@ beforeAll(async () => {
   const { db } = fixture
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const blobs = await openBlobStore(`directory:${fixture.blobs}`)
-  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients: new RecipientLookup(fixture) })
+  const returnPath = { domain: 'bounces.test', secret: 'unused' }
+  const addresses = new ServiceAddresses({ returnPath, complaintAddresses: new Map() })
+  const domains = new DomainLookup({ db, ownDomain: DOMAIN })
+  const recipients = new RecipientLookup({ gateway: fixture.gateway, addresses, domains })
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients })
   consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
 }, 60_000)
 afterAll(async () => {

@@ -110,3 +110,58 @@ describe('a thread of mails with very many recipients and files', () => {
     expect(await queryRows(fixture.db, text, thread_id)).toEqual([{ size: shrunk.size }])
   })
 })
+
+describe('a thread that is longer than its lists', () => {
+  /** Adds copies of a message, each a millisecond younger than the one before. */
+  const lengthen = (messageId: string, copies: number) =>
+    queryRows(
+      fixture.db,
+      `with copy as (
+         insert into messages
+         select (jsonb_populate_record(messages, jsonb_build_object('id', gen_random_uuid(),
+                  'message_id', '<copy-' || number || '-' || substr($1, 2), 'sender', 'w' || number || '@x.test',
+                  'timestamp', "timestamp" + number * interval '1 ms'))).*
+           from messages, generate_series(1, $2::int) as number where message_id = $1)
+       update threads
+          set (message_count, size, "timestamp", received_timestamp) =
+              (select message_count + $2, threads.size + $2 * messages.size, "timestamp" + $2 * interval '1 ms',
+                      "timestamp" + $2 * interval '1 ms'
+                 from messages where message_id = $1)
+        where id in (select thread_id from messages where message_id = $1)`,
+      messageId,
+      copies,
+    )
+
+  it('keeps exact totals, subject and labels when its messages are deleted, from either end', async () => {
+    const { db } = fixture
+    const date = (day: number) => new Date(Date.UTC(2026, 0, day))
+    const root = await receiveMail(fixture, inbox, { subject: 'root', date: date(1) })
+    const second = await receiveMail(fixture, inbox, { subject: 'second', inReplyTo: root, date: date(2) })
+    const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(root))
+    const { thread_id } = body
+    const sent = await sentCopy(fixture, inbox, { thread_id, timestamp: date(3).toISOString() })
+    await fixture.peer('mail-ingest.placeSent', sent)
+    const label = (id: string, name: string) =>
+      fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), { add_labels: [name] })
+    await label(root, 'first-only')
+    await label(second, 'then')
+    await lengthen(second, LIMITS.thread.messages + 5)
+    const remove = async (id: string) => {
+      const before = await store.thread(db, thread_id)
+      expect((await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id))).status).toBe(204)
+      const after = await store.thread(db, thread_id)
+      await store.uniteLabels(db, thread_id, new Date())
+      const whole = await store.thread(db, thread_id)
+      expect(after).toMatchObject({ ...(await store.counts(db, thread_id)), labels: whole?.labels })
+      return { before, after }
+    }
+    const first = await remove(root)
+    expect(first.before).toMatchObject({ subject: 'root', labels: expect.arrayContaining(['first-only']) })
+    expect(first.after).toMatchObject({ subject: 'second', labels: ['received', 'unread', 'then', 'sent', 'campaign'] })
+    expect(first.after).toMatchObject({ senders: first.before?.senders, preview: first.before?.preview })
+    const newest = `<copy-${LIMITS.thread.messages + 5}-${second.slice(1)}`
+    expect((await remove(newest)).after?.timestamp).not.toEqual(first.after?.timestamp)
+    expect((await remove(sent.message_id)).after).toMatchObject({ sent_timestamp: null })
+    expect((await remove(second)).after).toMatchObject({ message_count: LIMITS.thread.messages + 4 })
+  })
+})

@@ -1,3 +1,4 @@
+import { normalizeAddress } from '@restante/mime'
 import { type Queryable, sql } from '@restante/service/database'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../delivery/outbound/sends.ts'
 import type { DeliveryState } from '../delivery/outcome/delivery.ts'
@@ -28,6 +29,44 @@ update deliveries
 const REPORT_COMPLAINT = sql<{ id: string }, [id: string]>(
   'update deliveries set complained_at = now(), updated_at = now() where id = $1 and complained_at is null returning id',
 )
+
+/** A delivery to another server, and the inbox that sent its message. */
+export interface FoundDelivery {
+  readonly delivery_id: string
+  readonly organization_id: string
+  readonly pod_id: string
+  readonly inbox_uid: string
+}
+
+const FOUND_COLUMNS = 'd.id as delivery_id, s.organization_id, s.pod_id, s.inbox_uid'
+const IS_OUTSIDE = 'not d.inside and s.organization_id is not null and s.pod_id is not null and s.inbox_uid is not null'
+
+const BY_ID = sql<FoundDelivery, [deliveryId: string]>(`
+select ${FOUND_COLUMNS}
+  from deliveries d join sends s on s.id = d.send_id
+ where d.id = $1 and ${IS_OUTSIDE}`)
+
+const BY_MESSAGE = sql<FoundDelivery & { recipient: string }, [messageId: string]>(`
+select ${FOUND_COLUMNS}, d.recipient
+  from sends s join deliveries d on d.send_id = s.id
+ where s.message_id = $1 and ${IS_OUTSIDE}
+ order by d.id`)
+
+/** The delivery of this id, if it was to another server. */
+export function findDelivery(on: Queryable, deliveryId: string): Promise<FoundDelivery[]> {
+  return on.query(BY_ID, deliveryId)
+}
+
+/** The deliveries of a message to these recipients, at other servers. @param messageId with its angle brackets */
+export async function findDeliveriesOf(
+  on: Queryable,
+  messageId: string,
+  recipients: readonly string[],
+): Promise<FoundDelivery[]> {
+  const found = await on.query(BY_MESSAGE, messageId)
+  const wanted = new Set(recipients.map(normalizeAddress))
+  return found.flatMap(({ recipient, ...delivery }) => (wanted.has(normalizeAddress(recipient)) ? [delivery] : []))
+}
 
 export interface ReportedDelivery {
   readonly id: string

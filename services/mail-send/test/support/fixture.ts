@@ -59,6 +59,7 @@ export interface Fixture {
       | 'mail-send.hasSystemMailFailed'
       | 'mail-send.getSentCopy'
       | 'mail-send.findRecentSends'
+      | 'mail-send.findDeliveries'
       | 'mail-send.purgeInbox',
     from: 'gateway' | 'mail-ingest',
     body: unknown,

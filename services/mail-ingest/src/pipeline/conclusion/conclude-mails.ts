@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { type DiscardReason, topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { deletedAmong } from '@restante/tenancy'
+import { acceptedEvents } from '../../inbound/accepted-event.ts'
 import { discardedEvent, inboundTopic } from '../../inbound/discarded-event.ts'
-import type { InboxScope } from '../../inbound/store.ts'
+import { type AcceptedMail, type InboxScope, insertInbound, type NewInbound } from '../../inbound/store.ts'
 import { rawMails } from '../../raw/store.ts'
 import { type WaitingCandidate, waitingMails } from '../../waiting/store.ts'
 import type { ExaminedMail, StorableMail } from '../examination/examine-mail.ts'
+import type { ReportVerdict } from '../examination/examine-report.ts'
 import { type LeasedMail, queue } from '../queue/queue.ts'
 import { feedbackEvent } from './feedback-events.ts'
 import { type Outcome, storeMessages } from './store-messages.ts'
@@ -26,6 +29,8 @@ interface Conclusion {
   readonly facts: ProcessingFacts
   readonly events: readonly EncodedEvent[]
   readonly kept: boolean
+  /** A row of the queue that this one leaves behind, and that takes over its bytes. */
+  readonly next?: { readonly mail: AcceptedMail; readonly rows: readonly NewInbound[] }
 }
 
 /**
@@ -46,7 +51,14 @@ export function concludeMails(
     const finished = examined.map(({ mail }) => mail)
     const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
     const events = conclusions.flatMap((conclusion) => conclusion.events)
-    await Promise.all([saved, queue.finish(tx, finished), rawMails.release(tx, unused), outbox.record(tx, events)])
+    const next = conclusions.flatMap((conclusion) => conclusion.next ?? [])
+    await Promise.all([
+      saved,
+      queue.finish(tx, finished),
+      rawMails.release(tx, unused),
+      next.length > 0 && insertInbound(tx, next),
+      outbox.record(tx, events),
+    ])
     return new Map(conclusions.map(({ mail, facts }) => [mail, facts]))
   })
 }
@@ -82,13 +94,10 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
   const discard = (inbox: InboxScope, reason: DiscardReason) =>
     span.within(() => outbox.encode(inboundTopic, [discardedEvent(inbox, mail, reason)]))
   switch (verdict.action) {
-    case 'report': {
-      const { report, deliveryId, authenticated } = verdict
-      if (report === undefined) return { facts: { outcome: 'no_report' }, events: [], kept: false }
-      const event = feedbackEvent(report, { ...mail, deliveryId, authenticated })
-      const events = span.within(() => outbox.encode(topics['mail.feedback'], [event]))
-      return { facts: { outcome: 'reported' }, events, kept: false }
-    }
+    case 'drop':
+      return { facts: { outcome: verdict.why }, events: [], kept: false }
+    case 'report':
+      return span.within(() => concludeReport(mail, verdict, outbox))
     case 'discard': {
       const { inbox, reason, sender } = verdict
       const facts = { inbox_uid: inbox.inbox_uid, authentication: sender?.authentication.verdict, outcome: reason }
@@ -109,4 +118,20 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
       return { facts, events: discard(inbox, stored.outcome), kept: false }
     }
   }
+}
+
+function concludeReport(
+  mail: LeasedMail,
+  verdict: Extract<ReportVerdict, { action: 'report' }>,
+  outbox: Outbox,
+): Conclusion {
+  const { report, deliveryIds, authenticated, copyTo } = verdict
+  const found = deliveryIds.map((deliveryId) => feedbackEvent(report, { ...mail, deliveryId, authenticated }))
+  const reported = outbox.encode(topics['mail.feedback'], found)
+  if (copyTo === undefined) return { facts: { outcome: 'reported' }, events: reported, kept: false }
+  // From here on the copy is an ordinary mail to the inbox.
+  const rows: NewInbound[] = [{ id: randomUUID(), kind: 'mail', recipient: copyTo.address, inbox: copyTo }]
+  const accepted = outbox.encode(inboundTopic, acceptedEvents(mail, rows))
+  const facts = { inbox_uid: copyTo.inbox_uid, outcome: 'reported_with_copy' }
+  return { facts, events: [...reported, ...accepted], kept: true, next: { mail, rows } }
 }

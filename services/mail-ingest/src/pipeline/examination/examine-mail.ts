@@ -1,23 +1,22 @@
-import { type ParserPool, type Report, readMentioned } from '@restante/mime'
+import { readMentioned } from '@restante/mime'
 import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
 import type { NamedSenders } from '../../lists/inbox-lists.ts'
 import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
-import { authenticateSender, isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
+import { isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import type { VirusScanner } from '../../virus-scan/virus-scanner.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { type AuthenticationTools, authenticate } from './authenticate.ts'
+import { examineComplaint, examineReport, type ReportTools, type ReportVerdict } from './examine-report.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
 import { parseMail } from './parse-mail.ts'
-import { readReport } from './read-report.ts'
 import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
 
 /** The tools of an examination. */
-export interface ExaminationTools extends SpamOptions, AuthenticationTools {
+export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools {
   readonly bytes: RawMailBytes
-  readonly parser: ParserPool
   readonly answers: FindAnsweredOptions
   /** Undefined: no mail is scanned. */
   readonly viruses: VirusScanner | undefined
@@ -49,14 +48,7 @@ export type Verdict =
     }
   /** DNS failed for its sender: the mail waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
-  /** It arrived at a return path. A mail without a report is dropped. */
-  | {
-      readonly action: 'report'
-      readonly deliveryId: string
-      readonly report: Report | undefined
-      /** Domains for which SPF or DKIM passed. */
-      readonly authenticated: readonly string[]
-    }
+  | ReportVerdict
 
 /** A mail that is ready for the transaction of its effect. */
 export interface ExaminedMail<V extends Verdict = Verdict> {
@@ -84,12 +76,8 @@ async function examine(mail: LeasedMail, tools: ExaminationTools): Promise<Verdi
 
 async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools): Promise<Verdict> {
   const { target } = mail
-  if (target.kind === 'report') {
-    const { deliveryId } = target
-    const report = await readReport(mail, raw, tools.parser)
-    const judged = report && (await authenticateSender(raw, mail.envelope, tools.authentication))
-    return { action: 'report', deliveryId, report, authenticated: judged?.passed ?? [] }
-  }
+  if (target.kind === 'report') return examineReport(mail, target.deliveryId, raw, tools)
+  if (target.kind === 'complaint') return examineComplaint(mail, raw, tools)
   const { inbox } = target
   // First and alone: what has a virus is not parsed.
   const scanned = await tools.viruses?.scan(mail, raw)

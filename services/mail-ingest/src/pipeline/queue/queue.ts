@@ -12,6 +12,8 @@ export interface LeasedMail {
   readonly target:
     | { readonly kind: 'mail'; readonly inbox: InboxScope }
     | { readonly kind: 'report'; readonly deliveryId: string }
+    /** A registered address of complaints, which names no delivery. */
+    | { readonly kind: 'complaint' }
   readonly recipient: string
   readonly blob: string
   readonly size: number
@@ -247,6 +249,6 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
 function targetOf(row: Row): LeasedMail['target'] {
   const { organization_id, pod_id, inbox_uid, inbox_address: address } = row
   if (organization_id === null || pod_id === null || inbox_uid === null || address === null)
-    return { kind: 'report', deliveryId: row.lane }
+    return row.kind === 'complaint' ? { kind: 'complaint' } : { kind: 'report', deliveryId: row.lane }
   return { kind: 'mail', inbox: { organization_id, pod_id, inbox_uid, address } }
 }

@@ -1,178 +1,207 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { type Queryable, sqlUnprepared } from '@restante/service/database'
-import type { ScopeFilter } from '@restante/service/identity'
+import type { Queryable } from '@restante/service/database'
 import { periodsBetween } from '../indexing/period.ts'
-import type { SearchedWord } from './search-query.ts'
+import { bestOf, type Candidate, type Compared, compare, type Wanted } from './compare.ts'
+import {
+  type Comparison,
+  comparison,
+  inScope,
+  lookedUpInBodies,
+  lookedUpInHeaders,
+  olderThan,
+  Parameters,
+  type Place,
+  type SearchedScope,
+} from './conditions.ts'
+import { isShort } from './search-query.ts'
 
-/** A message that matches every word, as far as the index tells. */
-export interface Candidate {
-  readonly id: string
-  readonly thread_id: string
-  readonly timestamp: Date
-  /** Weights of the fields that the words matched: subject, then sender or recipient, then body. */
-  readonly score: number
-}
-
-export interface SearchedScope {
-  readonly scope: ScopeFilter
-  readonly words: readonly SearchedWord[]
-  /** Strict bounds of the message's time. */
-  readonly before?: Date | undefined
-  readonly after?: Date | undefined
-}
-
-interface Edge {
-  readonly timestamp: Date
-  readonly id: string
-  /** Time of the newest message. */
+/** The oldest of the messages that are compared one by one. */
+interface Edge extends Place {
+  /** Times of the newest and the oldest message of the scope. */
   readonly newest: Date
+  readonly oldest: Date
 }
 
-/** The newest messages of the scope, which are compared one by one: searches of the most frequent words end there. */
-const COMPARED = 2_000
+/** Older messages that are looked up together: all of one kind rank before those of the next. */
+interface Kind {
+  /** Conditions for the index; none: the index cannot find them. */
+  readonly lookedUp: (parameters: Parameters) => string[]
+  /** The condition, beside that all words match. */
+  readonly only: (comparison: Comparison) => string
+  /** What they are older than. */
+  readonly before: Place
+  /** How many are expected to be enough, and how many there were among the newest messages. */
+  readonly rows: number
+  readonly found: number
+  readonly isEnough: (compared: Compared) => boolean
+}
+
+/** The newest messages of the scope, which are compared one by one: searches of frequent words end there. */
+const COMPARED = 500
+/** As many are compared with a word that the index finds at the beginnings of words only. */
+const COMPARED_SHORT = 2_000
 /** From this share of matches among them on, older messages are compared one by one, too: an index would not be faster. */
 const FREQUENT = 0.2
-/** How much longer than expected the time is in which older messages are looked up, and how much it grows when it was too short. */
+const DAY_MS = 86_400_000
+/** The time in which messages are looked up of which none was among the newest. */
+const UNKNOWN_MS = 64 * DAY_MS
+/** How much longer than expected the time is in which messages are looked up, and how much it grows when it was too short. */
 const MARGIN = 1.5
-const GROWTH = 8
-/** Messages that arrived at once have no time between them. */
-const SHORTEST_MS = 60_000
-const WEIGHT = { subject: 4, people: 2, body: 1 }
+const GROWTH = 16
+/** The lowest id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** The newest messages that match every word, at most `LIMITS.search.ranked`. */
-export async function findCandidates(db: Queryable, searched: SearchedScope): Promise<Candidate[]> {
-  const { ranked } = LIMITS.search
-  const [edge, recent] = await Promise.all([findEdge(db, searched), compareNewest(db, searched)])
-  if (edge === undefined || recent.length >= ranked) return recent
-  return [...recent, ...(await findOlder(db, searched, edge, recent.length))]
+/**
+ * The best results after a position, best first; fewer than wanted when there are no more. Of messages with a word in
+ * sender, recipients or subject the best are found among the newest `LIMITS.search.ranked`.
+ */
+export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidate[]> {
+  const [edge, newest] = await Promise.all([findEdge(db, searched), compareNewest(db, searched, wanted)])
+  if (edge === undefined) return bestOf(newest.best, wanted)
+  const { words } = searched
+  const ranked = LIMITS.search.ranked - newest.inHeaders
+  const headers = await findOlder(db, searched, wanted, edge, {
+    lookedUp: (parameters) => lookedUpInHeaders(words, parameters),
+    only: ({ inHeaders }) => inHeaders,
+    before: edge,
+    rows: ranked,
+    found: newest.inHeaders,
+    isEnough: ({ matched }) => matched >= ranked,
+  })
+  const best = bestOf([...newest.best, ...headers], wanted)
+  if (best.length === wanted.most) return best
+  const bodies = await findOlder(db, searched, wanted, edge, {
+    lookedUp: (parameters) => lookedUpInBodies(words, parameters),
+    only: ({ inHeaders }) => `not ${inHeaders}`,
+    before: laterOf(edge, wanted),
+    rows: wanted.most,
+    found: newest.matched - newest.inHeaders,
+    isEnough: (compared) => compared.best.length === wanted.most,
+  })
+  return bestOf([...best, ...bodies], wanted)
+}
+
+function comparedOf({ words }: SearchedScope): number {
+  return words.some(({ text }) => isShort(text)) ? COMPARED_SHORT : COMPARED
+}
+
+/** Where the results after a position begin that are ordered by time alone. */
+function laterOf(edge: Edge, { after }: Wanted): Place {
+  if (after === undefined || after.time >= edge.timestamp) return edge
+  // Others of the same time may come after it.
+  return { timestamp: new Date(after.time.getTime() + 1), id: FIRST_ID }
 }
 
 /**
- * Older messages, from the index. A frequent word is in so many of them that only those of a time are looked up in which
- * enough are expected, as frequent as among the newest.
+ * Older messages of one kind. A frequent word is in so many that only those of a time are looked up in which enough are
+ * expected, as frequent as among the newest.
  */
-async function findOlder(db: Queryable, searched: SearchedScope, edge: Edge, found: number): Promise<Candidate[]> {
-  const wanted = LIMITS.search.ranked - found
-  if (found >= COMPARED * FREQUENT) return compareOlder(db, searched, edge, wanted)
-  const compared = Math.max(SHORTEST_MS, edge.newest.getTime() - edge.timestamp.getTime())
-  for (let factor = MARGIN; ; factor *= GROWTH) {
-    const since = new Date(edge.timestamp.getTime() - factor * compared * (wanted / found))
-    // Of a word that is rare, or when the time would reach back to before there was mail, all messages are looked up.
-    const isAll = found === 0 || !(since.getTime() > 0)
-    const older = await lookUp(db, searched, edge, wanted, isAll ? undefined : since)
-    if (isAll || older.length === wanted) return older
+async function findOlder(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  edge: Edge,
+  kind: Kind,
+): Promise<readonly Candidate[]> {
+  const { found, rows, before, isEnough } = kind
+  if (rows <= 0) return []
+  if (found >= comparedOf(searched) * FREQUENT) return compareOlder(db, searched, wanted, kind)
+  const compared = Math.max(1, edge.newest.getTime() - edge.timestamp.getTime())
+  const expected = found === 0 ? UNKNOWN_MS : MARGIN * compared * (rows / found)
+  for (let time = Math.max(DAY_MS, expected); ; time *= GROWTH) {
+    const since = new Date(before.timestamp.getTime() - time)
+    const isAll = since <= edge.oldest
+    const older = await lookUp(db, searched, wanted, kind, isAll ? undefined : since)
+    if (isAll || isEnough(older)) return older.best
   }
 }
 
 /** The oldest of the messages that are compared one by one; none when there are fewer. */
 async function findEdge(db: Queryable, searched: SearchedScope): Promise<Edge | undefined> {
   const parameters = new Parameters()
-  const rows = `from searchable where ${inScope(searched, parameters)} order by "timestamp" desc, id desc`
+  const rows = `from searchable where ${inScope(searched, parameters)}`
+  const newestFirst = 'order by "timestamp" desc, id desc'
   const [edge] = await parameters.query<Edge>(
     db,
-    `select "timestamp", id, (select "timestamp" ${rows} limit 1) as newest ${rows} offset ${COMPARED - 1} limit 1`,
+    `select "timestamp", id, (select "timestamp" ${rows} ${newestFirst} limit 1) as newest,
+       (select "timestamp" ${rows} order by "timestamp", id limit 1) as oldest
+  ${rows} ${newestFirst} offset ${comparedOf(searched) - 1} limit 1`,
   )
   return edge
 }
 
-function compareNewest(db: Queryable, searched: SearchedScope): Promise<Candidate[]> {
+function compareNewest(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Compared> {
   const parameters = new Parameters()
-  const { matches, score } = comparison(searched.words, parameters)
-  return parameters.query(
-    db,
-    `select id, thread_id, "timestamp", ${score} as score
-  from (select * from searchable where ${inScope(searched, parameters)}
-         order by "timestamp" desc, id desc limit ${COMPARED}) as newest
- where ${matches}
- order by "timestamp" desc, id desc limit ${LIMITS.search.ranked}`,
-  )
+  const compared = comparison(searched.words, parameters)
+  const newest = `(select * from searchable where ${inScope(searched, parameters)}
+    order by "timestamp" desc, id desc limit ${comparedOf(searched)}) as newest`
+  return compare(db, compared.select(newest, [compared.matches]), wanted, searched.words, parameters)
 }
 
-function compareOlder(db: Queryable, searched: SearchedScope, edge: Edge, rows: number): Promise<Candidate[]> {
-  const parameters = new Parameters()
-  const { matches, score } = comparison(searched.words, parameters)
-  return parameters.query(
-    db,
-    `select id, thread_id, "timestamp", ${score} as score
-  from searchable
- where ${inScope(searched, parameters)} and ${olderThan(edge, parameters)} and ${matches}
- order by "timestamp" desc, id desc limit ${rows}`,
-  )
+/** Compares messages one by one, in the order of time, until as many match as are wanted. */
+async function compareOlder(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  { only, before, rows, isEnough }: Kind,
+): Promise<readonly Candidate[]> {
+  for (let limit = rows; ; limit *= GROWTH) {
+    const parameters = new Parameters()
+    const compared = comparison(searched.words, parameters)
+    const conditions = [inScope(searched, parameters), olderThan(before, parameters), compared.matches, only(compared)]
+    const newest = `${compared.select('searchable', conditions)} order by "timestamp" desc, id desc limit ${limit}`
+    const older = await compare(db, newest, wanted, searched.words, parameters)
+    if (older.matched < limit || isEnough(older)) return older.best
+  }
 }
 
 async function lookUp(
   db: Queryable,
   searched: SearchedScope,
-  edge: Edge,
-  rows: number,
+  wanted: Wanted,
+  { lookedUp, only, before }: Kind,
   since: Date | undefined,
-): Promise<Candidate[]> {
+): Promise<Compared> {
   const parameters = new Parameters()
-  // Two conditions for each word, because the index passes over more of what does not match when it is asked for less.
-  const found = searched.words.flatMap(({ inBody, inHeaders }) => {
-    const terms = [inBody, inHeaders].flatMap((term) => (term === undefined ? [] : [parameters.add(term)]))
-    return terms.length === 0 ? [] : [`(${terms.map((term) => `terms @@ ${term}::query_int`).join(' or ')})`]
-  })
-  if (found.length === 0) return []
-  const { matches, score } = comparison(searched.words, parameters)
-  const periods = since && periodsBetween(searched.scope.organizationId, since, edge.timestamp)
-  const within = periods && `periods @@ ${parameters.add(periods)}::query_int`
-  const newer = since && `"timestamp" >= ${parameters.add(since.toISOString())}::timestamptz`
-  const conditions = [inScope(searched, parameters), within, newer, ...found, olderThan(edge, parameters), matches]
-  // Materialized, because the planner expects to meet enough matches in the order of time, which it does not.
-  return parameters.query(
+  const found = lookedUp(parameters)
+  if (found.length === 0) return { best: [], matched: 0, inHeaders: 0 }
+  const compared = comparison(searched.words, parameters)
+  const conditions = [inScope(searched, parameters)]
+  if (since) {
+    const periods = periodsBetween(searched.scope.organizationId, since, before.timestamp)
+    conditions.push(`periods @@ ${parameters.add(periods)}::query_int`)
+    conditions.push(`"timestamp" >= ${parameters.add(since.toISOString())}::timestamptz`)
+  }
+  conditions.push(...found, olderThan(before, parameters), compared.matches, only(compared))
+  return compare(db, compared.select('searchable', conditions), wanted, searched.words, parameters)
+}
+
+/**
+ * The threads among those of the candidates that have a better message than the candidate: after a position, they were
+ * results before it.
+ */
+export async function findSeen(
+  db: Queryable,
+  { words }: SearchedScope,
+  candidates: readonly Candidate[],
+): Promise<Set<string>> {
+  const parameters = new Parameters()
+  const compared = comparison(words, parameters)
+  const values = {
+    id: parameters.add(candidates.map(({ id }) => id)),
+    thread: parameters.add(candidates.map(({ thread_id }) => thread_id)),
+    score: parameters.add(candidates.map(({ score }) => score)),
+    time: parameters.add(candidates.map(({ timestamp }) => timestamp.toISOString())),
+  }
+  const messages = `(select searchable.* from messages join searchable using (id)
+    where messages.thread_id = candidate.thread_id) as each`
+  const rows = await parameters.query<{ thread_id: string }>(
     db,
-    `with found as materialized (
-  select id, thread_id, "timestamp", ${score} as score
-    from searchable
-   where ${conditions.filter((condition) => condition !== undefined).join(' and ')})
-select * from found order by "timestamp" desc, id desc limit ${rows}`,
+    `select distinct candidate.thread_id
+  from unnest(${values.id}::uuid[], ${values.thread}::uuid[], ${values.score}::int[], ${values.time}::timestamptz[])
+         as candidate (id, thread_id, score, "timestamp"),
+       lateral (${compared.select(messages, ['not hidden', compared.matches])}) as message
+ where (message.score, message."timestamp", message.id) > (candidate.score, candidate."timestamp", candidate.id)`,
   )
-}
-
-function inScope({ scope, before, after }: SearchedScope, parameters: Parameters): string {
-  const { organizationId, podId, inboxUid } = scope
-  const clauses = ['not hidden']
-  if (inboxUid !== undefined) clauses.push(`inbox_uid = ${parameters.add(inboxUid)}::uuid`)
-  else if (podId !== undefined) clauses.push(`pod_id = ${parameters.add(podId)}::uuid`)
-  else clauses.push(`organization_id = ${parameters.add(organizationId)}::uuid`)
-  if (before) clauses.push(`"timestamp" < ${parameters.add(before.toISOString())}::timestamptz`)
-  if (after) clauses.push(`"timestamp" > ${parameters.add(after.toISOString())}::timestamptz`)
-  return clauses.join(' and ')
-}
-
-function olderThan({ timestamp, id }: Edge, parameters: Parameters): string {
-  return `("timestamp", id) < (${parameters.add(timestamp.toISOString())}::timestamptz, ${parameters.add(id)}::uuid)`
-}
-
-/** The conditions under which a row matches every word, and the sum of the weights of what they match. */
-function comparison(words: readonly SearchedWord[], parameters: Parameters): { matches: string; score: string } {
-  const compared = words.map(({ text, inBody }) => {
-    const word = parameters.add(text)
-    const inSubject = `strpos(subject, ${word}) > 0`
-    const inPeople = `strpos(people, ${word}) > 0`
-    const body = inBody === undefined ? 'false' : `terms @@ ${parameters.add(inBody)}::query_int`
-    return {
-      matches: `(${inSubject} or ${inPeople} or ${body})`,
-      score: `case when ${inSubject} then ${WEIGHT.subject} when ${inPeople} then ${WEIGHT.people} else ${WEIGHT.body} end`,
-    }
-  })
-  return {
-    matches: compared.map(({ matches }) => matches).join(' and '),
-    score: compared.map(({ score }) => score).join(' + '),
-  }
-}
-
-/** The values of a statement that is composed for one request. */
-class Parameters {
-  readonly #values: unknown[] = []
-
-  add(value: unknown): string {
-    this.#values.push(value)
-    return `$${this.#values.length}`
-  }
-
-  query<Row>(db: Queryable, text: string): Promise<Row[]> {
-    return db.query(sqlUnprepared<Row, unknown[]>(text), ...this.#values)
-  }
+  return new Set(rows.map(({ thread_id }) => thread_id))
 }

@@ -5,7 +5,7 @@ import { type Queryable, sql } from '@restante/service/database'
 import type { StoredAttachment } from '../../mailbox/rows.ts'
 import { SEARCHED_BODY, SEARCHED_DOCUMENTS, searchedText } from '../indexing/store.ts'
 import type { Stems } from '../text/stems.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidate } from './compare.ts'
 import { highlightsOf } from './highlights.ts'
 import type { SearchedWord } from './search-query.ts'
 

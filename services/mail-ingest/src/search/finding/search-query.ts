@@ -1,5 +1,5 @@
 import type { Stems } from '../text/stems.ts'
-import { hashOf, PIECE, pairsOf, SHORT } from '../text/terms.ts'
+import { HEADER, hashOf, PIECE, pairsOf, SHORT } from '../text/terms.ts'
 import { folded, pieces, type Token, tokensOf } from '../text/words.ts'
 
 /** One word of a search, which an item must match in some field. */
@@ -34,8 +34,24 @@ function searchedWord(text: string, stems: Stems): SearchedWord {
     stems: isUnspaced ? new Map<string, string>() : stems.everyStem(token),
   }))
   const inBody = tokens.length === 0 ? undefined : tokens.map(tokenTerms).join('&')
-  const found = tellingPieces(text).map((piece) => hashOf(`*${piece}`))
-  return { text, tokens, inBody, inHeaders: found.length === 0 ? undefined : found.join('&') }
+  return { text, tokens, inBody, inHeaders: headerTerms(text, tokens) }
+}
+
+/** Whether a word is shorter than the pieces of sender, recipients and subject. */
+export function isShort(text: string): boolean {
+  return [...text].length < PIECE
+}
+
+function headerTerms(text: string, tokens: readonly SearchedToken[]): string | undefined {
+  const telling = isShort(text)
+    ? tokens.flatMap((token) => (isRun(token) ? [...pairsOf(token.text)] : [`^${token.text}`]))
+    : tellingPieces(text)
+  return telling.length === 0 ? undefined : telling.map((piece) => hashOf(`${HEADER}${piece}`)).join('&')
+}
+
+/** A run of several characters without spaces. */
+function isRun({ text, isUnspaced }: SearchedToken): boolean {
+  return isUnspaced && [...text].length > 1
 }
 
 /** The pieces that are likely to be rare: those with other characters than letters, and then some of all parts. */
@@ -50,12 +66,9 @@ function tellingPieces(text: string): string[] {
   return [...new Set([...rare, ...spread])].slice(0, PIECES_LOOKED_UP)
 }
 
-function tokenTerms({ text, isUnspaced, stems }: SearchedToken): string {
-  const length = [...text].length
-  if (isUnspaced) {
-    if (length === 1) return `(${hashOf(`^${text}`)})`
-    return `(${[...pairsOf(text)].map(hashOf).join('&')})`
-  }
-  if (length <= SHORT) return `(${hashOf(`^${text}`)})`
+function tokenTerms(token: SearchedToken): string {
+  const { text, isUnspaced, stems } = token
+  if (isRun(token)) return `(${[...pairsOf(text)].map(hashOf).join('&')})`
+  if (isUnspaced || [...text].length <= SHORT) return `(${hashOf(`^${text}`)})`
   return `(${[...new Set([text, ...stems.values()])].map(hashOf).join('|')})`
 }

@@ -4,10 +4,10 @@ import type { Stems } from './stems.ts'
 import { pieces, tokensOf } from './words.ts'
 
 /**
- * What a message can be found by, as 32-bit hashes of terms. There are three kinds: words with their stems and the pairs
- * of characters of scripts without spaces; beginnings of one and two characters, marked `^`; and the pieces of three
- * characters that sender, recipients and subject consist of, marked `*`. Two terms may have one hash, so that a result
- * is compared with the text before it is shown.
+ * What a message can be found by, as 32-bit hashes of terms. Of its body: words with their stems, the pairs of characters
+ * of scripts without spaces, and beginnings of one and two characters, marked `^`. Of sender, recipients and subject,
+ * marked `*`: pieces of three characters, and the same pairs and beginnings. Two terms may have one hash, so that a
+ * result is compared with the text before it is shown.
  */
 export type TermHash = number
 
@@ -20,6 +20,8 @@ export function hashOf(term: string): TermHash {
 
 /** The longest beginning that is a term. */
 export const SHORT = 2
+/** Marks the terms of sender, recipients and subject. */
+export const HEADER = '*'
 /** Code points in a piece of sender, recipients and subject. */
 export const PIECE = 3
 
@@ -61,8 +63,8 @@ export async function termsOf(
   const text = [body, documents].filter((part) => part !== '').join('\n')
   const languages = stems.recognise(tokensOf(text === '' ? headers.join('\n') : text))
   const terms = new Set<TermHash>()
-  for (const line of headers) for (const piece of pieces(line, PIECE)) terms.add(hashOf(`*${piece}`))
-  for (const text of [...headers, body]) await addText(terms, { text, most: mostTerms, languages, stems })
+  for (const line of headers) addHeader(terms, line)
+  await addText(terms, { text: body, most: mostTerms, languages, stems })
   const most = Math.min(mostTerms, terms.size + documentTerms)
   await addText(terms, { text: documents, most, languages, stems })
   return { terms: [...terms].slice(0, mostTerms).sort((a, b) => a - b), languages }
@@ -83,6 +85,17 @@ async function addText(terms: Set<TermHash>, { text, most, languages, stems }: A
     if (++tokens % TOKENS_AT_ONCE === 0) await nextTurn()
     if (token.isUnspaced) addRun(terms, token.text, most)
     else addWord(terms, token.text, languages, stems)
+  }
+}
+
+function addHeader(terms: Set<TermHash>, line: string): void {
+  for (const piece of pieces(line, PIECE)) terms.add(hashOf(`${HEADER}${piece}`))
+  for (const { text, isUnspaced } of tokensOf(line)) {
+    if (!isUnspaced) for (const beginning of beginnings(text)) terms.add(hashOf(`${HEADER}^${beginning}`))
+    else {
+      for (const pair of pairsOf(text)) terms.add(hashOf(`${HEADER}${pair}`))
+      for (const character of text) terms.add(hashOf(`${HEADER}^${character}`))
+    }
   }
 }
 

@@ -9,8 +9,10 @@ import { Database, sql } from '@restante/service/database'
 import { ServiceClient } from '@restante/service/http'
 import { createLogger } from '@restante/service/telemetry'
 import { createDatabase } from '@restante/testkit'
+import { DomainLookup } from '../../../src/domains/lookup.ts'
 import { Acceptance } from '../../../src/inbound/acceptance.ts'
 import { RecipientLookup } from '../../../src/inbound/recipients.ts'
+import { ServiceAddresses } from '../../../src/inbound/service-addresses.ts'
 import { StorageQuota } from '../../../src/inbound/storage-quota.ts'
 import { HourlyCounters } from '../../../src/rates/hourly-counters.ts'
 import { InboundRates } from '../../../src/rates/inbound-rates.ts'
@@ -19,7 +21,7 @@ import { ReservedNames } from '../../../src/raw/reserved-names.ts'
 import { RawMailWriter } from '../../../src/raw/writer.ts'
 import { Admission } from '../../../src/smtp/admission.ts'
 import { SmtpEdge } from '../../../src/smtp/server.ts'
-import { BOUNCE_DOMAIN, configOf } from '../../fixture.ts'
+import { configOf } from '../../fixture.ts'
 
 const ACCEPTED = sql<{ blob: string }, [lane: string]>('select blob from inbound where lane = $1 order by position')
 
@@ -55,8 +57,10 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const db = new Database({ ...config.database, applicationName: 'test' })
   const blobs = await openBlobStore(config.blobStore)
   const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.peers.of('gateway') })
-  const returnPath = new ReturnPath({ domain: BOUNCE_DOMAIN, secret: config.returnPath.secret })
-  const recipients = new RecipientLookup({ gateway, returnPath })
+  const addresses = new ServiceAddresses(config)
+  const returnPath = new ReturnPath(config.returnPath)
+  const domains = new DomainLookup({ db, ownDomain: config.defaultDomain })
+  const recipients = new RecipientLookup({ gateway, addresses, domains })
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const bytes = new RawMailBytes({ db, blobs })

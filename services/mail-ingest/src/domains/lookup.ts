@@ -1,0 +1,35 @@
+import { Batcher } from '@restante/service/concurrency'
+import type { Queryable } from '@restante/service/database'
+import { registrableNames } from './rules.ts'
+import { domains, type Registration } from './store.ts'
+
+/** Most domains in one query. */
+const MOST = 100
+
+/**
+ * Finds the registrations that addresses belong to. The domain of the installation, and names below it, cannot be
+ * registered (domains 2.1): they cost no query. Others that are looked up at the same time share one.
+ */
+export class DomainLookup {
+  readonly #ownDomain: string
+  readonly #questions: Batcher<string, readonly Registration[]>
+
+  /** @param ownDomain in lower case. */
+  constructor({ db, ownDomain }: { readonly db: Queryable; readonly ownDomain: string }) {
+    this.#ownDomain = ownDomain
+    this.#questions = new Batcher({
+      maxItems: MOST,
+      async work(asked) {
+        const names = asked.map(registrableNames)
+        const found = Map.groupBy(await domains.named(db, [...new Set(names.flat())]), ({ domain }) => domain)
+        return names.map((of) => of.flatMap((name) => found.get(name) ?? []))
+      },
+    })
+  }
+
+  /** @param domain lower case, in ASCII. @returns the registrations of its name and those above it. */
+  async of(domain: string): Promise<readonly Registration[]> {
+    if (domain === this.#ownDomain || domain.endsWith(`.${this.#ownDomain}`)) return []
+    return this.#questions.add(domain)
+  }
+}

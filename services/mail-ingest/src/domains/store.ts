@@ -1,0 +1,82 @@
+import { type Queryable, sql } from '@restante/service/database'
+
+/** A registration of a domain by an organization (domains 1), as far as received mail is judged by it. */
+export interface Registration {
+  readonly organization_id: string
+  /** Lower case, in ASCII. */
+  readonly domain: string
+  /** Whether addresses at exactly this domain receive mail. */
+  readonly inbound_enabled: boolean
+  /** Whether addresses below this domain receive mail. */
+  readonly subdomains_enabled: boolean
+  /** Whether reports about mail of an inbox are also stored in this inbox. */
+  readonly feedback_enabled: boolean
+  readonly deleted: boolean
+}
+
+/** A registration, or its deletion, as the owner describes it. */
+export interface RegistrationState extends Omit<Registration, 'deleted'> {
+  readonly id: string
+  readonly version: number
+  readonly deleted_at: string | null
+}
+
+const APPLY = sql<
+  never,
+  [
+    id: string,
+    organizationId: string,
+    domain: string,
+    inbound: boolean,
+    subdomains: boolean,
+    feedback: boolean,
+    version: number,
+    deletedAt: string | null,
+  ]
+>(`
+insert into domains (id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, version, deleted_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)
+on conflict (id) do update
+   set inbound_enabled = excluded.inbound_enabled, subdomains_enabled = excluded.subdomains_enabled,
+       feedback_enabled = excluded.feedback_enabled, version = excluded.version, deleted_at = excluded.deleted_at
+ where domains.version < excluded.version`)
+
+const NAMED = sql<Registration, [names: readonly string[]]>(`
+select organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, deleted_at is not null as deleted
+  from domains
+ where domain = any($1::text[])`)
+
+const ANY_WITH_FEEDBACK = sql<{ found: boolean }, []>(
+  'select exists(select from domains where feedback_enabled and deleted_at is null) as found',
+)
+
+const OF_ORGANIZATION = sql<{ id: string }, [organizationId: string, rows: number]>(`
+delete from domains
+ where id in (select id from domains where organization_id = $1 limit $2)
+returning id`)
+
+/** The projection of registered domains. */
+export const domains = {
+  /** Writes the state of a registration, unless a newer one is known. */
+  async apply(db: Queryable, state: RegistrationState): Promise<void> {
+    const { id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled } = state
+    const switches = [inbound_enabled, subdomains_enabled, feedback_enabled] as const
+    await db.query(APPLY, id, organization_id, domain, ...switches, state.version, state.deleted_at)
+  },
+
+  /** The registrations of these names, deleted ones included. */
+  named(db: Queryable, names: readonly string[]): Promise<Registration[]> {
+    return db.query(NAMED, names)
+  },
+
+  /** Whether any live registration wants copies of reports. */
+  async anyWithFeedback(db: Queryable): Promise<boolean> {
+    const [row] = await db.query(ANY_WITH_FEEDBACK)
+    return row?.found ?? false
+  },
+
+  /** Deletes up to `rows` registrations of an organization. @returns how many */
+  async deleteOfOrganization(db: Queryable, id: string, rows: number): Promise<number> {
+    return (await db.query(OF_ORGANIZATION, id, rows)).length
+  },
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { DomainLookup } from '../../src/domains/lookup.ts'
+import { domains } from '../../src/domains/store.ts'
+import { type Fixture, openFixture } from '../fixture.ts'
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture()
+}, 60_000)
+afterAll(() => fixture.stop(), 30_000)
+
+/** A look-up whose queries are counted. */
+function counted() {
+  let queries = 0
+  const db: Pick<typeof fixture.db, 'query'> = {
+    query(statement, ...values) {
+      queries++
+      return fixture.db.query(statement, ...values)
+    },
+  }
+  return { lookup: new DomainLookup({ db, ownDomain: 'restante.test' }), queries: () => queries }
+}
+
+describe('the look-up of domains', () => {
+  it('costs no query for addresses of the installation itself', async () => {
+    const { lookup, queries } = counted()
+    for (const domain of ['restante.test', 'bounces.restante.test']) expect(await lookup.of(domain)).toEqual([])
+    expect(queries()).toBe(0)
+  })
+
+  it('answers many at once with a few queries, each with its own name and those above it', async () => {
+    const { lookup, queries } = counted()
+    const name = `d${randomUUID().slice(0, 8)}.test`
+    const switches = { inbound_enabled: true, subdomains_enabled: true, feedback_enabled: true }
+    const state = { organization_id: randomUUID(), version: 1, deleted_at: null, ...switches }
+    for (const domain of [name, `x.${name}`]) await domains.apply(fixture.db, { ...state, id: randomUUID(), domain })
+    const asked = [name, `x.${name}`, `y.x.${name}`, `z.${name}`, 'other.test', 'test', '']
+    const found = await Promise.all(asked.map((domain) => lookup.of(domain)))
+    expect(found.map((of) => of.map(({ domain }) => domain))).toEqual([
+      [name],
+      [`x.${name}`, name],
+      [`x.${name}`, name],
+      [name],
+      ...[[], [], []],
+    ])
+    expect(queries()).toBe(1)
+  })
+})

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { sentCopy } from '../mailbox-fixture.ts'
+import { DomainOwner, newRegistration } from './registrations.ts'
+
+/** The inboxes of these tests are on a domain that is not the one of the installation. */
+const DOMAIN = 'eu.customer.test'
+const PARENT = 'customer.test'
+
+let fixture: Fixture
+let owner: DomainOwner
+let inbox: TestInbox
+
+beforeAll(async () => {
+  fixture = await openFixture({ DEFAULT_DOMAIN: 'restante.test' }, DOMAIN)
+  owner = new DomainOwner(fixture)
+  inbox = await fixture.inbox()
+}, 60_000)
+afterAll(async () => {
+  await owner.stop()
+  await fixture.stop()
+}, 30_000)
+afterEach(async () => {
+  await queryRows(fixture.db, 'delete from domains')
+})
+
+const send = (to: string | string[] = inbox.address) =>
+  sendMail({ port: fixture.smtpPort, from: 'ada@sender.test', to, subject: 'Hello', text: randomUUID() })
+const refused = (code: string) => ({ responseCode: 550, response: expect.stringContaining(code) })
+const mine = (domain: string) => newRegistration(domain, inbox.organization_id)
+const stored = () => countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)
+
+async function arrives(to = inbox.address): Promise<void> {
+  const before = await stored()
+  await send(to)
+  await waitFor(async () => (await stored()) === before + 1, { what: 'the mail' })
+}
+
+describe('mail for an inbox on a custom domain', () => {
+  it('arrives while its domain is registered, whatever its status, and with a tag as well', async () => {
+    const domain = mine(DOMAIN)
+    for (const status of ['NOT_STARTED', 'VERIFIED', 'INVALID'] as const) {
+      await owner.set(domain, { status })
+      await arrives()
+    }
+    await arrives(inbox.address.replace('@', '+tag@'))
+    await arrives(inbox.address.toUpperCase())
+  })
+
+  it('is refused with 5.1.2 while inbound is disabled, and arrives once it is enabled again', async () => {
+    const domain = mine(DOMAIN)
+    await owner.set(domain, { inbound_enabled: false })
+    await expect(send()).rejects.toMatchObject(refused('5.1.2'))
+    await owner.set(domain, { inbound_enabled: true })
+    await arrives()
+  })
+
+  it('is refused with 5.1.2 after its domain was deleted, until it is registered again', async () => {
+    const domain = mine(DOMAIN)
+    await owner.set(domain)
+    await owner.delete(domain)
+    await expect(send()).rejects.toMatchObject(refused('5.1.2'))
+    await owner.set(mine(DOMAIN))
+    await arrives()
+  })
+
+  it('arrives below a domain with subdomains, and is refused with 5.1.2 below one without', async () => {
+    const parent = mine(PARENT)
+    await owner.set(parent, { subdomains_enabled: true, inbound_enabled: false })
+    await arrives()
+    await owner.set(parent, { subdomains_enabled: false })
+    await expect(send()).rejects.toMatchObject(refused('5.1.2'))
+  })
+
+  it('is not affected by registrations of other organizations', async () => {
+    const foreign = newRegistration(DOMAIN)
+    await owner.set(foreign, { inbound_enabled: false })
+    await arrives()
+    await owner.delete(foreign)
+    await arrives()
+  })
+
+  it('of another inbox here is refused in the same way', async () => {
+    const { blob } = await sentCopy(fixture, inbox)
+    const { organization_id, pod_id, inbox_uid, address: recipient } = inbox
+    const handOver = () =>
+      fixture.peer('mail-ingest.acceptInbound', {
+        ...{ organization_id, pod_id, inbox_uid, recipient, blob },
+        ...{ delivery_id: randomUUID(), mail_from: 'ada@sender.test' },
+      })
+    const domain = mine(DOMAIN)
+    await owner.set(domain, { inbound_enabled: false })
+    expect(await handOver()).toEqual({ outcome: 'unknown' })
+    await owner.set(domain)
+    expect(await handOver()).toEqual({ outcome: 'accepted' })
+  })
+
+  it('that nobody has is refused with 5.1.1, and with 5.1.2 where the domain receives none', async () => {
+    const nobody = `nobody@${DOMAIN}`
+    await expect(send(nobody)).rejects.toMatchObject(refused('5.1.1'))
+    const domain = mine(DOMAIN)
+    await owner.set(domain)
+    await expect(send(nobody)).rejects.toMatchObject(refused('5.1.1'))
+    await owner.delete(domain)
+    await expect(send(nobody)).rejects.toMatchObject(refused('5.1.2'))
+  })
+})
+
+describe('mail for dmarc@ of a registered domain', () => {
+  it('is accepted without an inbox, and dropped', async () => {
+    await owner.set(mine(DOMAIN))
+    const before = await countRows(fixture.db, 'raw_mails')
+    await send(`DMARC@${DOMAIN}`)
+    expect(await countRows(fixture.db, 'raw_mails')).toBe(before)
+    expect(await countRows(fixture.db, 'inbound')).toBe(0)
+  })
+
+  it('reaches the inboxes that it names as well', async () => {
+    await owner.set(mine(DOMAIN))
+    const before = await stored()
+    await send([`dmarc@${DOMAIN}`, inbox.address])
+    await waitFor(async () => (await stored()) === before + 1, { what: 'the mail' })
+  })
+
+  it.each([
+    ['the domain is not registered', []],
+    ['only the domain above is registered', [PARENT]],
+  ])('is refused with 5.1.1 where %s', async (_where, names) => {
+    for (const name of names) await owner.set(mine(name), { subdomains_enabled: true })
+    await expect(send(`dmarc@${DOMAIN}`)).rejects.toMatchObject(refused('5.1.1'))
+  })
+
+  it('is refused with 5.1.2 where the domain receives no mail', async () => {
+    await owner.set(mine(DOMAIN), { inbound_enabled: false })
+    await expect(send(`dmarc@${DOMAIN}`)).rejects.toMatchObject(refused('5.1.2'))
+  })
+})

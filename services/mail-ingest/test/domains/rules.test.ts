@@ -1,0 +1,108 @@
+import {
+  nobodyReceives,
+  refusesMail,
+  registrableNames,
+  registrationOf,
+  takesDmarcReports,
+} from '../../src/domains/rules.ts'
+import type { Registration } from '../../src/domains/store.ts'
+
+const [MINE, OTHERS] = ['mine', 'others']
+
+function registration(domain: string, more: Partial<Registration> = {}): Registration {
+  const switches = { inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true }
+  return { organization_id: MINE, domain, ...switches, deleted: false, ...more }
+}
+
+const WITH_SUBDOMAINS = { subdomains_enabled: true }
+
+describe('the names by which an address can belong to a registration', () => {
+  it('are its domain and those above it, down to two labels', () => {
+    expect(registrableNames('a.b.example.test')).toEqual(['a.b.example.test', 'b.example.test', 'example.test'])
+    expect(registrableNames('example.test')).toEqual(['example.test'])
+    for (const none of ['test', '']) expect(registrableNames(none)).toEqual([])
+  })
+})
+
+describe('mail for an address', () => {
+  it.each<[string, string, Registration[], boolean]>([
+    ['at a domain that receives mail', 'example.test', [registration('example.test')], false],
+    ['at one without inbound', 'example.test', [registration('example.test', { inbound_enabled: false })], true],
+    [
+      'at one without inbound, although its subdomains receive mail',
+      'example.test',
+      [registration('example.test', { inbound_enabled: false, ...WITH_SUBDOMAINS })],
+      true,
+    ],
+    ['at a deleted domain', 'example.test', [registration('example.test', { deleted: true })], true],
+    [
+      'at a deleted domain that was registered again',
+      'example.test',
+      [registration('example.test', { deleted: true }), registration('example.test')],
+      false,
+    ],
+    ['below a domain with subdomains', 'x.y.example.test', [registration('example.test', WITH_SUBDOMAINS)], false],
+    [
+      'below one that has no inbound itself',
+      'x.example.test',
+      [registration('example.test', { inbound_enabled: false, ...WITH_SUBDOMAINS })],
+      false,
+    ],
+    ['below a domain without subdomains', 'x.example.test', [registration('example.test')], true],
+    [
+      'below a deleted domain that had them',
+      'x.example.test',
+      [registration('example.test', { ...WITH_SUBDOMAINS, deleted: true })],
+      true,
+    ],
+    [
+      'at the more specific of two domains, which has no inbound',
+      'x.example.test',
+      [registration('example.test', WITH_SUBDOMAINS), registration('x.example.test', { inbound_enabled: false })],
+      true,
+    ],
+    [
+      'at a deleted domain below one with subdomains',
+      'x.example.test',
+      [registration('example.test', WITH_SUBDOMAINS), registration('x.example.test', { deleted: true })],
+      false,
+    ],
+    ['at a domain of which nothing is known', 'example.test', [], false],
+    [
+      'at a domain that only another organization has deleted',
+      'example.test',
+      [registration('example.test', { organization_id: OTHERS, deleted: true })],
+      false,
+    ],
+  ])('%s (%s)', (_where, domain, registrations, refused) => {
+    expect(refusesMail(domain, MINE, registrations)).toBe(refused)
+    expect(refusesMail(domain, MINE, registrations.toReversed())).toBe(refused)
+  })
+
+  it('that nobody has is refused for its domain when no organization receives mail there', () => {
+    const closed = registration('example.test', { inbound_enabled: false })
+    const open = registration('example.test', { organization_id: OTHERS })
+    expect(nobodyReceives('example.test', [])).toBe(false)
+    expect(nobodyReceives('example.test', [closed])).toBe(true)
+    expect(nobodyReceives('example.test', [closed, open])).toBe(false)
+  })
+})
+
+describe('an address of an organization', () => {
+  it('follows its most specific live registration', () => {
+    const [above, below] = [registration('example.test'), registration('x.example.test')]
+    expect(registrationOf('y.x.example.test', MINE, [above, below])).toBe(below)
+    expect(registrationOf('y.x.example.test', MINE, [above, { ...below, deleted: true }])).toBe(above)
+    expect(registrationOf('example.test', OTHERS, [above])).toBeUndefined()
+  })
+})
+
+describe('reports of DMARC', () => {
+  it('are taken at exactly a registered domain that receives mail', () => {
+    const domain = registration('example.test', WITH_SUBDOMAINS)
+    expect(takesDmarcReports('example.test', [domain])).toBe(true)
+    expect(takesDmarcReports('x.example.test', [domain])).toBe(false)
+    expect(takesDmarcReports('example.test', [{ ...domain, inbound_enabled: false }])).toBe(false)
+    expect(takesDmarcReports('example.test', [{ ...domain, deleted: true }])).toBe(false)
+  })
+})
