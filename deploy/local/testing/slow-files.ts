@@ -34,6 +34,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/mail-ingest/test/sender/sender-judge.test.ts',
     'judges 1,500 generated mails, with the processor time of each',
   ],
+  [
+    'services/mail-ingest/test/attachment-texts/attachment-texts.test.ts',
+    'receives mails for each case, and starts threads to read their documents',
+  ],
   ['services/mail-ingest/test/search/message-search.test.ts', 'receives mails for each case, one after another'],
   ['services/mail-ingest/test/search/frequent-words.test.ts', 'stores and indexes 5,000 messages'],
   ['services/mail-send/test/crashes.test.ts', 'kills processes while they send, and waits until their leases end'],
