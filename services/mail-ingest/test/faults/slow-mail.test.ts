@@ -1,9 +1,9 @@
 import { sql } from '@restante/service/database'
-import { sendMail, waitFor } from '@restante/testkit'
+import { byLength, sendMail, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { receiveMail, sentCopy } from '../mailbox-fixture.ts'
 
-const HOSTILE = 10
+const HOSTILE = byLength({ short: 4, long: 10 })
 /** Less than a megabyte of html that a thread needs most of a second for. */
 const BODY = `${'<blockquote type=cite>x</blockquote>x'.repeat(20)}\r\n`.repeat(1_300)
 
@@ -32,7 +32,7 @@ async function attack({ address }: TestInbox): Promise<void> {
 describe('after a slow mail that has waited a minute for its lane', () => {
   it('an honest mail is stored in order: the slow one is stored unparsed', async () => {
     const victim = await fixture.inbox()
-    for (let index = 0; index < 4; index++) await attack(await fixture.inbox())
+    for (let index = 0; index < 2; index++) await attack(await fixture.inbox())
     await attack(victim)
     const send = receiveMail(fixture, victim, { subject: 'honest' })
     await waitFor(async () => (await fixture.db.query(AGE, victim.inbox_uid)).length > 0, {
@@ -49,7 +49,7 @@ describe('after a slow mail that has waited a minute for its lane', () => {
   }, 120_000)
 })
 
-describe('while ten slow mails are in progress', () => {
+describe('while slow mails are in progress', () => {
   it('mail of another tenant and sent copies overtake them, and each is finally stored once', async () => {
     const victims = await Promise.all(Array.from({ length: HOSTILE }, () => fixture.inbox()))
     const other = await fixture.inbox()

@@ -11,7 +11,7 @@ import { IngestProcess } from './support/process.ts'
 const LONGEST_ANSWER_MS = 1_000
 const MOST_MEMORY_MB = 512
 /** Commands of one flood; the floods of bytes are a multiple of it. */
-const FLOOD = byLength({ short: 100_000, long: 500_000 })
+const FLOOD = byLength({ short: 50_000, long: 500_000 })
 
 const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]>(
   'select message_id, thread_id from messages where inbox_uid = $1',

@@ -1,7 +1,7 @@
 import { setTimeout as sample } from 'node:timers/promises'
 import { readAuthor } from '@restante/mime'
 import { createLogger } from '@restante/service/telemetry'
-import { DnsZone } from '@restante/testkit'
+import { byLength, DnsZone } from '@restante/testkit'
 import addressparser from 'nodemailer/lib/addressparser'
 import { authenticateSender } from '../../src/sender/authenticate-sender.ts'
 import { DnsCache } from '../../src/sender/dns/dns-cache.ts'
@@ -9,6 +9,8 @@ import { SenderJudge } from '../../src/sender/sender-judge.ts'
 
 const txt = (data: string) => ({ type: 'TXT' as const, data })
 const log = createLogger({ service: 'test', level: 'silent' })
+/** Headers that are put together at random. */
+const HEADERS = byLength({ short: 450, long: 4_500 })
 const SMTP = { via: 'smtp', peer: '192.0.2.1', helo: 'mx.evil.test', protocol: 'ESMTPS', smtputf8: false } as const
 
 let zone: DnsZone
@@ -211,13 +213,13 @@ describe('an authenticated sender is the one that is shown', () => {
     '\u00a0',
     'Zoë',
   ]
-  it('over 1,500 headers put together at random', async () => {
+  it('over headers put together at random', async () => {
     let seed = 20_261_122
     const next = (below: number) => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
       return seed % below
     }
-    const headers = Array.from({ length: 1_500 }, () => {
+    const headers = Array.from({ length: HEADERS }, () => {
       const pieces = Array.from({ length: 1 + next(6) }, () => PIECES[next(PIECES.length)])
       return `From: ${pieces.join(next(2) === 0 ? '' : ' ')}`
     })
@@ -225,6 +227,6 @@ describe('an authenticated sender is the one that is shown', () => {
     for (let from = 0; from < headers.length; from += 50) {
       verdicts.push(...(await Promise.all(headers.slice(from, from + 50).map(expectOneAuthor))))
     }
-    expect(verdicts.filter((verdict) => verdict === 'pass').length).toBeGreaterThan(10)
+    expect(verdicts.filter((verdict) => verdict === 'pass').length).toBeGreaterThan(HEADERS / 150)
   })
 })
