@@ -64,6 +64,8 @@ const peers: readonly Program[] = [
 /** Those that only the long form of the tests drives. */
 const longPeers: readonly Program[] = [
   { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
+  { what: 'rspamd', installed: () => onPath('rspamd'), packages: ['rspamd'] },
+  { what: 'OpenDKIM', installed: () => onPath('opendkim'), packages: ['opendkim'] },
 ]
 
 /**

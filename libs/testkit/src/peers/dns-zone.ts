@@ -8,7 +8,8 @@ export type ZoneRecord =
   | { readonly type: 'A'; readonly address: string }
   | { readonly type: 'AAAA'; readonly address: string }
   | { readonly type: 'MX'; readonly exchange: string; readonly priority: number }
-  | { readonly type: 'TXT'; readonly data: string }
+  /** One string, divided where it is too long for one of a record, or the strings themselves. */
+  | { readonly type: 'TXT'; readonly data: string | readonly string[] }
   | { readonly type: 'CNAME'; readonly domain: string }
   | { readonly type: 'PTR'; readonly domain: string }
 
@@ -17,10 +18,14 @@ export type ZoneRule = (name: string) => readonly ZoneRecord[] | undefined
 
 type Request = InstanceType<typeof Packet>
 type Question = Request['questions'][number]
+type Resource = Request['answers'][number]
+
+const MOST_ALIASES = 8
 
 /**
  * A name server on loopback (UDP and TCP) whose records a test sets. Unknown names are NXDOMAIN, known ones without the
- * queried type get an empty answer; a name set to fail is SERVFAIL, a silent one is never answered.
+ * queried type get an empty answer; a name set to fail is SERVFAIL, a silent one is never answered. Of an alias the
+ * records that it stands for are added, as a resolver does.
  */
 export class DnsZone {
   /** The received queries, oldest first. */
@@ -91,11 +96,26 @@ export class DnsZone {
     if (this.#silent.has(name)) return
     const response = Packet.createResponseFromRequest(request)
     response.header.aa = 1
-    const records = this.#records.get(name) ?? this.#byRule(name)
+    const records = this.#recordsOf(name)
     if (this.#failing.has(name)) response.header.rcode = Packet.RCODE.SERVFAIL
     else if (!records) response.header.rcode = Packet.RCODE.NXDOMAIN
-    else response.answers.push(...records.filter((it) => answers(it, question)).map((it) => resource(question, it)))
+    else response.answers.push(...this.#answers(question, records))
     send(response)
+  }
+
+  #recordsOf(name: string): readonly ZoneRecord[] | undefined {
+    return this.#records.get(name) ?? this.#byRule(name)
+  }
+
+  #answers(question: Question, records: readonly ZoneRecord[], name = question.name, aliases = 0): Resource[] {
+    return records.flatMap((record) => {
+      if (!answers(record, question)) return []
+      const own = resource(question, name, record)
+      const isAlias = record.type === 'CNAME' && question.type !== Packet.TYPE.CNAME && aliases < MOST_ALIASES
+      if (!isAlias) return [own]
+      const behind = this.#recordsOf(record.domain.toLowerCase()) ?? []
+      return [own, ...this.#answers(question, behind, record.domain, aliases + 1)]
+    })
   }
 
   #byRule(name: string): readonly ZoneRecord[] | undefined {
@@ -112,7 +132,12 @@ function answers(record: ZoneRecord, question: Question): boolean {
   return record.type === 'CNAME' || Packet.TYPE[record.type] === question.type
 }
 
-function resource(question: Question, record: ZoneRecord): Request['answers'][number] {
-  const { type, ...data } = record
-  return Packet.createResourceFromQuestion(question, { type: Packet.TYPE[type], ttl: 1, ...data })
+function resource(question: Question, name: string, record: ZoneRecord): Resource {
+  const { type, ...data } = record.type === 'TXT' ? { ...record, data: stringsOf(record.data) } : record
+  return Packet.createResourceFromQuestion(question, { type: Packet.TYPE[type], ttl: 1, ...data, name })
+}
+
+/** The strings of a TXT record, each of which may have 255 bytes (RFC 1035 3.3). */
+function stringsOf(data: string | readonly string[]): string[] {
+  return typeof data === 'string' ? (data.match(/[\s\S]{1,255}/g) ?? ['']) : [...data]
 }

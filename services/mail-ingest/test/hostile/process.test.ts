@@ -1,15 +1,14 @@
-import { operations } from '@restante/contracts/operations'
-import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
-import { byLength, DnsZone, underLoad, waitFor } from '@restante/testkit'
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf } from '../mailbox-fixture.ts'
+import { byLength, waitFor } from '@restante/testkit'
+import type { Fixture, TestInbox } from '../fixture.ts'
+import { ODD_MAILS } from './odd-mails/index.ts'
+import { shownOf } from './odd-mails/shown-of.ts'
+import { MailRun } from './support/mail-run.ts'
 import { HOSTILE_MAILS } from './support/mails.ts'
 import { Peer } from './support/peer.ts'
-import { IngestProcess } from './support/process.ts'
+import { Ingest, type IngestProcess } from './support/process.ts'
+import { BadReadingError, changeOf, readBack } from './support/read-back.ts'
 
-const LONGEST_ANSWER_MS = 1_000
-const MOST_MEMORY_MB = 512
 /** Commands of one flood; the floods of bytes are a multiple of it. */
 const FLOOD = byLength({ short: 50_000, long: 500_000 })
 
@@ -18,31 +17,16 @@ const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]
 )
 const WAITING = sql<{ count: number }>('select count(*)::int as count from inbound')
 
+let ingest: Ingest
 let fixture: Fixture
-let zone: DnsZone
 let service: IngestProcess
 
 beforeAll(async () => {
-  zone = await new DnsZone().start()
-  // The fixture reads; the process under attack does everything else.
-  fixture = await openFixture({ ROLES: 'api' })
-  service = await IngestProcess.start(fixture, { SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+  ingest = await Ingest.open()
+  fixture = ingest.fixture
+  service = ingest.service
 }, 90_000)
-afterAll(async () => {
-  await service.stop()
-  await fixture.stop()
-  await zone.stop()
-}, 30_000)
-
-/** Does something hostile while others ask, and checks that they were answered. */
-async function whileOthersAreAnswered(attack: () => Promise<void>): Promise<void> {
-  const end = await service.probe()
-  await attack()
-  const { asked, ...worst } = await end()
-  expect(asked).toBeGreaterThan(0)
-  for (const ms of Object.values(worst)) expect(ms).toBeLessThan(underLoad(LONGEST_ANSWER_MS))
-  expect(await service.peakMemory()).toBeLessThan(MOST_MEMORY_MB)
-}
+afterAll(() => ingest.close(), 30_000)
 
 /** Sends the bytes of a mail as DATA carries them; resolves to the code of the answer. */
 async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): Promise<number> {
@@ -56,9 +40,9 @@ async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): 
 }
 
 describe('mail-ingest answers others within a second and stays below 512 MB', () => {
-  it('while hostile mails arrive, each of which is stored once and can be read', async () => {
+  it('while hostile mails arrive, each of which is stored once and read as it was sent', async () => {
     const inboxes = await Promise.all(HOSTILE_MAILS.map(() => fixture.inbox()))
-    await whileOthersAreAnswered(async () => {
+    await ingest.whileOthersAreAnswered(async () => {
       for (const [index, { raw }] of HOSTILE_MAILS.entries()) {
         expect(await send(inboxes[index]?.address ?? '', raw())).toBe(250)
       }
@@ -66,17 +50,26 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       await waitFor(isEmpty, { what: 'every mail to be processed', timeout: 90_000 })
     })
     const problems: Record<string, string> = {}
-    for (const [index, { what }] of HOSTILE_MAILS.entries()) {
+    for (const [index, { what, raw }] of HOSTILE_MAILS.entries()) {
       const inbox = inboxes[index]
-      const problem = inbox ? await problemOf(inbox) : 'no inbox'
+      const problem = inbox ? await problemOf(inbox, raw()) : 'no inbox'
       if (problem !== undefined) problems[what] = problem
     }
     expect(problems).toEqual({})
   }, 180_000)
 
+  it('while odd mails arrive, each of which is read as it was sent', async () => {
+    expect(ODD_MAILS.length).toBe(new Set(ODD_MAILS.map(({ what }) => what)).size)
+    const run = await MailRun.open(ingest)
+    const read = await ingest.whileOthersAreAnswered(() => run.send(ODD_MAILS))
+    expect(read.flatMap(({ mail, problem }) => (problem === undefined ? [] : [[mail.what, problem]]))).toEqual([])
+    const shown = read.map((each) => [each.mail.what, shownOf(each, each.mail.shows)])
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(ODD_MAILS.map(({ what, shows }) => [what, shows])))
+  }, 60_000)
+
   it('while mails of 41 MB arrive, whatever size they claim', async () => {
     const inbox = await fixture.inbox()
-    await whileOthersAreAnswered(async () => {
+    await ingest.whileOthersAreAnswered(async () => {
       const mail = Buffer.alloc(41 * 1024 * 1024, `${'x'.repeat(998)}\r\n`)
       expect(await Promise.all([1, 2, 3].map(() => send(inbox.address, mail)))).toEqual([552, 552, 552])
       const peer = await Peer.greeted(service.smtpPort, '127.0.0.66')
@@ -88,7 +81,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
   }, 60_000)
 
   it('while one client opens a thousand silent connections', async () => {
-    await whileOthersAreAnswered(async () => {
+    await ingest.whileOthersAreAnswered(async () => {
       const crowd = await Promise.all(Array.from({ length: 1_000 }, () => Peer.connect(service.smtpPort, '127.0.0.67')))
       const answered = () => crowd.filter(({ said }) => said !== '')
       await waitFor(async () => answered().length === crowd.length, { what: 'an answer to each', timeout: 20_000 })
@@ -100,7 +93,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
 
   it('while clients send commands, dots and garbage as fast as they can', async () => {
     const inbox = await fixture.inbox()
-    await whileOthersAreAnswered(async () => {
+    await ingest.whileOthersAreAnswered(async () => {
       const flood = async (bytes: string, prepare = async (_: Peer) => {}): Promise<void> => {
         const peer = await Peer.greeted(service.smtpPort, '127.0.0.68')
         await prepare(peer)
@@ -121,34 +114,14 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
   }, 60_000)
 })
 
-/** What is wrong with the one mail of an inbox as its reader finds it; undefined: nothing. */
-async function problemOf({ inbox_uid, caller }: TestInbox): Promise<string | undefined> {
+/** What is wrong with the one mail of an inbox, which was sent in this form; undefined: nothing. */
+async function problemOf({ inbox_uid, caller }: TestInbox, sent: Buffer): Promise<string | undefined> {
   const [stored, ...others] = await fixture.db.query(STORED, inbox_uid)
   if (!stored || others.length > 0) return `stored ${others.length + (stored ? 1 : 0)} times`
-  const place = pathOf(stored.message_id)
-  const { status, text, body } = await fixture.call(caller, 'messages.get', 'GET', place)
-  if (status !== 200) return `GET message: ${status} ${text.slice(0, 200)}`
-  const parsed = operations['messages.get'].response.safeParse(body)
-  if (!parsed.success) return parsed.error.message.slice(0, 500)
-  if (/\\u0000|\\ud[89a-f]/i.test(text)) return 'holds what PostgreSQL does not'
-  const { mime, send: longest } = LIMITS
-  const lists = [body.to, body.cc ?? [], body.bcc ?? [], body.reply_to ?? []]
-  if (lists.some((list) => list.length > mime.addresses)) return 'too many addresses'
-  if ((body.references ?? []).length > mime.references) return 'too many references'
-  if ((body.attachments ?? []).length > mime.parts) return 'too many attachments'
-  if ((body.subject ?? '').length > longest.subject) return 'the subject is too long'
-  if (Buffer.byteLength(body.text ?? '') > 2 * mime.bodyBytes) return 'the text is too long'
-  const thread = await fixture.call(caller, 'threads.get', 'GET', `/threads/${stored.thread_id}`)
-  if (thread.status !== 200) return `GET thread: ${thread.status}`
-  const [attachment] = body.attachments ?? []
-  const parts = attachment === undefined ? ['/raw'] : ['/raw', `/attachments/${attachment.attachment_id}`]
-  for (const part of parts) {
-    const operation = part === '/raw' ? 'messages.getRaw' : 'messages.getAttachment'
-    const link = await fixture.call(caller, operation, 'GET', `${place}${part}`)
-    const file = await fetch(link.body.download_url.replace('http://public.test/v0', fixture.url))
-    const bytes = (await file.arrayBuffer()).byteLength
-    if (file.status !== 200 || bytes !== link.body.size) return `${part}: ${file.status}, ${bytes} bytes`
-    if (/filename="?[^;]*[/\\]/.test(file.headers.get('content-disposition') ?? '')) return `${part} leads elsewhere`
+  try {
+    return changeOf((await readBack(fixture, caller, stored)).raw, sent)
+  } catch (error) {
+    if (error instanceof BadReadingError) return error.message
+    throw error
   }
-  return undefined
 }

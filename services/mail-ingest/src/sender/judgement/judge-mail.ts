@@ -46,6 +46,8 @@ export async function judgeMail(mail: MailToJudge, message: Readable, lookups: L
     let keys: Step | undefined
     const dkim = await dkimVerify(message, {
       sender: mail.mailFrom,
+      // RFC 8301 3.1: a signature with SHA-1 verifies nothing.
+      rejectRsaSha1: true,
       resolver(name, type) {
         keys ??= step(DNS_MS)
         return keys.resolve(name, type)

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { serviceCommand } from '@restante/service/process'
-import { freePort, waitFor } from '@restante/testkit'
-import { environmentOf, type Fixture } from '../../fixture.ts'
+import { DnsZone, freePort, underLoad, waitFor } from '@restante/testkit'
+import { environmentOf, type Fixture, openFixture } from '../../fixture.ts'
 import type { ProbeResult } from './probe.ts'
 
 /** mail-ingest as a process of its own, so that its memory and its answers are its own. */
@@ -81,5 +81,46 @@ export class IngestProcess {
   async #isReady(): Promise<boolean> {
     if (!this.isRunning) throw new Error(`mail-ingest ended:\n${this.#output.join('')}`)
     return (await fetch(`${this.url}/readyz`)).ok
+  }
+}
+
+const LONGEST_ANSWER_MS = 1_000
+const MOST_MEMORY_MB = 512
+
+/** A process that receives, and a fixture that reads what it has stored. */
+export class Ingest {
+  readonly fixture: Fixture
+  readonly service: IngestProcess
+  readonly #zone: DnsZone
+
+  private constructor(fixture: Fixture, service: IngestProcess, zone: DnsZone) {
+    this.fixture = fixture
+    this.service = service
+    this.#zone = zone
+  }
+
+  static async open(): Promise<Ingest> {
+    const zone = await new DnsZone().start()
+    // The fixture reads; the process under attack does everything else.
+    const fixture = await openFixture({ ROLES: 'api' })
+    const service = await IngestProcess.start(fixture, { SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+    return new Ingest(fixture, service, zone)
+  }
+
+  async close(): Promise<void> {
+    await this.service.stop()
+    await this.fixture.stop()
+    await this.#zone.stop()
+  }
+
+  /** Does something hostile while others ask, and checks that they were answered. */
+  async whileOthersAreAnswered<T>(attack: () => Promise<T>): Promise<T> {
+    const end = await this.service.probe()
+    const result = await attack()
+    const { asked, ...worst } = await end()
+    expect(asked).toBeGreaterThan(0)
+    for (const ms of Object.values(worst)) expect(ms).toBeLessThan(underLoad(LONGEST_ANSWER_MS))
+    expect(await this.service.peakMemory()).toBeLessThan(MOST_MEMORY_MB)
+    return result
   }
 }

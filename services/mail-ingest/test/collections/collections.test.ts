@@ -1,0 +1,29 @@
+import { byLength, describeWith } from '@restante/testkit'
+import { MailRun } from '../hostile/support/mail-run.ts'
+import { Ingest } from '../hostile/support/process.ts'
+import { PROGRAMS } from './clients.ts'
+import { mailsOf } from './messages.ts'
+import { COLLECTIONS } from './packages.ts'
+
+const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
+
+describeWith({ programs: [], missing: LONG_ONLY }, 'a public collection of mails', () => {
+  let ingest: Ingest
+  beforeAll(async () => {
+    ingest = await Ingest.open()
+  }, 90_000)
+  afterAll(() => ingest.close(), 30_000)
+
+  for (const collection of COLLECTIONS) {
+    const { name, version, client, count } = collection
+    describeWith({ programs: PROGRAMS[client] }, `in ${name} ${version} (${client})`, () => {
+      it(`is received, stored, listed and read back as it was sent: ${count} mails`, async () => {
+        const mails = await mailsOf(collection)
+        const run = await MailRun.open(ingest)
+        const read = await ingest.whileOthersAreAnswered(() => run.send(mails))
+        expect(read.flatMap(({ mail, problem }) => (problem === undefined ? [] : [[mail.what, problem]]))).toEqual([])
+        expect(read.length).toBe(count)
+      }, 600_000)
+    })
+  }
+})
