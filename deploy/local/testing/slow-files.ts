@@ -30,10 +30,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/mail-ingest/test/tenancy/purge.test.ts',
     'fills inboxes and deletes them while parts of the deletion fail',
   ],
-  [
-    'services/mail-ingest/test/sender/sender-judge.test.ts',
-    'judges generated mails, with the processor time of each',
-  ],
+  ['services/mail-ingest/test/sender/sender-judge.test.ts', 'judges generated mails, with the processor time of each'],
   [
     'services/mail-ingest/test/attachment-texts/attachment-texts.test.ts',
     'receives mails for each case, and starts threads to read their documents',
