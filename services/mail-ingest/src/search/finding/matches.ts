@@ -1,6 +1,6 @@
 import type { Stems } from '../text/stems.ts'
 import { SHORT } from '../text/terms.ts'
-import { folded, type Token, tokensOf } from '../text/words.ts'
+import { folded, type Token, tokensOf, wordsBeginning } from '../text/words.ts'
 import type { SearchedToken, SearchedWord } from './search-query.ts'
 
 /** A matched part of a text, in UTF-16 code units of the text as it is shown. */
@@ -50,14 +50,13 @@ export function matchesInBody(
     found.set(token, ranges)
     if (ranges.length < NOTED) ranges.push({ start: positionOf(start), end: positionOf(start + length) })
   }
-  const spaced = wanted.filter(({ isUnspaced }) => !isUnspaced)
-  if (spaced.length > 0) {
-    const isForm = formTest(languages, stems)
-    for (const token of tokensOf(fold)) {
-      if (token.isUnspaced) continue
-      for (const searched of spaced) {
-        if (isForm(searched, token)) note(searched, token.start, token.text.length)
-      }
+  const isForm = formTest(languages, stems)
+  const anyBeginning = stems.changesBeginnings(languages)
+  for (const searched of wanted) {
+    if (searched.isUnspaced) continue
+    // Stems differ from their words at the end.
+    for (const token of anyBeginning ? tokensOf(fold) : wordsBeginning(fold, searched.text.charAt(0))) {
+      if (!token.isUnspaced && isForm(searched, token)) note(searched, token.start, token.text.length)
     }
   }
   for (const run of wanted) {
@@ -78,7 +77,6 @@ function formTest(languages: readonly string[], stems: Stems): (searched: Search
   return ({ text, stems: searched }, token) => {
     if (token.text === text) return true
     if (text.length <= SHORT) return token.text.startsWith(text)
-    if (token.text[0] !== text[0] && !stems.changesBeginnings(languages)) return false
     return languages.some((language) => searched.get(language) === stems.stem(language, token.text))
   }
 }

@@ -5,7 +5,10 @@
 const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}'
 
-const TOKENS = new RegExp(`([${UNSPACED}]+)|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
+const CHARACTER = `[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]`
+const WORD = `${CHARACTER}+`
+const TOKENS = new RegExp(`([${UNSPACED}]+)|${WORD}`, 'gv')
+const IN_WORD = new RegExp(`${CHARACTER}$`, 'v')
 
 /** A longer word is found by its beginning. */
 const LONGEST_WORD = 64
@@ -27,6 +30,17 @@ export function* tokensOf(text: string): Generator<Token> {
   for (const match of text.matchAll(TOKENS)) {
     const isUnspaced = match[1] !== undefined
     yield { text: isUnspaced ? match[0] : match[0].slice(0, LONGEST_WORD), isUnspaced, start: match.index }
+  }
+}
+
+/** The words of a folded text that begin like this, as `tokensOf` divides it: without looking at all others. */
+export function* wordsBeginning(text: string, beginning: string): Generator<Token> {
+  const word = new RegExp(WORD, 'vy')
+  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, at + 1)) {
+    if (IN_WORD.test(text.slice(Math.max(0, at - 2), at))) continue
+    word.lastIndex = at
+    const [found] = word.exec(text) ?? []
+    if (found !== undefined) yield { text: found.slice(0, LONGEST_WORD), isUnspaced: false, start: at }
   }
 }
 
