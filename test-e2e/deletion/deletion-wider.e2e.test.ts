@@ -1,11 +1,11 @@
 import path from 'node:path'
-import { WebhookReceiver, waitFor } from '@restante/testkit'
+import { operate, WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { currentRun } from '../stack/run.ts'
 import { mailTo } from '../support/mail.ts'
 import { openStream } from '../support/streams.ts'
 import { useSystem } from '../support/suite.ts'
-import { createTenant, newUsername, operate } from '../support/tenants.ts'
+import { createTenant, newUsername } from '../support/tenants.ts'
 import { seedInbox } from './seeded-inbox.ts'
 import { findTraces, type Markers, type Trace } from './traces.ts'
 import { leftBehind, notIn, OF_A_POD, OF_AN_ORGANIZATION } from './what-stays.ts'
@@ -93,7 +93,7 @@ describe('deletions above the level of inboxes', () => {
       'webhooks-dispatcher.webhooks',
     ])
       expect(before).toContain(place)
-    await operate(system.endpoints, 'organizations', 'delete', tenant.id, '--yes', '--wait')
+    await operate(system.endpoints.operator, 'organizations', 'delete', tenant.id, '--yes', '--wait')
     expect((await tenant.api.get('/v0/auth/me')).status).toBe(401)
     await nothingLeft(async () => notIn(OF_AN_ORGANIZATION, await search(markers)))
   }, 90_000)

@@ -1,10 +1,10 @@
-import { type StreamClient, waitFor } from '@restante/testkit'
+import { operate, type StreamClient, waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
 import { arrival, inboxWithMail } from '../support/mail.ts'
 import { deliveryReport } from '../support/reports.ts'
 import { openStream } from '../support/streams.ts'
 import { useSystem } from '../support/suite.ts'
-import { createTenant, newUsername, operate } from '../support/tenants.ts'
+import { createTenant, newUsername } from '../support/tenants.ts'
 
 describe('outgoing mail', () => {
   const system = useSystem()
@@ -237,11 +237,11 @@ describe('outgoing mail', () => {
     it('from a suspended organization, which still reads', async () => {
       const suspended = await createTenant(system.endpoints)
       const { inboxId } = await suspended.client.inboxes.create({})
-      await operate(system.endpoints, 'organizations', 'suspend', suspended.id)
+      await operate(system.endpoints.operator, 'organizations', 'suspend', suspended.id)
       const sent = suspended.client.inboxes.messages.send(inboxId, { to: address(), text: 'Hello' })
       await expect(sent).rejects.toBeInstanceOf(AgentMail.MessageRejectedError)
       expect((await suspended.client.inboxes.list()).count).toBe(1)
-      await operate(system.endpoints, 'organizations', 'resume', suspended.id)
+      await operate(system.endpoints.operator, 'organizations', 'resume', suspended.id)
       await suspended.client.inboxes.messages.send(inboxId, { to: address(), text: 'Hello' })
     })
 

@@ -1,11 +1,11 @@
-import { WebhookReceiver, waitFor } from '@restante/testkit'
+import { operate, WebhookReceiver, waitFor } from '@restante/testkit'
 import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { findTraces } from '../deletion/traces.ts'
 import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { openStream } from '../support/streams.ts'
-import { createTenant, operate, type Tenant } from '../support/tenants.ts'
+import { createTenant, type Tenant } from '../support/tenants.ts'
 
 /** Where the id of a deleted organization may be found. */
 const NAMED_IN = [
@@ -45,7 +45,9 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   }, 30_000)
 
   it('is inaccessible for its keys, streams and senders once the command has answered, within the cache time of gateways', async () => {
-    expect(await operate(system.endpoints, 'organizations', 'delete', id, '--yes')).toContain('is being deleted')
+    expect(await operate(system.endpoints.operator, 'organizations', 'delete', id, '--yes')).toContain(
+      'is being deleted',
+    )
     const answeredAt = Date.now()
     await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
       responseCode: 550,
@@ -57,7 +59,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   })
 
   it('is complete when every service has purged it, and leaves nothing except what is listed', async () => {
-    const latest = () => operate(system.endpoints, 'audit', '--organization', id, '--limit', '1')
+    const latest = () => operate(system.endpoints.operator, 'audit', '--organization', id, '--limit', '1')
     const isGone = async () => (await latest()).includes('organization.deleted')
     await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
     const search = () => findTraces(system.endpoints, system.blobs, { ...inbox.markers, organization: id })

@@ -2,12 +2,13 @@ import type { PermissionGrant } from '@restante/contracts/access'
 import { type OperationDefinition, PREFIX } from '@restante/contracts/operations'
 import type { Credential } from '@restante/contracts/testing'
 import type { Tier } from '@restante/contracts/vocabulary'
+import { operate } from '@restante/testkit'
 import type { AgentMailClient } from 'agentmail'
 import { Api } from './api.ts'
 import { codeFor, mailTo } from './mail.ts'
 import { registerKey, type SignedApi } from './signed.ts'
 import type { Suite } from './suite.ts'
-import { clientOf, createTenant, keyIn, newUsername, operate, type Tenant } from './tenants.ts'
+import { clientOf, createTenant, keyIn, newUsername, type Tenant } from './tenants.ts'
 import { letCodesBeMailed } from './time.ts'
 
 /** Kinds of credential that only the organization of an agent has. */
@@ -80,7 +81,9 @@ export async function createAgentOrganization(suite: Suite, credential: AgentCre
   const named = await contentOf({ peer: suite.peer, tenant: agent }, agent.inboxId, human)
   const { organizationId } = await agent.client.auth.me()
   // Created by the operator, because the agent may not create keys.
-  const bound = keyIn(await operate(suite.endpoints, 'keys', 'create', organizationId, '--inbox', agent.inboxId))
+  const bound = keyIn(
+    await operate(suite.endpoints.operator, 'keys', 'create', organizationId, '--inbox', agent.inboxId),
+  )
   const { apiKeyId = '' } = await clientOf(suite.endpoints, bound).auth.me()
   const key = credential === 'provisional key' ? await provisionalKey(suite, human) : agent.key
   return {

@@ -27,7 +27,7 @@ export {
   podDeletedEvent,
   receivedEvent,
 } from './services/events.ts'
-export { createOrganization, GATEWAY_KEYS, GatewayProcess } from './services/gateway-process.ts'
+export { createOrganization, GATEWAY_KEYS, GatewayProcess, operate } from './services/gateway-process.ts'
 export { startService } from './services/services.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { byLength } from './timing/test-length.ts'

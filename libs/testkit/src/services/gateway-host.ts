@@ -11,7 +11,7 @@ import { z } from 'zod'
 const variables = z.record(z.string(), z.string())
 const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('start'), id: z.int(), name: z.string(), environment: variables }),
-  z.object({ kind: z.literal('organization'), id: z.int(), environment: variables }),
+  z.object({ kind: z.literal('operate'), id: z.int(), environment: variables, words: z.array(z.string()) }),
   z.object({ kind: z.literal('stop'), id: z.int(), name: z.string() }),
 ])
 type Command = z.infer<typeof command>
@@ -23,23 +23,35 @@ interface Gateway<Config extends { readonly log: { readonly level: string } }> {
     readonly create: (config: Config, log: Logger) => Promise<Service>
   }
   readonly Operator: new (config: Config & { readonly operator: string }) => Operator
+  readonly execute: (console: Console, words: readonly string[]) => Promise<number>
 }
 interface Operator {
-  createOrganization(): Promise<{ readonly organization: { id: string }; readonly key: { secret: string } }>
   close(): Promise<void>
+}
+/** What a command of the operator prints to. */
+interface Console {
+  readonly operator: () => Operator
+  readonly print: (line: string) => void
+  readonly say: (line: string) => void
+  readonly ask: (question: string) => Promise<string | undefined>
 }
 
 const [folder = ''] = process.argv.slice(2)
 const load = (module: string) => import(path.join(folder, 'src', module))
-const { service: gateway, Operator }: Gateway<{ readonly log: { readonly level: string } }> = {
+const {
+  service: gateway,
+  Operator,
+  execute,
+}: Gateway<{ readonly log: { readonly level: string } }> = {
   ...(await load('main.ts')),
   ...(await load('admin/operator/operator.ts')),
+  ...(await load('admin/program.ts')),
 }
 
 const gateways = new Map<string, Service>()
 
 async function obey(given: Command): Promise<unknown> {
-  if (given.kind === 'organization') return newOrganization(given.environment)
+  if (given.kind === 'operate') return operate(given.environment, given.words)
   const { name } = given
   if (given.kind === 'start') {
     const config = gateway.configure(given.environment)
@@ -52,13 +64,20 @@ async function obey(given: Command): Promise<unknown> {
   return service?.stop()
 }
 
-/** Creates an organization with an unrestricted key, as the operator's command line does. */
-async function newOrganization(given: Record<string, string>): Promise<{ id: string; key: string }> {
-  const config = gateway.configure(given)
-  const operator = new Operator({ ...config, operator: 'tester' })
+/** Runs a command of the operator. @returns what it prints. @throws Error with what it says when it is refused. */
+async function operate(given: Record<string, string>, words: readonly string[]): Promise<string> {
+  const operator = new Operator({ ...gateway.configure(given), operator: 'tester' })
+  const [printed, said]: [string[], string[]] = [[], []]
+  const console: Console = {
+    operator: () => operator,
+    print: (line) => printed.push(line),
+    say: (line) => said.push(line),
+    ask: async () => undefined,
+  }
   try {
-    const { organization, key } = await operator.createOrganization()
-    return { id: organization.id, key: key.secret }
+    const code = await execute(console, words)
+    if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${said.join('\n')}`)
+    return printed.join('\n')
   } finally {
     await operator.close()
   }
