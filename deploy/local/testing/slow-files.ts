@@ -43,7 +43,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'deletes organizations while the gateway that does it is killed again and again',
   ],
   ['services/gateway/test/agents/agents.test.ts', 'walks through every answer of sign-up and verification'],
-  ['services/gateway/test/agents/agents-parallel.test.ts', 'signs up and verifies hundreds of agents at once'],
+  ['services/gateway/test/agents/agents-parallel.test.ts', 'signs up and verifies many agents at once'],
   ['services/websocket-fanout/test/lifetime.test.ts', 'waits for the timeouts that end silent streams'],
   [
     'libs/mime/test/documents/hostile.test.ts',
