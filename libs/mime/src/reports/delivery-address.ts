@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { normalizeAddress } from '../addresses/address.ts'
 
 const LOCAL = /^([a-z])\+([0-9a-f]{32})([0-9a-f]{20})$/
 /** 80 bits: a forger gets one guess per connection, and the local part stays below the 64 octets of RFC 5321. */
@@ -21,7 +22,7 @@ interface AddressKind {
 /**
  * Addresses that identify a delivery: `<letter>+<id><mac>@<bounce domain>`, the id as the hex digits of a UUID and its
  * MAC. Only this installation can make one, so mail to it is about exactly one delivery. Mail systems may change the
- * case of a local part: hex survives that.
+ * case of a local part: hex survives that. Its domain may be internationalized, in either form.
  */
 export class DeliveryAddress {
   readonly #domain: string
@@ -29,7 +30,7 @@ export class DeliveryAddress {
   readonly #kind: AddressKind
 
   constructor({ domain, secret }: DeliveryAddressOptions, kind: AddressKind) {
-    this.#domain = domain.toLowerCase()
+    this.#domain = domainOf(normalizeAddress(`@${domain}`))
     this.#secret = secret
     this.#kind = kind
   }
@@ -42,10 +43,9 @@ export class DeliveryAddress {
 
   /** @returns the delivery that an address identifies, or undefined when it is foreign, forged or of another kind. */
   deliveryOf(address: string): string | undefined {
-    const text = address.toLowerCase()
-    const at = text.lastIndexOf('@')
-    if (text.slice(at + 1) !== this.#domain) return undefined
-    const [, letter, id, mac] = LOCAL.exec(text.slice(0, at)) ?? []
+    const normal = normalizeAddress(address)
+    if (domainOf(normal) !== this.#domain) return undefined
+    const [, letter, id, mac] = LOCAL.exec(normal.slice(0, normal.lastIndexOf('@'))) ?? []
     if (letter !== this.#kind.letter || id === undefined || mac === undefined) return undefined
     if (!timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(id)))) return undefined
     return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
@@ -54,4 +54,8 @@ export class DeliveryAddress {
   #mac(id: string): string {
     return createHmac('sha256', this.#secret).update(`${this.#kind.purpose} ${id}`).digest('hex').slice(0, MAC_HEX)
   }
+}
+
+function domainOf(normal: string): string {
+  return normal.slice(normal.lastIndexOf('@') + 1)
 }

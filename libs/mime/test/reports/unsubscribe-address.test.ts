@@ -14,6 +14,16 @@ describe('UnsubscribeAddress', () => {
     expect(unsubscribe.deliveryOf(address.toUpperCase())).toBe(ID)
   })
 
+  it('is found in either form of an internationalized domain', () => {
+    const [unicode, ascii] = ['Bücher.example', 'xn--bcher-kva.example']
+    for (const domain of [unicode, ascii]) {
+      const own = new UnsubscribeAddress({ ...options, domain })
+      const [local] = own.addressFor(ID).split('@')
+      expect(own.addressFor(ID)).toBe(`${local}@${ascii}`)
+      for (const form of [unicode, ascii]) expect(own.deliveryOf(`${local}@${form}`)).toBe(ID)
+    }
+  })
+
   it('cannot be made from the return path of the same delivery, nor the other way round', () => {
     const forged = returnPath.addressFor(ID).replace(/^b/, 'u')
     expect(unsubscribe.deliveryOf(forged)).toBeUndefined()
