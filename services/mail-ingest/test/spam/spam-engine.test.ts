@@ -80,6 +80,14 @@ describe('rspamd', () => {
     expect(outcome).toMatchObject({ type: 'mail.discarded', reason: 'virus' })
   })
 
+  it.each(['CLAM_VIRUS_FAIL', 'CLAM_VIRUS_ENCRYPTED', 'CLAM_VIRUS_MACRO', 'DBL_MALWARE'])(
+    'keeps rejected mail as spam that has %s, which is no virus',
+    async (symbol) => {
+      const outcome = await outcomeOf({ body: { score: 99, action: 'reject', symbols: { [symbol]: { score: 7 } } } })
+      expect(outcome).toMatchObject({ type: 'mail.processed', labels: ['received', 'unread', 'spam'] })
+    },
+  )
+
   it.each([{ status: 500, body: {} }, { body: { nonsense: true } }])(
     'does not hold up mail when it answers %j',
     async (verdict) => {

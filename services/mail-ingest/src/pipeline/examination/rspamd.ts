@@ -9,7 +9,11 @@ const answer = z.object({
 })
 
 const SPAM_ACTIONS = new Set(['reject', 'add header', 'rewrite subject', 'quarantine'])
-const VIRUS_SYMBOL = /VIRUS|MALWARE|^CLAM_/
+/**
+ * Symbols of rspamd's antivirus module for a virus: `CLAM_VIRUS` and its like. It appends `_FAIL`, `_ENCRYPTED` or `_MACRO`
+ * where it has found none; and lists of links have symbols such as `DBL_MALWARE`, which are about words of a mail.
+ */
+const VIRUS_SYMBOL = /(?:^|_)VIRUS$/
 const TIMEOUT_MS = 5_000
 
 export interface RspamdVerdict {
