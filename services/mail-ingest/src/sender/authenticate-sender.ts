@@ -18,6 +18,8 @@ export interface SenderVerdict {
   readonly discard: boolean
   /** Domains for which SPF, or a signature that covers the mail, passed: that of the author, or others. */
   readonly passed: readonly string[]
+  /** Those for which one of these could not be determined, because DNS failed temporarily. */
+  readonly undecided: readonly string[]
   /** DNS queries that failed temporarily and on which the verdict depends. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
@@ -79,8 +81,9 @@ async function judge(
   const { peer, helo, mail_from: mailFrom } = envelope
   const mail = { author, header: text, repeatsField, signed, peer, helo, mailFrom, hostname }
   const judgement = await judge.judge({ ...mail, arcTrustedSealers: [...arcTrustedSealers] }, body)
-  const { verdict, discard, passed, unanswered, trace } = judgement
-  return { authentication: { verdict, ...judgement.authentication }, author, discard, passed, unanswered, trace }
+  const { verdict, discard, passed, undecided, unanswered, trace } = judgement
+  const authentication = { verdict, ...judgement.authentication }
+  return { authentication, author, discard, passed, undecided, unanswered, trace }
 }
 
 /** Mail is trusted for the author that it names: without one there is nothing to trust. */
@@ -92,5 +95,6 @@ function trusted(author: string | undefined, hostname: string, result: string): 
 function unjudged(verdict: 'internal' | 'none', author: string | undefined, trace: string): SenderVerdict {
   const results = { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' } as const
   const from = author !== undefined && { from_domain: domainOf(author) }
-  return { authentication: { verdict, ...from, ...results }, author, discard: false, passed: [], unanswered: [], trace }
+  const authentication = { verdict, ...from, ...results }
+  return { authentication, author, discard: false, passed: [], undecided: [], unanswered: [], trace }
 }

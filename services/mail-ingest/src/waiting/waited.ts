@@ -48,5 +48,5 @@ export function mayWait(earlier: Waited | undefined, now: Date): boolean {
 /** The verdict of a mail that waits no more. */
 export function verdictOf(kept: z.infer<typeof keptVerdict>): SenderVerdict {
   const { authentication, author, trace } = kept
-  return { authentication, author, trace, discard: false, passed: [], unanswered: [] }
+  return { authentication, author, trace, discard: false, passed: [], undecided: [], unanswered: [] }
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
     SENDER_AUTH: 'dns',
     DNS_SERVERS: zone.address,
     MAIL_SEND_URL: mailSend.url,
-    COMPLAINT_ADDRESSES: `${REGISTERED}=fbl.provider.test/arf.second.test/late.provider.test,${OTHER}=arf.second.test`,
+    COMPLAINT_ADDRESSES: `${REGISTERED}=fbl.provider.test/arf.second.test/late.provider.test/slow.provider.test,${OTHER}=arf.second.test`,
   })
   feedback = await fixture.collect('mail.feedback')
 }, 60_000)
@@ -38,17 +38,21 @@ beforeEach(() => {
 
 interface Complaint {
   readonly to?: string
+  /** Domain of the envelope sender. */
   readonly from?: string
+  /** Domain of the author, if it is another. */
+  readonly author?: string
   /** Fields of the report. */
   readonly fields?: string
   /** Header of the enclosed original. */
   readonly original?: string
 }
 
-async function complain({ to = REGISTERED, from = 'fbl.provider.test', fields = '', original = '' }: Complaint) {
+async function complain({ to = REGISTERED, from = 'fbl.provider.test', author = from, ...content }: Complaint) {
+  const { fields = '', original = '' } = content
   const address = `feedback@${from}`
   const raw =
-    `From: ${address}\r\nTo: ${to}\r\nSubject: complaint\r\nMIME-Version: 1.0\r\n` +
+    `From: feedback@${author}\r\nTo: ${to}\r\nSubject: complaint\r\nMIME-Version: 1.0\r\n` +
     'Content-Type: multipart/report; report-type=feedback-report; boundary=b\r\n\r\n' +
     '--b\r\nContent-Type: text/plain\r\n\r\nThis is an abuse report.\r\n' +
     `--b\r\nContent-Type: message/feedback-report\r\n\r\nFeedback-Type: abuse\r\nVersion: 1\r\n${fields}\r\n` +
@@ -143,17 +147,30 @@ describe('a complaint to an address that is registered with a feedback loop', ()
     for (const id of [first, second]) expect(await complaintAbout(id)).toMatchObject({ type: 'complaint.reported' })
   })
 
-  it('waits while the DNS of its provider fails, and is counted as no attempt', async () => {
-    const id = randomUUID()
-    zone.fail('late.provider.test')
-    await complain({ from: 'late.provider.test', original: returnPathOf(id) })
-    const [row] = await waitFor(async () => ((await waiting()).length > 0 ? waiting() : undefined), {
-      what: 'the complaint to wait',
-    })
-    expect(row).toEqual({ attempts: 0 })
-    zone.set('late.provider.test', spf('ip4:127.0.0.1 -all'))
-    expect(await complaintAbout(id)).toMatchObject({ authenticated: ['late.provider.test'] })
-  }, 30_000)
+  it.each([
+    ['the author of the report', 'late.provider.test', 'late.provider.test'],
+    ['not its author', 'slow.provider.test', 'stranger.test'],
+  ])(
+    'waits while the DNS of its provider fails, who is %s, and is counted as no attempt',
+    async (_who, from, author) => {
+      const id = randomUUID()
+      zone.fail(from)
+      await complain({ from, author, original: returnPathOf(id) })
+      const [row] = await waitFor(async () => ((await waiting()).length > 0 ? waiting() : undefined), {
+        what: 'the complaint to wait',
+      })
+      expect(row).toEqual({ attempts: 0 })
+      zone.set(from, spf('ip4:127.0.0.1 -all'))
+      expect(await complaintAbout(id)).toMatchObject({ authenticated: [from] })
+    },
+    30_000,
+  )
+
+  it('does not wait for the DNS of anybody else', async () => {
+    zone.fail('mute.test')
+    await complain({ from: 'mute.test', original: returnPathOf(randomUUID()) })
+    await idle()
+  })
 
   it('waits while mail-send cannot say which delivery it is about', async () => {
     const id = randomUUID()

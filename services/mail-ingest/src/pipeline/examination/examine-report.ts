@@ -4,11 +4,7 @@ import { type ComplaintAddresses, isFromProvider } from '../../inbound/complaint
 import type { InboxScope } from '../../inbound/store.ts'
 import type { ReportCopies } from '../../reports/report-copies.ts'
 import type { ReportedDeliveries } from '../../reports/reported-deliveries.ts'
-import {
-  authenticateSender,
-  type SenderAuthenticationOptions,
-  type SenderVerdict,
-} from '../../sender/authenticate-sender.ts'
+import { authenticateSender, type SenderAuthenticationOptions } from '../../sender/authenticate-sender.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { readReport } from './read-report.ts'
 
@@ -60,7 +56,7 @@ export async function examineComplaint(mail: LeasedMail, raw: Buffer, tools: Rep
   if (report?.kind !== 'feedback') return { action: 'drop', why: 'no_report' }
   const sender = await authenticateSender(raw, mail.envelope, tools.authentication)
   if (!isFromProvider(tools.complaintAddresses, mail.recipient, sender.passed)) {
-    waitForDns(mail, sender)
+    if (isFromProvider(tools.complaintAddresses, mail.recipient, sender.undecided)) waitForDns(mail)
     return { action: 'drop', why: 'report_not_authenticated' }
   }
   const deliveryIds = await tools.reported.of(report)
@@ -68,9 +64,9 @@ export async function examineComplaint(mail: LeasedMail, raw: Buffer, tools: Rep
   return reportVerdict(mail, report, { deliveryIds, authenticated: sender.passed }, tools)
 }
 
-/** @throws UpstreamError while DNS has not answered what could authenticate the sender, for a while. */
-function waitForDns({ receivedAt }: LeasedMail, { unanswered }: SenderVerdict): void {
-  if (unanswered.length > 0 && Date.now() - receivedAt.getTime() < DNS_WAIT_MS)
+/** @throws UpstreamError for a while: DNS has not answered what could authenticate the provider. */
+function waitForDns({ receivedAt }: LeasedMail): void {
+  if (Date.now() - receivedAt.getTime() < DNS_WAIT_MS)
     throw new UpstreamError('DNS has not answered for the sender of a complaint')
 }
 

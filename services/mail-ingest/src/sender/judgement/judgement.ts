@@ -58,7 +58,8 @@ export function judgementOf(mail: MailToJudge, results: Results, steps: Judgemen
     ...conclusion,
     temporary,
     unanswered: temporary ? unanswered : [],
-    passed: passedDomains(findings, results),
+    passed: domainsWith('pass', findings, results),
+    undecided: domainsWith('temperror', findings, results),
     authentication: {
       ...(mail.author !== undefined && { from_domain: domainOf(mail.author) }),
       spf: findings.spf.result,
@@ -118,13 +119,14 @@ function unansweredQuestions(
   ]
 }
 
-function passedDomains(findings: Findings, { spf, dkim }: Results): string[] {
+/** Domains for which SPF, or a signature that covers the mail, has this result, whoever the author is. */
+function domainsWith(result: 'pass' | 'temperror', findings: Findings, { spf, dkim }: Results): string[] {
   return [
-    ...(findings.spf.result === 'pass' ? [canonicalDomain(spf.domain)] : []),
+    ...(findings.spf.result === result ? [canonicalDomain(spf.domain)] : []),
     ...dkim.flatMap(({ signingDomain }, index) => {
       const signature = findings.signatures[index]
-      const passes = signature?.result === 'pass' && signature.covers
-      return passes && signingDomain !== undefined ? [canonicalDomain(signingDomain)] : []
+      const counts = signature?.result === result && signature.covers
+      return counts && signingDomain !== undefined ? [canonicalDomain(signingDomain)] : []
     }),
   ]
 }

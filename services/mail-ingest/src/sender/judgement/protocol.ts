@@ -23,6 +23,8 @@ export interface Judgement extends Conclusion {
   readonly authentication: Omit<MessageAuthentication, 'verdict'>
   /** Domains for which SPF, or a signature that covers the mail, passed: that of the author, or others. */
   readonly passed: readonly string[]
+  /** Those for which one of these could not be determined, because DNS failed temporarily. */
+  readonly undecided: readonly string[]
   /** Queries on whose temporary failure the verdict depends. */
   readonly unanswered: readonly Question[]
   /** Header lines, each with its line end: Received-SPF and Authentication-Results. */
