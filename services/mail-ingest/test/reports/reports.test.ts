@@ -74,8 +74,25 @@ describe('a mail to a return path', () => {
     expect(JSON.parse(record.value)).toMatchObject({ recipients: [{ action: 'failed', status: '5.1.1' }] })
   })
 
+  it('has the reason that is in its words where its header only names the recipient', async () => {
+    const id = randomUUID()
+    const to = fixture.returnPath.addressFor(id)
+    const raw =
+      `From: mailer-daemon@far.test\r\nTo: ${to}\r\nSubject: Mail delivery failed\r\nX-Failed-Recipients: bo@far.test\r\n` +
+      'Auto-Submitted: auto-replied\r\n\r\nA message that you sent could not be delivered.\r\n  550 5.1.1 no such user\r\n'
+    await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw })
+    const record = await feedback.next(isAbout(id), { what: 'the report' })
+    const [recipient] = JSON.parse(record.value).recipients
+    expect(recipient).toEqual({
+      address: 'bo@far.test',
+      action: 'failed',
+      status: '5.1.1',
+      diagnostic: '550 5.1.1 no such user',
+    })
+  })
+
   it('is dropped when a person writes in the words of a mail system, or a mail system that somebody is absent', async () => {
-    const [first, second] = [randomUUID(), randomUUID()]
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()]
     const mail = { port: fixture.smtpPort, text: 'Hi. This is the qmail-send program.' }
     await sendMail({
       ...mail,
@@ -86,8 +103,17 @@ describe('a mail to a return path', () => {
     const to = fixture.returnPath.addressFor(second)
     const raw = `From: ada@customer.test\r\nTo: ${to}\r\nAuto-Submitted: auto-replied\r\nSubject: Away\r\n\r\nUntil Monday.\r\n`
     await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw })
+    const answered = raw
+      .replaceAll(to, fixture.returnPath.addressFor(third))
+      .replace('Away', 'Automatic reply: Undelivered parcel')
+    await sendMail({
+      port: fixture.smtpPort,
+      envelope: { from: '', to: fixture.returnPath.addressFor(third) },
+      raw: answered,
+    })
     await idle()
-    expect(feedback.records.some((record) => isAbout(first)(record) || isAbout(second)(record))).toBe(false)
+    const isAny = (record: CollectedRecord) => [first, second, third].some((id) => isAbout(id)(record))
+    expect(feedback.records.some(isAny)).toBe(false)
   })
 
   it('is dropped when it is not a report, and nothing of it is stored', async () => {
