@@ -56,7 +56,10 @@ export class ReportCopies {
       return undefined
     }
     const admission = await rates.recipient({ kind: 'peer', address: peer }, inbox)
-    if (admission.ok) return inbox
+    if (admission.ok) {
+      storage.add(inbox.organization_id, size)
+      return inbox
+    }
     mailsDeferred.inc({ limit: admission.limit })
     return undefined
   }

@@ -16,7 +16,12 @@ let asked: boolean
 
 beforeAll(async () => {
   mailSend = await startFakeMailSend()
-  const own = { DEFAULT_DOMAIN: 'restante.test', INBOUND_INBOX_MAILS: '8', RATE_LIMIT_EXEMPT_LOOPBACK: 'false' }
+  const own = {
+    DEFAULT_DOMAIN: 'restante.test',
+    INBOUND_INBOX_MAILS: '8',
+    RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
+    ORGANIZATION_STORAGE_MB: '1',
+  }
   fixture = await openFixture({ ...own, MAIL_SEND_URL: mailSend.url }, DOMAIN)
   feedback = await fixture.collect('mail.feedback')
   owner = new DomainOwner(fixture)
@@ -130,6 +135,15 @@ describe('a report about mail of an inbox on a domain with feedback', () => {
     for (let sent = 0; sent < 4; sent++) await report(FAILED)
     await idle()
     expect((await list()).count).toBe(2)
+  })
+
+  it('fills the storage of the organization no further than its quota, however quickly they come', async () => {
+    await register({ feedback_enabled: true })
+    const large = `${FAILED}\r\n--b\r\nContent-Type: text/plain\r\n\r\n${`${'x'.repeat(998)}\r\n`.repeat(600)}`
+    await report(large)
+    await report(large)
+    await idle()
+    expect((await list()).count).toBe(1)
   })
 })
 
