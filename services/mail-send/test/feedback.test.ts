@@ -26,13 +26,14 @@ interface Sent {
   readonly deliveryId: string
 }
 
-async function delivered(): Promise<Sent> {
-  const caller = inboxCaller()
-  const to = `Ann-${randomUUID().slice(0, 8)}@outside.example`
+async function delivered(
+  caller = inboxCaller(),
+  to = `Ann-${randomUUID().slice(0, 8)}@outside.example`,
+): Promise<Sent> {
   const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to } })
   const messageId = String(answer.body['message_id'])
   await factOf(fixture, messageId, 'delivery.delivered')
-  const [mail] = fixture.outside.mailsTo(to)
+  const mail = fixture.outside.mailsTo(to).at(-1)
   const deliveryId = new ReturnPath(fixture.config.returnPath).deliveryOf(mail?.mailFrom ?? '') ?? ''
   return { caller, messageId, to, deliveryId }
 }
@@ -138,7 +139,14 @@ describe('reports that arrive later', () => {
 
   it.each([
     [{ action: 'failed', diagnostic: '552 5.2.2 full' }, 'Transient', 'MailboxFull', 0],
-    [{ action: 'failed', diagnostic: '550 no such user' }, 'Permanent', 'General', 1],
+    [{ action: 'failed', diagnostic: '550 no such user' }, 'Permanent', 'NoEmail', 1],
+    [{ action: 'failed', diagnostic: '550 refused' }, 'Permanent', 'General', 0],
+    [
+      { action: 'failed', status: '5.1.1', diagnostic: '550 listed at zen.spamhaus.org' },
+      'Transient',
+      'ContentRejected',
+      0,
+    ],
     [{ action: 'failed', status: '4.4.7' }, 'Transient', 'General', 0],
     [{ action: 'failed' }, 'Undetermined', 'Undetermined', 0],
   ] as const)('classify %j as %s %s', async (recipient, type, sub_type, suppressed) => {
@@ -176,6 +184,46 @@ describe('reports that arrive later', () => {
     )
     expect(await suppressions(sent)).toEqual([])
     expect(await countRows(fixture.db, 'outbox where subject = $1', sent.messageId)).toBe(3)
+  })
+})
+
+describe('refusals without a specific reason', () => {
+  const refused = { action: 'failed', status: '5.0.0', diagnostic: '550 refused' } as const
+  const age = (sent: Sent, days: number) =>
+    queryRows(
+      fixture.db,
+      `update refusals set refused_at = now() - interval '${days} days' where organization_id = $1 returning 1`,
+      sent.caller.organization_id,
+    )
+
+  it('suppress the address when a second message is refused, and only then', async () => {
+    const first = await delivered()
+    await deliver(bounce(first, refused), bounce(first, refused))
+    expect(await suppressions(first)).toEqual([])
+    const stranger = await delivered(inboxCaller(), first.to)
+    await deliver(bounce(stranger, refused))
+    expect(await suppressions(stranger)).toEqual([])
+    const second = await delivered(first.caller, first.to)
+    await deliver(bounce(second, refused))
+    expect(await suppressions(second)).toMatchObject([{ address: first.to.toLowerCase(), reason: 'bounced' }])
+  })
+
+  it.each([
+    [29, 1],
+    [31, 0],
+  ])('of %i days ago lead to %i entries', async (days, entries) => {
+    const first = await delivered()
+    await deliver(bounce(first, refused))
+    expect(await age(first, days)).toHaveLength(1)
+    await deliver(bounce(await delivered(first.caller, first.to), refused))
+    expect(await suppressions(first)).toHaveLength(entries)
+  })
+
+  it('do not count when anybody could have written them', async () => {
+    const first = await delivered()
+    await deliver(bounce(first, refused, {}))
+    await deliver(bounce(await delivered(first.caller, first.to), refused))
+    expect(await suppressions(first)).toEqual([])
   })
 })
 

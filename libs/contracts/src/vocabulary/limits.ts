@@ -302,6 +302,8 @@ export const LIMITS = {
     outbox: 1 * HOUR,
     /** Recipients of a message, for late reports. */
     delivery: 90 * DAY,
+    /** A refusal without a specific reason: a second one for the address suppresses it (events 1.3). */
+    refusal: 30 * DAY,
     /** Ids that mails named and no message carries (mail 13.1). */
     rememberedId: 30 * DAY,
     /** A code mail and the address of its human: longer than the code is valid; afterwards the mail is not needed. */

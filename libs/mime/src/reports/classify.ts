@@ -7,11 +7,27 @@ export type BounceSubType =
   | 'ContentRejected'
   | 'Undetermined'
 
-/** How a bounce is classified in events, and whether its recipient is suppressed from now on. */
+/**
+ * Whether a bounce suppresses its recipient (events 1.3): at once; at the second one for the address that is about another
+ * message; or never, because the address is not at fault, or not certainly.
+ */
+export type Suppression = 'at_once' | 'at_second' | 'never'
+
+/** How a bounce is classified in events, and whether its recipient is suppressed. */
 export interface BounceClass {
   readonly type: BounceType
   readonly subType: BounceSubType
-  readonly suppress: boolean
+  readonly suppress: Suppression
+}
+
+/** What is known of a failed delivery. */
+export interface Failure {
+  /** Enhanced status code (RFC 3463) by itself, for example `5.1.1`: a Status field, or that of an SMTP reply. */
+  readonly status?: string | undefined
+  /** The answer of the server in words, for example `550 5.1.1 User unknown`; also with `smtp;` ahead of it. */
+  readonly diagnostic?: string | undefined
+  /** Whether there will be no retry: the retry window is over, or a report says `failed`. */
+  readonly exhausted: boolean
 }
 
 /** How a complaint is classified in events; every complaint suppresses. */
@@ -20,38 +36,97 @@ export interface ComplaintClass {
   readonly subType: string
 }
 
-const ENHANCED = /\b([245])\.(\d{1,3})\.(\d{1,3})\b/
-const NO_MAILBOX = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10'])
-const MAILBOX_FULL = new Set(['4.2.2', '5.2.2'])
-const TOO_LARGE = new Set(['5.2.3', '5.3.4'])
+const NO_EMAIL: BounceClass = { type: 'Permanent', subType: 'NoEmail', suppress: 'at_once' }
+const GENERAL: BounceClass = { type: 'Permanent', subType: 'General', suppress: 'at_second' }
+const MAILBOX_FULL = transient('MailboxFull')
+const TOO_LARGE = transient('MessageTooLarge')
+const REFUSED = transient('ContentRejected')
+const GIVEN_UP = transient('General')
+const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: 'never' }
+
+/** Codes with a row of their own; the first row that matches is meant. */
+const CODES: readonly (readonly [RegExp, BounceClass])[] = [
+  [/^5\.1\.(?:1|2|3|6|10)$/, NO_EMAIL],
+  [/^[45]\.2\.2$/, MAILBOX_FULL],
+  [/^5\.(?:2\.3|3\.4)$/, TOO_LARGE],
+  [/^5\.(?:1\.[78]|3\.[02]|[4567]\.\d+)$/, REFUSED],
+]
+
+/** Words about the mail, its sender or the way: whatever code stands with them, the address is not at fault. */
+const OTHER_CAUSES: readonly (readonly [RegExp, BounceClass])[] = [
+  [
+    /\b(?:over ?quota|quota (?:is )?exceeded|exceeded (?:its |the )?(?:storage|quota)|(?:mailbox|inbox) (?:is )?full|full mailbox)\b/i,
+    MAILBOX_FULL,
+  ],
+  [
+    /\b(?:message|mail|size) (?:is )?(?:too (?:big|large)|size exceeds|exceeds (?:the )?(?:fixed )?(?:maximum|size))/i,
+    TOO_LARGE,
+  ],
+  [
+    /\b(?:block ?list|blacklist|black list|[a-z]*rbl|dnsbl|spamhaus|spamcop|barracuda|listed (?:at|by|in|on)|(?:bad|low|poor) reputation)\b/i,
+    REFUSED,
+  ],
+  [
+    /\b(?:spf|dkim|dmarc|(?:not |un)authenticated|authentication (?:is )?(?:required|failed)|reverse dns|ptr record)\b/i,
+    REFUSED,
+  ],
+  [
+    /\b(?:relay(?:ing)? (?:access )?(?:is )?(?:denied|not (?:allowed|permitted))|relaying|(?:unable|not (?:allowed|permitted)) to relay)\b/i,
+    REFUSED,
+  ],
+  [
+    /\b(?:rate[- ]?limit(?:ed|s)?|too many (?:messages|mails|e-?mails|connections|recipients)|throttl(?:ed|ing))\b/i,
+    REFUSED,
+  ],
+  [/\b(?:sender (?:address|domain|verif\w+)|spam|content (?:rejected|refused|filter))\b/i, REFUSED],
+]
+
+/** Words that say there is no such mailbox or domain. They count where no code says something more specific. */
+const NOBODY =
+  /\b(?:no such (?:user|mailbox|recipient|address|account|person|domain)|(?:unknown|invalid|non-?existent) (?:local )?(?:user|mailbox|recipient|address|account)|(?:user|mailbox|recipient|address|account|alias|domain)\b[^.;,\n]{0,60}(?:\bunknown|\bnot found|\bnot exist|n't exist|\bno longer (?:exists|valid|available))|(?:user|recipient|mailbox) (?:is )?invalid)\b/i
+
+/** An enhanced status; not a part of an IP address or of a version. */
+const ENHANCED = /(?<![\d.])[245]\.[0-7]\.\d{1,3}(?!\.?\d)/
+const ENHANCED_ALL = new RegExp(ENHANCED, 'g')
+const SMTP_CODE = /^(?:smtp;)?\s*([245])\d\d\b/i
+/** Longer than any honest answer. */
+const MAX_TEXT = 1_000
 
 /** The enhanced status code (RFC 3463) in a server's answer or a Status field, for example `5.1.1`. */
 export function enhancedStatusIn(text: string): string | undefined {
-  return ENHANCED.exec(text.slice(0, 1_000))?.[0]
+  return ENHANCED.exec(text.slice(0, MAX_TEXT))?.[0]
 }
 
 /**
  * The class of a failed delivery (events 1.3); undefined while it is not a bounce, because a temporary failure is still
- * being retried.
- * @param enhancedStatus for example `5.1.1`, when the server gave one; it takes precedence over the code
- * @param smtpCode for example 550
- * @param exhausted whether there will be no retry: the retry window is over, or a report says `failed`
+ * being retried. Of all codes and words the specific ones decide, and `x.0.0` is none; where two of them are in different
+ * rows of the table, the address is not suppressed, and a cause that passes outweighs a permanent one.
  */
-export function classifyBounce(
-  enhancedStatus: string | undefined,
-  smtpCode: number | undefined,
-  exhausted: boolean,
-): BounceClass | undefined {
-  const status = enhancedStatusIn(enhancedStatus ?? '') ?? ''
-  const severity = status === '' ? Math.trunc((smtpCode ?? 0) / 100) : Number(status[0])
+export function classifyBounce({ status = '', diagnostic = '', exhausted }: Failure): BounceClass | undefined {
+  const text = diagnostic.slice(0, MAX_TEXT)
+  const given = enhancedStatusIn(status)
+  const codes = [...new Set([...(given === undefined ? [] : [given]), ...(text.match(ENHANCED_ALL) ?? [])])]
+  const severity = Number(given?.[0] ?? SMTP_CODE.exec(text)?.[1] ?? codes[0]?.[0] ?? 0)
   if (severity === 4 && !exhausted) return undefined
-  if (NO_MAILBOX.has(status)) return { type: 'Permanent', subType: 'NoEmail', suppress: true }
-  if (MAILBOX_FULL.has(status)) return transient('MailboxFull')
-  if (TOO_LARGE.has(status)) return transient('MessageTooLarge')
-  if (status.startsWith('5.6.') || status.startsWith('5.7.')) return transient('ContentRejected')
-  if (severity === 5) return { type: 'Permanent', subType: 'General', suppress: true }
-  if (severity === 4) return transient('General')
-  return { type: 'Undetermined', subType: 'Undetermined', suppress: false }
+  const found = new Set([...codes.flatMap(rowOf), ...rowsOfWords(text)])
+  if (found.size === 0 && (severity === 5 || severity === 0) && NOBODY.test(text)) return NO_EMAIL
+  const [only, ...others] = found
+  if (only === undefined) return severity === 5 ? GENERAL : severity === 4 ? GIVEN_UP : UNDETERMINED
+  if (others.length === 0) return only
+  return [...found].find(({ type }) => type === 'Transient') ?? { ...only, suppress: 'never' }
+}
+
+/** The row of a specific code. */
+function rowOf(code: string): BounceClass[] {
+  if (code.startsWith('2') || code.endsWith('.0.0')) return []
+  const row = CODES.find(([pattern]) => pattern.test(code))?.[1]
+  return [row ?? (code.startsWith('5') ? GENERAL : GIVEN_UP)]
+}
+
+function rowsOfWords(text: string): BounceClass[] {
+  // Addresses are no words: `spam@` may be the one that is unknown.
+  const prose = text.replace(/\S{1,254}@\S+/g, ' ')
+  return OTHER_CAUSES.flatMap(([words, row]) => (words.test(prose) ? [row] : []))
 }
 
 /**
@@ -66,5 +141,5 @@ export function classifyComplaint(feedbackType: string | undefined): ComplaintCl
 }
 
 function transient(subType: BounceSubType): BounceClass {
-  return { type: 'Transient', subType, suppress: false }
+  return { type: 'Transient', subType, suppress: 'never' }
 }

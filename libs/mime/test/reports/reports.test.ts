@@ -1,4 +1,4 @@
-import { classifyBounce, classifyComplaint, enhancedStatusIn, readReport, reportInText } from '../../src/index.ts'
+import { classifyComplaint, readReport, reportInText } from '../../src/index.ts'
 import { fixture, mailOf } from '../fixture.ts'
 
 describe('readReport', () => {
@@ -200,52 +200,6 @@ describe('reportInText', () => {
     ['an empty one', undefined, ''],
   ])('reads nothing in %s', (_name, subject, text) => {
     expect(reportInText({ subject, text })).toBeUndefined()
-  })
-})
-
-describe('classifyBounce', () => {
-  const noEmail = { type: 'Permanent', subType: 'NoEmail', suppress: true }
-  const general = { type: 'Permanent', subType: 'General', suppress: true }
-  const transient = (subType: string) => ({ type: 'Transient', subType, suppress: false })
-  const undetermined = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
-  it.each([
-    ['5.1.1', 550, false, noEmail],
-    ['5.1.2', 550, false, noEmail],
-    ['5.1.3', 501, false, noEmail],
-    ['5.1.6', 550, false, noEmail],
-    ['5.1.10', 556, false, noEmail],
-    ['5.1.8', 550, false, general],
-    ['5.0.0', 550, false, general],
-    ['5.4.4', 550, false, general],
-    [undefined, 550, false, general],
-    [undefined, 552, false, general],
-    ['nonsense', 554, false, general],
-    ['4.2.2', 452, true, transient('MailboxFull')],
-    ['4.2.2', 452, false, undefined],
-    ['5.2.2', 552, false, transient('MailboxFull')],
-    ['5.2.3', 552, false, transient('MessageTooLarge')],
-    ['5.3.4', 552, false, transient('MessageTooLarge')],
-    ['5.6.0', 554, false, transient('ContentRejected')],
-    ['5.7.1', 550, false, transient('ContentRejected')],
-    ['5.7.26', 550, false, transient('ContentRejected')],
-    ['4.4.1', 421, true, transient('General')],
-    ['4.7.1', 451, true, transient('General')],
-    ['4.1.1', undefined, true, transient('General')],
-    [undefined, 451, true, transient('General')],
-    [undefined, 451, false, undefined],
-    [undefined, undefined, true, undetermined],
-    ['2.0.0', 250, true, undetermined],
-  ])('%s %s, exhausted %s', (status, code, exhausted, expected) => {
-    expect(classifyBounce(status, code, exhausted)).toEqual(expected)
-  })
-
-  it.each([
-    ['550 5.1.1 User unknown', '5.1.1'],
-    ['550-5.7.26 blocked', '5.7.26'],
-    ['[192.0.2.5] said 4.2.2', '4.2.2'],
-    ['550 User unknown', undefined],
-  ])('finds the enhanced status in %s', (text, status) => {
-    expect(enhancedStatusIn(text)).toBe(status)
   })
 })
 

@@ -4,7 +4,7 @@ import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress }
 import type { Tx } from '@restante/service/database'
 import { markHandedOver } from '../delivery/outbound/sends.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../delivery/outcome/delivery-events.ts'
-import { suppress } from '../delivery/outcome/suppressions.ts'
+import { suppress, suppressBounced } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
 import { findReported, type ReportedDelivery, saveComplaint, saveReportedBounce } from './store.ts'
 
@@ -32,12 +32,12 @@ export class Reports {
     if (!delivery || delivery.inside) return
     const { diagnostic } = failure
     const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
-    const bounce = classifyBounce(status, codeIn(diagnostic), true)
+    const bounce = classifyBounce({ status: failure.status, diagnostic, exhausted: true })
     if (!bounce) return
     await saveReportedBounce(tx, delivery.id, { status, diagnostic })
     if (delivery.state !== 'bounced')
       await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
-    if (bounce.suppress && isFromWhereItWent(payload, delivery)) await suppressRecipient(tx, delivery, 'bounced')
+    if (isFromWhereItWent(payload, delivery)) await suppressBounced(tx, delivery.send, delivery.recipient, bounce)
   }
 
   /** A complaint counts once per delivery. */
@@ -47,7 +47,7 @@ export class Reports {
     if (!delivery || delivery.inside) return
     if (await saveComplaint(tx, delivery.id))
       await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
-    if (isFromWhereItWent(payload, delivery)) await suppressRecipient(tx, delivery, 'complained')
+    if (isFromWhereItWent(payload, delivery)) await suppressComplainant(tx, delivery)
   }
 
   /** A report may arrive before the outcome of the delivery is recorded. */
@@ -58,16 +58,7 @@ export class Reports {
   }
 }
 
-async function suppressRecipient(
-  tx: Tx,
-  { send, recipient }: ReportedDelivery,
-  reason: 'bounced' | 'complained',
-): Promise<void> {
+async function suppressComplainant(tx: Tx, { send, recipient }: ReportedDelivery): Promise<void> {
   if (send.origin.kind === 'system') return
-  await suppress(tx, send.origin.organizationId, normalizeAddress(recipient), reason)
-}
-
-function codeIn(diagnostic: string | undefined): number | undefined {
-  const code = /^(?:smtp;)?\s*([245]\d\d)\b/i.exec(diagnostic ?? '')?.[1]
-  return code === undefined ? undefined : Number(code)
+  await suppress(tx, send.origin.organizationId, normalizeAddress(recipient), 'complained')
 }

@@ -4,6 +4,7 @@ import { type Database, sql, type Tx } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
+import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
@@ -54,6 +55,7 @@ const DELETE_OLD = [
   `delete from daily_counts where (organization_id, day) in (select organization_id, day from daily_counts
     where day < (now() at time zone 'utc')::date - 2 limit $1)
    returning 1 as one`,
+  FORGET_REFUSALS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
 export interface SweeperOptions {

@@ -34,6 +34,8 @@ const OF_ORGANIZATION = [
     (select organization_id, key from idempotency_keys where organization_id = $1 limit $2) returning 1 as one`,
   `delete from suppressions where (organization_id, address) in
     (select organization_id, address from suppressions where organization_id = $1 limit $2) returning 1 as one`,
+  `delete from refusals where (organization_id, address) in
+    (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
   `delete from daily_counts where (organization_id, day) in
     (select organization_id, day from daily_counts where organization_id = $1 limit $2) returning 1 as one`,
 ].map((text) => sql<Affected, Batch>(text))

@@ -52,12 +52,13 @@ describe('decide', () => {
   const mta = 'mx.b.example'
 
   it.each([
-    ['a refusal of the mailbox', refusedBy('5.1.1', 'no such user', mta), 'Permanent', 'NoEmail', true],
-    ['a null MX', refusedBy('5.1.10', 'null MX'), 'Permanent', 'NoEmail', true],
-    ['any other refusal', refusedBy('5.0.0', 'no', mta), 'Permanent', 'General', true],
-    ['a full mailbox', refusedBy('5.2.2', 'full', mta), 'Transient', 'MailboxFull', false],
-    ['a message that is too large', refusedBy('5.3.4', 'too large', mta), 'Transient', 'MessageTooLarge', false],
-    ['a policy', refusedBy('5.7.1', 'no', mta), 'Transient', 'ContentRejected', false],
+    ['a refusal of the mailbox', refusedBy('5.1.1', 'no such user', mta), 'Permanent', 'NoEmail', 'at_once'],
+    ['a null MX', refusedBy('5.1.10', 'null MX'), 'Permanent', 'NoEmail', 'at_once'],
+    ['any other refusal', refusedBy('5.0.0', 'no', mta), 'Permanent', 'General', 'at_second'],
+    ['words that say it is unknown', readReply('550 User unknown', mta), 'Permanent', 'NoEmail', 'at_once'],
+    ['a full mailbox', refusedBy('5.2.2', 'full', mta), 'Transient', 'MailboxFull', 'never'],
+    ['a message that is too large', refusedBy('5.3.4', 'too large', mta), 'Transient', 'MessageTooLarge', 'never'],
+    ['a policy', refusedBy('5.7.1', 'no', mta), 'Transient', 'ContentRejected', 'never'],
   ])('bounces on %s', (_what, outcome, type, subType, suppress) => {
     expect(decide({ attempts: 1, delayed: false }, outcome, clock, POLICY)).toMatchObject({
       state: 'bounced',
@@ -71,7 +72,7 @@ describe('decide', () => {
   ])('gives up on %s when the window is over, and suppresses no address', (_what, outcome, subType) => {
     expect(decide({ attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
       state: 'bounced',
-      bounce: { type: 'Transient', subType, suppress: false },
+      bounce: { type: 'Transient', subType, suppress: 'never' },
     })
   })
 

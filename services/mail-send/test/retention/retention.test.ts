@@ -103,7 +103,7 @@ describe('the sweeper', () => {
     expect(await queryRows(fixture.db, 'select send_id from pending_blobs')).toEqual([{ send_id: writing }])
   })
 
-  it('deletes idempotency keys a day after completion, claims of dead processes, and counts of past days', async () => {
+  it('deletes idempotency keys a day after completion, claims of dead processes, counts of past days, and old refusals', async () => {
     const { caller } = await sent(`ann-${randomUUID()}@outside.example`)
     const { organization_id: organizationId } = caller
     await queryRows(
@@ -113,6 +113,9 @@ describe('the sweeper', () => {
       days(5),
       3,
     )
+    const refused = 'insert into refusals (organization_id, address, send_id, refused_at) values ($1, $2, $1, $3)'
+    await queryRows(fixture.db, refused, organizationId, 'old@b.example', days(31))
+    await queryRows(fixture.db, refused, organizationId, 'new@b.example', days(29))
     const keys = () => countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)
     await sweeper.sweep()
     expect(await keys()).toBe(1)
@@ -125,5 +128,7 @@ describe('the sweeper', () => {
     await sweeper.sweep()
     expect(await keys()).toBe(0)
     expect(await countRows(fixture.db, 'daily_counts where organization_id = $1', organizationId)).toBe(0)
+    const left = 'select address from refusals where organization_id = $1'
+    expect(await queryRows(fixture.db, left, organizationId)).toEqual([{ address: 'new@b.example' }])
   })
 })

@@ -1,10 +1,9 @@
 import type { Outbox } from '@restante/messaging'
-import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../outcome/delivery-events.ts'
-import { suppress } from '../outcome/suppressions.ts'
+import { suppressBounced } from '../outcome/suppressions.ts'
 import { saveDecision } from './store.ts'
 
 export interface Decided {
@@ -84,10 +83,8 @@ function answerKey(decision: Decision): string {
   return JSON.stringify([decision.state, decision.state === 'delivered' ? mta : [status, text], announced])
 }
 
-async function suppressRefused(tx: Tx, { origin }: SendRecord, decided: readonly Decided[]): Promise<void> {
-  if (origin.kind === 'system') return
+async function suppressRefused(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<void> {
   for (const { delivery, decision } of decided) {
-    if (decision.state !== 'bounced' || !decision.bounce.suppress) continue
-    await suppress(tx, origin.organizationId, normalizeAddress(delivery.recipient), 'bounced')
+    if (decision.state === 'bounced') await suppressBounced(tx, send, delivery.recipient, decision.bounce)
   }
 }

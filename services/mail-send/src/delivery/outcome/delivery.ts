@@ -44,7 +44,7 @@ export type Decision =
   | { readonly state: 'rejected'; readonly verdict: Verdict }
 
 /** Failures of this installation have no class of their own; the table ends with this row (events 1.3). */
-export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: false }
+export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: 'never' }
 
 /** The rule of mail 15.1: delivered, refused for good, deferred, or given up. */
 export function decide(
@@ -73,5 +73,7 @@ export function decide(
 }
 
 function bounced(verdict: Verdict): Decision {
-  return { state: 'bounced', verdict, bounce: classifyBounce(verdict.status, undefined, true) ?? UNDETERMINED }
+  const { status, text: diagnostic } = verdict
+  const bounce = classifyBounce({ status, diagnostic, exhausted: true }) ?? UNDETERMINED
+  return { state: 'bounced', verdict, bounce }
 }

@@ -1,0 +1,107 @@
+import { type BounceClass, classifyBounce, enhancedStatusIn } from '../../src/index.ts'
+
+const noEmail: BounceClass = { type: 'Permanent', subType: 'NoEmail', suppress: 'at_once' }
+const general: BounceClass = { type: 'Permanent', subType: 'General', suppress: 'at_second' }
+const undetermined: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: 'never' }
+const transient = (subType: BounceClass['subType']): BounceClass => ({ type: 'Transient', subType, suppress: 'never' })
+const refused = transient('ContentRejected')
+
+const bounce = (status: string | undefined, diagnostic?: string) =>
+  classifyBounce({ status, diagnostic, exhausted: true })
+
+describe('classifyBounce', () => {
+  it.each([
+    ['5.1.1', noEmail],
+    ['5.1.2', noEmail],
+    ['5.1.3', noEmail],
+    ['5.1.6', noEmail],
+    ['5.1.10', noEmail],
+    ['5.1.7', refused],
+    ['5.1.8', refused],
+    ['5.3.0', refused],
+    ['5.3.2', refused],
+    ['5.4.4', refused],
+    ['5.5.0', refused],
+    ['5.6.0', refused],
+    ['5.7.1', refused],
+    ['5.7.26', refused],
+    ['5.0.0', general],
+    ['5.1.0', general],
+    ['5.2.1', general],
+    ['5.3.5', general],
+    ['4.2.2', transient('MailboxFull')],
+    ['5.2.2', transient('MailboxFull')],
+    ['5.2.3', transient('MessageTooLarge')],
+    ['5.3.4', transient('MessageTooLarge')],
+    ['4.4.1', transient('General')],
+    ['4.7.1', transient('General')],
+    ['4.1.1', transient('General')],
+    ['2.0.0', undetermined],
+    ['nonsense', undetermined],
+    [undefined, undetermined],
+  ])('%s', (status, expected) => {
+    expect(bounce(status)).toEqual(expected)
+  })
+
+  it.each([
+    ['550 5.1.1 User unknown', noEmail],
+    ['smtp; 550 5.1.1 User unknown', noEmail],
+    ['550 User unknown', noEmail],
+    ['550 No such mailbox', noEmail],
+    ['550 <bo@x.test>: Recipient address rejected: User unknown in virtual mailbox table', noEmail],
+    ['550 The email account that you tried to reach does not exist', noEmail],
+    ['554 Refused', general],
+    ['smtp; 552 Refused', general],
+    ['550 spam@mx.test: user unknown', noEmail],
+    ['550 Mailbox full', transient('MailboxFull')],
+    ['552 Message size exceeds fixed maximum', transient('MessageTooLarge')],
+    ['554 192.0.2.5 is listed at zen.spamhaus.org', refused],
+    ['550 SPF check failed', refused],
+    ['550 Relay access denied', refused],
+    ['554 Too many messages from your host', refused],
+    ['550 Sender address rejected: Domain not found', refused],
+    ['450 greylisted', transient('General')],
+    ['Unrouteable', undetermined],
+    ['', undetermined],
+  ])('the answer %j', (diagnostic, expected) => {
+    expect(bounce(undefined, diagnostic)).toEqual(expected)
+  })
+
+  it.each([
+    ['an unspecific status', '5.0.0', '550 5.1.1 User unknown', noEmail],
+    ['an unspecific status beside words', '5.0.0', '550 user unknown', noEmail],
+    ['an unspecific code in words', '5.1.1', '550 5.0.0 Failed', noEmail],
+    ['the same row twice', '5.1.1', '550 5.1.10 null MX', noEmail],
+    ['a block list behind a specific status', '5.1.1', '550 5.7.1 blocked using zen.spamhaus.org', refused],
+    ['a block list in words only', '5.1.1', '550 blocked using zen.spamhaus.org', refused],
+    ['a status of its own beside words', '5.5.0', '550 no such user', refused],
+    ['two specific codes', '5.5.0', '550 5.1.1 unknown', refused],
+    ['two permanent rows', '5.2.1', '550 5.1.1 unknown', { ...general, suppress: 'never' }],
+    ['a time that ran out', '4.4.7', '450 4.2.2 mailbox full', transient('General')],
+  ] as const)('of %s, the specific decides, and a contradiction suppresses nobody', (_of, status, text, expected) => {
+    expect(bounce(status, text)).toEqual(expected)
+  })
+
+  it.each([
+    ['4.2.2', undefined],
+    [undefined, '451 later'],
+    ['4.0.0', '450 4.1.1 User unknown'],
+  ])('is none while %s %s is retried', (status, diagnostic) => {
+    expect(classifyBounce({ status, diagnostic, exhausted: false })).toBeUndefined()
+  })
+})
+
+describe('enhancedStatusIn', () => {
+  it.each([
+    ['550 5.1.1 User unknown', '5.1.1'],
+    ['550-5.7.26 blocked', '5.7.26'],
+    ['User unknown (5.1.1).', '5.1.1'],
+    ['[192.0.2.5] said 4.2.2', '4.2.2'],
+    ['550 client [5.1.1.9] refused', undefined],
+    ['550 client 95.2.2.1 refused', undefined],
+    ['Version 4.96.2', undefined],
+    ['550 User unknown', undefined],
+  ])('finds in %s: %s', (text, status) => {
+    expect(enhancedStatusIn(text)).toBe(status)
+  })
+})
