@@ -1,4 +1,4 @@
-export { freePort } from '@restante/service/testing'
+export { byLength, freePort } from '@restante/service/testing'
 export { type CollectedRecord, collectTopic, type TopicCollection } from './engines/collect-topic.ts'
 export { createDatabase, type TestDatabase, urlOf } from './engines/database.ts'
 export { engines } from './engines/engines.ts'
@@ -30,5 +30,4 @@ export {
 export { createOrganization, GATEWAY_KEYS, GatewayProcess, operate } from './services/gateway-process.ts'
 export { startService } from './services/services.ts'
 export { underLoad } from './timing/machine-load.ts'
-export { byLength } from './timing/test-length.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

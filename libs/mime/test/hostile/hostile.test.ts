@@ -1,4 +1,4 @@
-import { byLength } from '@restante/testkit/test-length'
+import { byLength } from '@restante/service/testing'
 import {
   extractReply,
   extractReplyHtml,
