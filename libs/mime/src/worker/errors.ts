@@ -1,7 +1,7 @@
 /** The thread that read this mail or document ended: out of memory, or a failure of the parser. It was replaced. */
 export class ParserCrashedError extends Error {
   constructor(cause: unknown) {
-    super('A parser thread died of what it read', { cause })
+    super('A parser thread died of what it read', { cause: withoutText(cause) })
     this.name = 'ParserCrashedError'
   }
 }
@@ -28,4 +28,14 @@ export class ParserUnavailableError extends Error {
     super('No parser thread is available', { cause })
     this.name = 'ParserUnavailableError'
   }
+}
+
+/** What a library says of an error may quote what was read, and errors are logged: only name, code and places are kept. */
+function withoutText(thrown: unknown): Error {
+  if (!(thrown instanceof Error)) return new Error(typeof thrown)
+  const code = 'code' in thrown ? ` ${String(thrown.code)}` : ''
+  const kept = new Error(`${thrown.name}${code}`)
+  const places = (thrown.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line))
+  kept.stack = [kept.message, ...places].join('\n')
+  return kept
 }
