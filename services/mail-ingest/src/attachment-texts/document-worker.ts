@@ -14,7 +14,7 @@ export interface DocumentWorkerOptions {
   readonly db: Database
   readonly bytes: RawMailBytes
   readonly reader: DocumentReader
-  /** Documents that are read concurrently. */
+  /** Documents that are read concurrently; none waits until another one is read. */
   readonly threads: number
   readonly log: Logger
 }
@@ -34,7 +34,7 @@ const SERVED = 1_000
 export class DocumentWorker implements Component {
   readonly name = 'document worker'
   readonly #options: DocumentWorkerOptions
-  readonly #job: Periodic
+  readonly #jobs: readonly Periodic[]
   /** The latest last. */
   readonly #served = new Set<string>()
   /** The number of those that wait is read once in so many runs. */
@@ -42,29 +42,26 @@ export class DocumentWorker implements Component {
 
   constructor(options: DocumentWorkerOptions) {
     this.#options = options
-    const { log } = options
-    this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log, work: (stopping) => this.work(stopping) })
+    const { log, threads } = options
+    const job = { name: this.name, everyMs: EVERY_MS, log, work: (stopping: AbortSignal) => this.work(stopping) }
+    this.#jobs = Array.from({ length: threads }, () => new Periodic(job))
   }
 
-  start(): Promise<void> {
-    return this.#job.start()
+  async start(): Promise<void> {
+    await Promise.all(this.#jobs.map((job) => job.start()))
   }
 
   /** Ends the threads: documents that are being read are read again later. */
   async stop(): Promise<void> {
-    await Promise.all([this.#options.reader.close(), this.#job.stop()])
+    await Promise.all([this.#options.reader.close(), ...this.#jobs.map((job) => job.stop())])
   }
 
-  /** Reads the documents that wait. */
+  /** Reads the documents that wait, one after the other. */
   async work(stopping?: AbortSignal): Promise<void> {
-    const { db, threads } = this.#options
+    const { db } = this.#options
     if (this.#runs++ % 20 === 0) documentsWaiting.set(await attachmentTexts.backlog(db))
-    await Promise.all(Array.from({ length: threads }, () => this.#workAlone(stopping)))
-  }
-
-  async #workAlone(stopping: AbortSignal | undefined): Promise<void> {
     while (!stopping?.aborted) {
-      const leased = await attachmentTexts.take(this.#options.db, randomUUID(), [...this.#served])
+      const leased = await attachmentTexts.take(db, randomUUID(), [...this.#served])
       if (leased === undefined) return
       this.#serve(leased.organization_id)
       if (!(await this.#conclude(leased))) return

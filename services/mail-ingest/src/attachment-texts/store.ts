@@ -20,6 +20,9 @@ const keyOf = ({ message_uid, attachment_id, lease_id }: Leased) => [message_uid
 /** Reading may take four times its processor time, after the bytes were fetched. */
 const LEASE_SECONDS = (6 * LIMITS.document.time) / 1_000
 
+/** Documents of one organization that are considered: others of the installation may be taking some of them just now. */
+const CONTENDED = 8
+
 // The oldest of each organization, found by a loose index scan, so that many documents of one do not hold up the others.
 // Organizations whose documents were read last come last.
 const TAKE = sql<LeasedAttachment, [leaseId: string, served: readonly string[]]>(`
@@ -34,7 +37,7 @@ with recursive owner as (
   select waiting.message_uid, waiting.attachment_id
     from owner, lateral (select message_uid, attachment_id, position from attachment_texts as oldest
                           where state = 'waiting' and oldest.organization_id = owner.organization_id and due_at <= now()
-                          order by position limit 1) as waiting
+                          order by position limit ${CONTENDED}) as waiting
     join attachment_texts using (message_uid, attachment_id)
    where attachment_texts.state = 'waiting' and attachment_texts.due_at <= now()
    order by coalesce(array_position($2::uuid[], owner.organization_id), 0), waiting.position

@@ -46,7 +46,7 @@ async function workerOf(options: Partial<DocumentReaderOptions> = {}): Promise<D
   readers.push(reader)
   const bytes = new RawMailBytes({ db: fixture.db, blobs: await openBlobStore(`directory:${fixture.blobs}`) })
   const log = createLogger({ service: 'test', level: 'silent' })
-  return new DocumentWorker({ db: fixture.db, bytes, reader, threads: 1, log })
+  return new DocumentWorker({ db: fixture.db, bytes, reader, threads: options.threads ?? 1, log })
 }
 
 const readAll = async () => (await workerOf()).work()
@@ -256,6 +256,31 @@ describe('a document that ends its thread', () => {
     await attachmentTexts.forget(fixture.db, slow)
     const texts = await queryRows<{ text: string }>(fixture.db, 'select text from attachment_texts')
     expect(texts[0]?.text).toMatch(/^Minutes\n/)
+  })
+})
+
+describe('documents', () => {
+  it('are read beside one whose text cannot be stored yet, and taken beside one that is being taken', async () => {
+    await receiveMail(fixture, inbox, { attachments: [file('minutes.odt')] })
+    const worker = await workerOf({ threads: 2 })
+    const states = async () => (await rows()).map(({ state }) => state)
+    await fixture.db.transaction(async (tx) => {
+      await queryRows(tx, 'select from messages where id in (select message_uid from attachment_texts) for share')
+      await worker.start()
+      await waitFor(async () => (await rows())[0]?.attempts === 1, { what: 'the first document' })
+      await receiveMail(fixture, inbox, { attachments: [file('launch.pptx'), file('offer.rtf')] })
+      await waitFor(async () => (await states()).join() === 'waiting,read,read', { what: 'the others' })
+    })
+    await waitFor(async () => (await states()).join() === 'read,read,read', { what: 'the first one' })
+    await worker.stop()
+    await queryRows(fixture.db, "update attachment_texts set state = 'waiting'")
+    await letTimePass()
+    await fixture.db.transaction(async (tx) => {
+      const first = await attachmentTexts.take(tx, '00000000-0000-4000-8000-000000000001', [])
+      const second = await attachmentTexts.take(fixture.db, '00000000-0000-4000-8000-000000000002', [])
+      expect(second?.attachment_id).not.toBe(first?.attachment_id)
+      expect(second).toBeDefined()
+    })
   })
 })
 
