@@ -110,7 +110,9 @@ export const orderedPageQuery = { ...pageQuery, ascending: queryBoolean.optional
 
 /** Text of a search (identity 8.7). */
 export function searchText({ min, max }: { readonly min: number; readonly max: number }) {
-  return onWire(single.pipe(z.string().trim().min(min).max(max)), { type: 'string', minLength: min, maxLength: max })
+  // No text in a database contains NUL, and no query may send it.
+  const text = z.string().refine((value) => !value.includes('\0'), { error: 'Must not contain NUL' })
+  return onWire(single.pipe(text.trim().min(min).max(max)), { type: 'string', minLength: min, maxLength: max })
 }
 
 /** Text of a search in mail: words between white space (mail 17). */

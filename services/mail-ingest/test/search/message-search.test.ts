@@ -166,6 +166,7 @@ describe('messages.search', () => {
     ['no q', {}, 'q'],
     ['an empty q', { q: ' ' }, 'q'],
     ['too long a q', { q: 'x'.repeat(513) }, 'q'],
+    ['NUL in q', { q: 'a\0b' }, 'q'],
     ['too many words', { q: 'a '.repeat(25) }, 'q'],
     ['too large a limit', { q: 'x', limit: '101' }, 'limit'],
     ['a forged token', { q: 'x', page_token: 'abc' }, 'page_token'],
