@@ -17,6 +17,8 @@ const unindexed = new Gauge({
 /** About the time after which a search finds a mail. */
 const EVERY_MS = 250
 const BATCH = 50
+/** After this time a batch ends: a change of labels waits for it, and PostgreSQL ends a transaction that idles for long. */
+const BATCH_MS = 500
 const { headerText } = LIMITS.search
 
 /**
@@ -27,12 +29,14 @@ const { headerText } = LIMITS.search
 export class SearchIndexer implements Component {
   readonly name = 'search indexer'
   readonly #db: Database
+  readonly #batchMs: number
   readonly #job: Periodic
   /** The number of waiting messages is read once in so many runs. */
   #runs = 0
 
-  constructor({ db, log }: { db: Database; log: Logger }) {
+  constructor({ db, log, batchMs = BATCH_MS }: { db: Database; log: Logger; batchMs?: number }) {
     this.#db = db
+    this.#batchMs = batchMs
     this.#job = new Periodic({ name: this.name, everyMs: EVERY_MS, log, work: (stopping) => this.index(stopping) })
   }
 
@@ -55,7 +59,11 @@ export class SearchIndexer implements Component {
     return this.#db.transaction(async (tx) => {
       const messages = await searchable.take(tx, BATCH)
       const entries: SearchableEntry[] = []
-      for (const message of messages) entries.push(await entryOf(message))
+      const until = performance.now() + this.#batchMs
+      for (const message of messages) {
+        entries.push(await entryOf(message))
+        if (performance.now() >= until) break
+      }
       await searchable.write(tx, entries)
       tx.afterCommit(() => indexed.inc(entries.length))
       return messages.length

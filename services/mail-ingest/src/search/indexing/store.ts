@@ -47,8 +47,9 @@ export function searchedText({ body, attachments }: Pick<IndexedMessage, 'body' 
   return [body ?? '', ...names].join('\n').trim()
 }
 
+// The newest first, so that what arrives is found soon, also while every message is indexed again.
 const NEXT = sql<{ id: string }, [rows: number]>(
-  'select id from unindexed_messages order by id limit $1 for update skip locked',
+  'select id from unindexed_messages order by id desc limit $1 for update skip locked',
 )
 
 // A change of labels waits for the lock, and then finds the entry. One that is being made is not waited for: its message
@@ -97,7 +98,7 @@ const BACKLOG = sql<{ waiting: number }>(
 )
 
 export const searchable = {
-  /** Takes messages that wait to be indexed, at most `rows`; when the transaction commits, they no longer wait. */
+  /** Takes messages that wait to be indexed, at most `rows`, the newest first. They wait until their entry is written. */
   async take(tx: Tx, rows: number): Promise<IndexedMessage[]> {
     const next = await tx.query(NEXT, rows)
     if (next.length === 0) return []
@@ -107,13 +108,17 @@ export const searchable = {
         next.map(({ id }) => id),
       )
     ).map(({ id }) => id)
-    const [, messages] = await Promise.all([tx.query(DONE, ids), tx.query(READ, ids, bodyText, documentText)])
-    return messages
+    return tx.query(READ, ids, bodyText, documentText)
   },
 
+  /** Writes entries; when the transaction commits, their messages no longer wait. */
   async write(tx: Tx, entries: readonly SearchableEntry[]): Promise<void> {
     if (entries.length === 0) return
     const of = <T>(value: (entry: SearchableEntry) => T) => entries.map(value)
+    await tx.query(
+      DONE,
+      of(({ message }) => message.id),
+    )
     await tx.query(
       WRITE,
       of(({ message }) => message.id),
