@@ -37,6 +37,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ],
   ['services/mail-ingest/test/search/message-search.test.ts', 'receives mails for each case, one after another'],
   ['services/mail-ingest/test/search/frequent-words.test.ts', 'stores and indexes thousands of messages'],
+  ['services/mail-ingest/test/search/every-result.test.ts', 'stores and indexes thousands of messages'],
   ['services/mail-send/test/crashes.test.ts', 'kills processes while they send, and waits until their leases end'],
   [
     'services/gateway/test/organizations/organizations-delete.test.ts',

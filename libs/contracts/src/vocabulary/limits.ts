@@ -220,7 +220,7 @@ export const LIMITS = {
   search: {
     text: { min: 1, max: 512 },
     words: 24,
-    /** Best matches are found among as many of the newest. */
+    /** As many of the newest with a word in sender, recipients or subject rank before all others. Results that one page examines. */
     ranked: 2_000,
     /** Characters of one message's text that are searched, and of its senders, recipients and subject. */
     bodyText: 100_000,

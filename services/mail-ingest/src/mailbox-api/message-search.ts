@@ -6,19 +6,18 @@ import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
 import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
 import { findCandidates } from '../search/finding/candidates.ts'
-import type { Candidate, Wanted } from '../search/finding/compare.ts'
+import type { Wanted } from '../search/finding/compare.ts'
 import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
 import { Stems } from '../search/text/stems.ts'
 import { MESSAGE_ITEM_COLUMNS } from './message-list.ts'
-import { rankPosition, takeResults } from './ranking.ts'
+import { takeResults, tokenPosition } from './ranking.ts'
 
 const FOUND = sql<MessageItemRow, [ids: readonly string[]]>(
   `select ${MESSAGE_ITEM_COLUMNS} from messages where id = any($1::uuid[])`,
 )
 
 interface Found {
-  readonly candidate: Candidate
   readonly message: MessageItemRow
   readonly highlights: Highlights
 }
@@ -35,19 +34,18 @@ export async function searchMessages(
   const words = searchedWords(q, stems)
   const searched = { scope: scopeFilter(caller), words, before, after }
   const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
-  const found = await takeResults(page, 'id', find, async (candidates): Promise<Found[]> => {
+  const found = await takeResults<Found>(page, 'id', find, async (candidates) => {
     const ids = candidates.map(({ id }) => id)
     const [rows, highlighted] = await Promise.all([db.query(FOUND, ids), highlight(db, candidates, words, stems)])
     const messages = new Map(rows.map((row) => [row.id, row]))
     return candidates.flatMap((candidate) => {
       const [message, highlights] = [messages.get(candidate.id), highlighted.get(candidate.id)]
-      return message && highlights ? [{ candidate, message, highlights }] : []
+      return message && highlights ? [{ candidate, found: { message, highlights } }] : []
     })
   })
-  const { items, members } = page.answer(
-    found,
-    ({ candidate }) => rankPosition(candidate, 'id'),
-    ({ message, highlights }) => ({ ...messageItem(message), highlights }),
-  )
+  const { items, members } = page.answer(found, tokenPosition, ({ message, highlights }) => ({
+    ...messageItem(message),
+    highlights,
+  }))
   return { ...members, messages: items }
 }

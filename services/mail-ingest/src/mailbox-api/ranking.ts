@@ -1,10 +1,24 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { KeysetPage, Position } from '@restante/service/http'
-import type { Candidate, Wanted } from '../search/finding/compare.ts'
+import type { Candidates } from '../search/finding/candidates.ts'
+import type { Candidate, RankedPosition, Wanted } from '../search/finding/compare.ts'
 
-/** The place of a candidate in the results: best score first, then the newest, ties by id. */
-export function rankPosition(candidate: Candidate, result: Wanted['result']): Position {
-  return { rank: String(candidate.score), time: candidate.timestamp, id: candidate[result] }
+/** A result of a page, with its place. */
+export interface Placed {
+  readonly position: RankedPosition
+}
+
+/** The place of a result as a page token holds it. */
+export function tokenPosition({ position: { score, time, id, rankedFrom } }: Placed): Position {
+  const rank = rankedFrom ? [score, rankedFrom.timestamp.toISOString(), rankedFrom.id] : [score]
+  return { rank: rank.join(' '), time, id }
+}
+
+function fromToken({ rank = '', time, id }: Position): RankedPosition {
+  const [score, timestamp, tie] = rank.split(' ')
+  const rankedFrom =
+    timestamp === undefined || tie === undefined ? undefined : { timestamp: new Date(timestamp), id: tie }
+  return { score: Number(score), time, id, rankedFrom }
 }
 
 /**
@@ -14,17 +28,27 @@ export function rankPosition(candidate: Candidate, result: Wanted['result']): Po
 export async function takeResults<Found>(
   page: KeysetPage,
   result: Wanted['result'],
-  find: (wanted: Wanted) => Promise<Candidate[]>,
-  load: (candidates: readonly Candidate[], after: Position | undefined) => Promise<Found[]>,
-): Promise<Found[]> {
-  const taken: Found[] = []
-  let after = page.after
-  for (let examined = 0; taken.length < page.take && examined < LIMITS.search.ranked; examined += page.take) {
-    const candidates = await find({ result, after, most: page.take })
-    taken.push(...(await load(candidates, after)))
+  find: (wanted: Wanted) => Promise<Candidates>,
+  load: (
+    candidates: readonly Candidate[],
+    after: RankedPosition | undefined,
+  ) => Promise<{ readonly candidate: Candidate; readonly found: Found }[]>,
+): Promise<(Found & Placed)[]> {
+  const taken: (Found & Placed)[] = []
+  let after = page.after && fromToken(page.after)
+  // Twice as many each time: a small page must not take many rounds.
+  for (
+    let [examined, most] = [0, page.take];
+    taken.length < page.take && examined < LIMITS.search.ranked;
+    examined += most, most = Math.min(2 * most, LIMITS.page.max + 1)
+  ) {
+    const { candidates, rankedFrom } = await find({ result, after, most })
+    const positionOf = ({ score, timestamp: time, [result]: id }: Candidate) => ({ score, time, id, rankedFrom })
+    const loaded = await load(candidates, after)
+    taken.push(...loaded.map(({ candidate, found }) => ({ ...found, position: positionOf(candidate) })))
     const last = candidates.at(-1)
-    if (last === undefined || candidates.length < page.take) break
-    after = rankPosition(last, result)
+    if (last === undefined || candidates.length < most) break
+    after = positionOf(last)
   }
   return taken.slice(0, page.take)
 }

@@ -7,12 +7,13 @@ import { scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../mailbox/documents.ts'
 import type { ThreadRow } from '../mailbox/rows.ts'
 import { THREAD_COLUMNS } from '../mailbox/store.ts'
-import { findCandidates, findSeen } from '../search/finding/candidates.ts'
+import { findCandidates } from '../search/finding/candidates.ts'
 import type { Candidate, Wanted } from '../search/finding/compare.ts'
 import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
+import { findOthers, findSeen } from '../search/finding/threads.ts'
 import { Stems } from '../search/text/stems.ts'
-import { rankPosition, takeResults } from './ranking.ts'
+import { takeResults, tokenPosition } from './ranking.ts'
 
 // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same.
 const FOUND = sql<ThreadRow, [ids: readonly string[], before: string | null, after: string | null]>(`
@@ -22,8 +23,6 @@ select ${THREAD_COLUMNS} from threads
    and inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`)
 
 interface Found {
-  /** Its best message. Its time is the thread's place, so that a page need not read other threads. */
-  readonly candidate: Candidate
   readonly thread: ThreadRow
   readonly highlights: Highlights
 }
@@ -39,26 +38,39 @@ export async function searchThreads(
   const stems = await Stems.load()
   const words = searchedWords(query.q, stems)
   const [before, after] = [query.before?.toISOString() ?? null, query.after?.toISOString() ?? null]
-  // A thread is at least as new as its newest message, so that a bound on its time is one on the time of each.
-  const searched = { scope, words, before: query.before }
+  // A thread is at least as new as its newest message, so that the upper bound of its time is one of each message.
+  const searched = { scope, words, before: query.before, threads: { before: query.before, after: query.after } }
   const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
-  const found = await takeResults(page, 'thread_id', find, async (candidates, position): Promise<Found[]> => {
+  const highlights = (candidates: readonly Candidate[]) => highlight(db, candidates, words, stems)
+  // The place of a thread is that of its best message, so that a page need not read other threads.
+  const found = await takeResults<Found>(page, 'thread_id', find, async (candidates, position) => {
     const ids = candidates.map(({ thread_id }) => thread_id)
-    const [rows, highlighted, seen] = await Promise.all([
+    const [rows, ofBest, seen] = await Promise.all([
       db.query(FOUND, ids, before, after),
-      highlight(db, candidates, words, stems),
-      position && findSeen(db, searched, candidates),
+      highlights(candidates),
+      position && findSeen(db, searched, candidates, position),
     ])
+    const unseen = candidates.filter(({ thread_id }) => !seen?.has(thread_id))
+    // What only seemed to match must not hide the messages of the same thread that do.
+    const others = await findOthers(
+      db,
+      searched,
+      unseen.filter(({ id }) => !ofBest.has(id)),
+    )
+    const ofOthers = await highlights(others)
     const threads = new Map(rows.map((row) => [row.id, row]))
-    return candidates.flatMap((candidate) => {
-      const [thread, highlights] = [threads.get(candidate.thread_id), highlighted.get(candidate.id)]
-      return thread && highlights && !seen?.has(thread.id) ? [{ candidate, thread, highlights }] : []
+    return unseen.flatMap((candidate) => {
+      const other = others.find(({ id, thread_id }) => thread_id === candidate.thread_id && ofOthers.has(id))
+      const [thread, shown] = [
+        threads.get(candidate.thread_id),
+        ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? ''),
+      ]
+      return thread && shown ? [{ candidate, found: { thread, highlights: shown } }] : []
     })
   })
-  const { items, members } = page.answer(
-    found,
-    ({ candidate }) => rankPosition(candidate, 'thread_id'),
-    ({ thread, highlights }) => ({ ...threadItem(thread), highlights }),
-  )
+  const { items, members } = page.answer(found, tokenPosition, ({ thread, highlights: shown }) => ({
+    ...threadItem(thread),
+    highlights: shown,
+  }))
   return { ...members, threads: items }
 }

@@ -107,3 +107,43 @@ describe('terms of a message', () => {
     expect(languages).toEqual([])
   })
 })
+
+describe('the folding of text', () => {
+  it('finds each form of a letter in each other, beside text whose length it changes', async () => {
+    for (const [q, shown] of [
+      ['café', 'cafe\u0301'],
+      ['cafe\u0301', 'café'],
+      ['ΟΔΟΣ', 'οδός'.normalize('NFC').replace('ό', 'ο')],
+      ['οδος', 'ΟΔΟΣ'],
+      ['istanbul', 'İSTANBUL'],
+      ['İstanbul', 'istanbul'],
+      ['ガス', 'ｶﾞｽ'],
+      ['한국', '한국'.normalize('NFD')],
+      ['가', 'ㄱㅏ'],
+    ] as const) {
+      for (const before of ['', '… ½ ', 'ﬁ…']) {
+        const found = await highlights(q, { subject: `${before} ${shown} x`, body: `${before} ${shown} x` })
+        const marked = [expect.stringContaining(`**${shown}**`)]
+        expect([q, found]).toEqual([q, { subject: marked, text: marked }])
+      }
+    }
+    expect(await highlights('σασ', { subject: 'ΣΑΣΑ' })).toEqual({ subject: ['**ΣΑΣ**Α'] })
+  })
+
+  it('divides no word, so that a search has no more words than it was given', async () => {
+    expect(searchedWords('¨a¨b it´s', await Stems.load()).map(({ tokens }) => tokens.length)).toEqual([2, 2])
+    expect(await highlights('it´s', { body: 'So it´s on' })).toEqual({ text: ['So **it´s** on'] })
+  })
+
+  it('costs no more for marks in an order that has to be changed', async () => {
+    const marks = `a${'\u0315'.repeat(50_000)}${'\u0316'.repeat(50_000)}`
+    const begun = performance.now()
+    expect(folded(marks).length).toBeLessThan(100)
+    expect(await highlights('needle', { body: `${marks} needle` })).toMatchObject({ text: [expect.any(String)] })
+    expect(performance.now() - begun).toBeLessThan(1_000)
+  })
+
+  it('lets a word of two letters outside the basic plane match the beginnings of words', async () => {
+    expect(await highlights('𞤢𞤣', { body: '𞤢𞤣𞤤𞤥' })).toEqual({ text: ['**𞤢𞤣𞤤𞤥**'] })
+  })
+})

@@ -38,6 +38,15 @@ describe('threads.search', () => {
     ])
   })
 
+  it('finds a thread by an older message, where a newer one only has the same pairs of characters', async () => {
+    const [id = ''] = await receiveIndexed(fixture, inbox, { subject: 'Quote', text: '先日の見積書です。' })
+    await receiveIndexed(fixture, inbox, { subject: 'Re: Quote', text: '見積と積書', inReplyTo: id, references: id })
+    const { body } = await searchThreads(fixture, inbox, { q: '見積書' })
+    expect(body.threads).toEqual([
+      expect.objectContaining({ message_count: 2, highlights: { text: ['先日の**見積書**です。'] } }),
+    ])
+  })
+
   it('finds threads of an inbox, of its pod and of the organization, and none of others', async () => {
     const second = await fixture.inbox()
     await receiveIndexed(fixture, inbox, { subject: 'Here', text: 'an otter' })

@@ -3,17 +3,26 @@ import type { Queryable } from '@restante/service/database'
 import { periodsBetween } from '../indexing/period.ts'
 import { bestOf, type Candidate, type Compared, compare, type Wanted } from './compare.ts'
 import {
+  bodyScore,
   type Comparison,
   comparison,
   inScope,
+  lookedUpAnywhere,
   lookedUpInBodies,
   lookedUpInHeaders,
-  olderThan,
   Parameters,
   type Place,
+  placed,
   type SearchedScope,
 } from './conditions.ts'
 import { isShort } from './search-query.ts'
+
+/** The best results after a position, best first; fewer than wanted when there are no more. */
+export interface Candidates {
+  readonly candidates: readonly Candidate[]
+  /** The oldest place from which they are ranked by sender, recipients and subject; undefined: all are. */
+  readonly rankedFrom: Place | undefined
+}
 
 /** The oldest of the messages that are compared one by one. */
 interface Edge extends Place {
@@ -28,12 +37,20 @@ interface Kind {
   readonly lookedUp: (parameters: Parameters) => string[]
   /** The condition, beside that all words match. */
   readonly only: (comparison: Comparison) => string
+  /** From where they are ranked by sender, recipients and subject. */
+  readonly rankedFrom: Place | undefined
   /** What they are older than. */
   readonly before: Place
   /** How many are expected to be enough, and how many there were among the newest messages. */
   readonly rows: number
   readonly found: number
   readonly isEnough: (compared: Compared) => boolean
+}
+
+/** The best of the messages of one kind that are not older than a place; undefined: of all. */
+interface Older {
+  readonly best: readonly Candidate[]
+  readonly from: Place | undefined
 }
 
 /** The newest messages of the scope, which are compared one by one: searches of frequent words end there. */
@@ -43,42 +60,68 @@ const COMPARED_SHORT = 2_000
 /** From this share of matches among them on, older messages are compared one by one, too: an index would not be faster. */
 const FREQUENT = 0.2
 const DAY_MS = 86_400_000
-/** The time in which messages are looked up of which none was among the newest. */
+/** The most time in which messages are looked up first of which none was among the newest. */
 const UNKNOWN_MS = 64 * DAY_MS
-/** How much longer than expected the time is in which messages are looked up, and how much it grows when it was too short. */
+/** How much more than expected is looked at, and how much the time grows when it was too short. */
 const MARGIN = 1.5
 const GROWTH = 16
 /** The lowest id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The best results after a position, best first; fewer than wanted when there are no more. Of messages with a word in
- * sender, recipients or subject the best are found among the newest `LIMITS.search.ranked`.
+ * Finds the best results after a position. Of messages with a word in sender, recipients or subject, the newest
+ * `LIMITS.search.ranked` rank before all others; those that are older rank by time, among those with all words in the
+ * body alone.
  */
-export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidate[]> {
-  const [edge, newest] = await Promise.all([findEdge(db, searched), compareNewest(db, searched, wanted)])
-  if (edge === undefined) return bestOf(newest.best, wanted)
-  const { words } = searched
-  const ranked = LIMITS.search.ranked - newest.inHeaders
-  const headers = await findOlder(db, searched, wanted, edge, {
-    lookedUp: (parameters) => lookedUpInHeaders(words, parameters),
-    only: ({ inHeaders }) => inHeaders,
-    before: edge,
-    rows: ranked,
-    found: newest.inHeaders,
-    isEnough: ({ matched }) => matched >= ranked,
-  })
+export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidates> {
+  const edge = await findEdge(db, searched)
+  const newest = await compareNewest(db, searched, wanted, edge)
+  if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
+  const { best: headers, from: rankedFrom } = await findInHeaders(db, searched, wanted, { edge, newest })
   const best = bestOf([...newest.best, ...headers], wanted)
-  if (best.length === wanted.most) return best
+  if (best.length === wanted.most) return { candidates: best, rankedFrom }
+  const { words } = searched
   const bodies = await findOlder(db, searched, wanted, edge, {
-    lookedUp: (parameters) => lookedUpInBodies(words, parameters),
+    lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(words, parameters),
     only: ({ inHeaders }) => `not ${inHeaders}`,
-    before: laterOf(edge, wanted),
+    rankedFrom,
+    before: laterOf(edge, searched, wanted),
     rows: wanted.most,
-    found: newest.matched - newest.inHeaders,
+    found: newest.matched - (rankedFrom ? 0 : newest.inHeaders),
     isEnough: (compared) => compared.best.length === wanted.most,
   })
-  return bestOf([...best, ...bodies], wanted)
+  return { candidates: bestOf([...best, ...bodies.best], wanted), rankedFrom }
+}
+
+/** Older messages that are ranked by sender, recipients and subject. After a position they are the same as before it. */
+async function findInHeaders(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  { edge, newest }: { edge: Edge; newest: Compared },
+): Promise<Older> {
+  const { words } = searched
+  const { after } = wanted
+  if (after !== undefined && after.score <= bodyScore(words)) return { best: [], from: after.rankedFrom }
+  const rows = LIMITS.search.ranked - newest.inHeaders
+  const kind: Kind = {
+    lookedUp: (parameters) => lookedUpInHeaders(words, parameters),
+    only: ({ inHeaders }) => inHeaders,
+    rankedFrom: after?.rankedFrom,
+    before: edge,
+    rows,
+    found: newest.inHeaders,
+    isEnough: ({ matched }) => matched >= rows,
+  }
+  if (after === undefined) return rows <= 0 ? { best: [], from: edge } : findOlder(db, searched, wanted, edge, kind)
+  const from = after.rankedFrom
+  const isIndexed = from === undefined || !isFrequent(searched, kind)
+  const { best } = await compareOlder(db, searched, wanted, kind, { from, isIndexed })
+  return { best, from }
+}
+
+function isFrequent(searched: SearchedScope, { found }: Kind): boolean {
+  return found >= comparedOf(searched) * FREQUENT
 }
 
 function comparedOf({ words }: SearchedScope): number {
@@ -86,15 +129,16 @@ function comparedOf({ words }: SearchedScope): number {
 }
 
 /** Where the results after a position begin that are ordered by time alone. */
-function laterOf(edge: Edge, { after }: Wanted): Place {
-  if (after === undefined || after.time >= edge.timestamp) return edge
+function laterOf(edge: Edge, { words }: SearchedScope, { after }: Wanted): Place {
+  if (after === undefined || after.score > bodyScore(words) || after.time >= edge.timestamp) return edge
   // Others of the same time may come after it.
   return { timestamp: new Date(after.time.getTime() + 1), id: FIRST_ID }
 }
 
 /**
- * Older messages of one kind. A frequent word is in so many that only those of a time are looked up in which enough are
- * expected, as frequent as among the newest.
+ * Older messages of one kind. A word is in so many that only those of a time are looked at in which enough are expected,
+ * as frequent as among the newest. A frequent one is first looked for in messages one by one; but it may have been rare
+ * before, and then only the index finds it without reading all of them.
  */
 async function findOlder(
   db: Queryable,
@@ -102,17 +146,21 @@ async function findOlder(
   wanted: Wanted,
   edge: Edge,
   kind: Kind,
-): Promise<readonly Candidate[]> {
-  const { found, rows, before, isEnough } = kind
-  if (rows <= 0) return []
-  if (found >= comparedOf(searched) * FREQUENT) return compareOlder(db, searched, wanted, kind)
-  const compared = Math.max(1, edge.newest.getTime() - edge.timestamp.getTime())
-  const expected = found === 0 ? UNKNOWN_MS : MARGIN * compared * (rows / found)
-  for (let time = Math.max(DAY_MS, expected); ; time *= GROWTH) {
-    const since = new Date(before.timestamp.getTime() - time)
-    const isAll = since <= edge.oldest
-    const older = await lookUp(db, searched, wanted, kind, isAll ? undefined : since)
-    if (isAll || isEnough(older)) return older.best
+): Promise<Older> {
+  const { rows, before, isEnough } = kind
+  const expected = MARGIN * (rows / Math.max(1, kind.found))
+  if (isFrequent(searched, kind)) {
+    const from = await placeAfter(db, searched, before, Math.ceil(expected * comparedOf(searched)))
+    const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: false })
+    if (from === undefined || isEnough(older)) return { best: older.best, from }
+  }
+  const most = kind.found === 0 ? UNKNOWN_MS : Number.POSITIVE_INFINITY
+  const elapsed = expected * (edge.newest.getTime() - edge.timestamp.getTime())
+  for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; time *= GROWTH) {
+    const since = before.timestamp.getTime() - time
+    const from = since <= edge.oldest.getTime() ? undefined : { timestamp: new Date(since), id: FIRST_ID }
+    const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: true })
+    if (from === undefined || isEnough(older)) return { best: older.best, from }
   }
 }
 
@@ -130,78 +178,58 @@ async function findEdge(db: Queryable, searched: SearchedScope): Promise<Edge | 
   return edge
 }
 
-function compareNewest(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Compared> {
+/** The place of the last of so many messages before a place; none when there are fewer. */
+async function placeAfter(
+  db: Queryable,
+  searched: SearchedScope,
+  before: Place,
+  messages: number,
+): Promise<Place | undefined> {
   const parameters = new Parameters()
-  const compared = comparison(searched.words, parameters)
-  const newest = `(select * from searchable where ${inScope(searched, parameters)}
-    order by "timestamp" desc, id desc limit ${comparedOf(searched)}) as newest`
+  const conditions = [inScope(searched, parameters), placed('<', before, parameters)]
+  const [place] = await parameters.query<Place>(
+    db,
+    `select "timestamp", id from searchable where ${conditions.join(' and ')}
+ order by "timestamp" desc, id desc offset ${messages - 1} limit 1`,
+  )
+  return place
+}
+
+/** Compares the messages down to the edge: when others arrive meanwhile, none is left out between these and older ones. */
+function compareNewest(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  edge: Edge | undefined,
+): Promise<Compared> {
+  const parameters = new Parameters()
+  const compared = comparison(searched, parameters, wanted.after?.rankedFrom)
+  const conditions = [inScope(searched, parameters), ...(edge ? [placed('>=', edge, parameters)] : [])]
+  const newest = `(select * from searchable where ${conditions.join(' and ')}
+    order by "timestamp" desc, id desc limit ${2 * comparedOf(searched)}) as newest`
   return compare(db, compared.select(newest, [compared.matches]), wanted, searched.words, parameters)
 }
 
-/** Compares messages one by one, in the order of time, until as many match as are wanted. */
+/** Compares older messages, those that the index finds or all of a time. */
 async function compareOlder(
   db: Queryable,
   searched: SearchedScope,
   wanted: Wanted,
-  { only, before, rows, isEnough }: Kind,
-): Promise<readonly Candidate[]> {
-  for (let limit = rows; ; limit *= GROWTH) {
-    const parameters = new Parameters()
-    const compared = comparison(searched.words, parameters)
-    const conditions = [inScope(searched, parameters), olderThan(before, parameters), compared.matches, only(compared)]
-    const newest = `${compared.select('searchable', conditions)} order by "timestamp" desc, id desc limit ${limit}`
-    const older = await compare(db, newest, wanted, searched.words, parameters)
-    if (older.matched < limit || isEnough(older)) return older.best
-  }
-}
-
-async function lookUp(
-  db: Queryable,
-  searched: SearchedScope,
-  wanted: Wanted,
-  { lookedUp, only, before }: Kind,
-  since: Date | undefined,
+  { lookedUp, only, before, rankedFrom }: Kind,
+  { from, isIndexed }: { from: Place | undefined; isIndexed: boolean },
 ): Promise<Compared> {
   const parameters = new Parameters()
-  const found = lookedUp(parameters)
-  if (found.length === 0) return { best: [], matched: 0, inHeaders: 0 }
-  const compared = comparison(searched.words, parameters)
+  const found = isIndexed ? lookedUp(parameters) : []
+  if (isIndexed && found.length === 0) return { best: [], matched: 0, inHeaders: 0 }
+  const compared = comparison(searched, parameters, rankedFrom)
   const conditions = [inScope(searched, parameters)]
-  if (since) {
-    const periods = periodsBetween(searched.scope.organizationId, since, before.timestamp)
-    conditions.push(`periods @@ ${parameters.add(periods)}::query_int`)
-    conditions.push(`"timestamp" >= ${parameters.add(since.toISOString())}::timestamptz`)
+  if (from) {
+    if (isIndexed) {
+      const periods = periodsBetween(searched.scope.organizationId, from.timestamp, before.timestamp)
+      conditions.push(`periods @@ ${parameters.add(periods)}::query_int`)
+    }
+    conditions.push(placed('>=', from, parameters))
   }
-  conditions.push(...found, olderThan(before, parameters), compared.matches, only(compared))
+  conditions.push(...found, placed('<', before, parameters), compared.matches, only(compared))
   return compare(db, compared.select('searchable', conditions), wanted, searched.words, parameters)
-}
-
-/**
- * The threads among those of the candidates that have a better message than the candidate: after a position, they were
- * results before it.
- */
-export async function findSeen(
-  db: Queryable,
-  { words }: SearchedScope,
-  candidates: readonly Candidate[],
-): Promise<Set<string>> {
-  const parameters = new Parameters()
-  const compared = comparison(words, parameters)
-  const values = {
-    id: parameters.add(candidates.map(({ id }) => id)),
-    thread: parameters.add(candidates.map(({ thread_id }) => thread_id)),
-    score: parameters.add(candidates.map(({ score }) => score)),
-    time: parameters.add(candidates.map(({ timestamp }) => timestamp.toISOString())),
-  }
-  const messages = `(select searchable.* from messages join searchable using (id)
-    where messages.thread_id = candidate.thread_id) as each`
-  const rows = await parameters.query<{ thread_id: string }>(
-    db,
-    `select distinct candidate.thread_id
-  from unnest(${values.id}::uuid[], ${values.thread}::uuid[], ${values.score}::int[], ${values.time}::timestamptz[])
-         as candidate (id, thread_id, score, "timestamp"),
-       lateral (${compared.select(messages, ['not hidden', compared.matches])}) as message
- where (message.score, message."timestamp", message.id) > (candidate.score, candidate."timestamp", candidate.id)`,
-  )
-  return new Set(rows.map(({ thread_id }) => thread_id))
 }

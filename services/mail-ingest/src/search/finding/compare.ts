@@ -1,6 +1,6 @@
 import type { Queryable } from '@restante/service/database'
 import type { Position } from '@restante/service/http'
-import { bodyScore, type Parameters } from './conditions.ts'
+import { bodyScore, type Parameters, type Place } from './conditions.ts'
 import type { SearchedWord } from './search-query.ts'
 
 /** A message that matches every word, as far as the index tells. */
@@ -12,12 +12,19 @@ export interface Candidate {
   readonly score: number
 }
 
+/** The place of a result: its score, then its time, ties by id. */
+export interface RankedPosition extends Pick<Position, 'time' | 'id'> {
+  readonly score: number
+  /** The oldest place from which results are ranked by sender, recipients and subject; undefined: all are. */
+  readonly rankedFrom: Place | undefined
+}
+
 /** Which results are wanted. */
 export interface Wanted {
   /** What a result is: a message, or a thread, which is represented by its best message. */
   readonly result: 'id' | 'thread_id'
   /** The last result of the page before. */
-  readonly after: Position | undefined
+  readonly after: RankedPosition | undefined
   readonly most: number
 }
 
@@ -45,17 +52,13 @@ export async function compare(
     result === 'id'
       ? 'candidates'
       : `(select distinct on (thread_id) * from candidates order by thread_id, ${order}, id desc) as threads`
-  const place = after && [
-    `${parameters.add(Number(after.rank))}::int`,
-    `${parameters.add(after.time.toISOString())}::timestamptz`,
-    `${parameters.add(after.id)}::uuid`,
-  ]
+  const place = after && ranked(after, parameters)
   // Materialized, because the planner expects to meet enough matches in the order of time, which it does not.
   const rows = await parameters.query<Row | (Row & { readonly id: null })>(
     db,
     `with candidates as materialized (${candidates}),
 best as (
-  select * from ${results} ${place ? `where (score, "timestamp", ${result}) < (${place.join(', ')})` : ''}
+  select * from ${results} ${place ? `where (score, "timestamp", ${result}) < ${place}` : ''}
    order by ${order}, ${result} desc limit ${most})
 select matched, in_headers, best.*
   from (select count(*)::int as matched, (count(*) filter (where score > ${bodyScore(words)}))::int as in_headers
@@ -68,6 +71,12 @@ select matched, in_headers, best.*
     matched: counts?.matched ?? 0,
     inHeaders: counts?.in_headers ?? 0,
   }
+}
+
+/** A position as a value that is compared with a row's score, time and id. */
+export function ranked({ score, time, id }: RankedPosition, parameters: Parameters): string {
+  const [rank, timestamp, tie] = [parameters.add(score), parameters.add(time.toISOString()), parameters.add(id)]
+  return `(${rank}::int, ${timestamp}::timestamptz, ${tie}::uuid)`
 }
 
 /** The best candidates, each message or thread once, best first: by score, then the newest, ties by id. */

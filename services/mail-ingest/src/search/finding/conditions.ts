@@ -1,6 +1,7 @@
 import { type Queryable, sqlUnprepared } from '@restante/service/database'
 import type { ScopeFilter } from '@restante/service/identity'
-import type { SearchedWord } from './search-query.ts'
+import { hashOf } from '../text/terms.ts'
+import { otherForms, type SearchedWord } from './search-query.ts'
 
 export interface SearchedScope {
   readonly scope: ScopeFilter
@@ -8,6 +9,8 @@ export interface SearchedScope {
   /** Strict bounds of the message's time. */
   readonly before?: Date | undefined
   readonly after?: Date | undefined
+  /** Only messages of threads that a search for threads may show, with strict bounds of their time. */
+  readonly threads?: { readonly before: Date | undefined; readonly after: Date | undefined }
 }
 
 /** A place in the order of time, ties by id. */
@@ -20,7 +23,7 @@ export interface Place {
 export interface Comparison {
   /** The row matches every word. */
   readonly matches: string
-  /** Sender, recipients or subject match a word. */
+  /** Sender, recipients or subject match a word, in a row that is ranked by them. */
   readonly inHeaders: string
   /** The rows under these conditions, each with the sum of the weights of what it matches. */
   select(rows: string, conditions: readonly string[]): string
@@ -53,33 +56,76 @@ export function inScope({ scope, before, after }: SearchedScope, parameters: Par
   if (inboxUid !== undefined) clauses.push(`inbox_uid = ${parameters.add(inboxUid)}::uuid`)
   else if (podId !== undefined) clauses.push(`pod_id = ${parameters.add(podId)}::uuid`)
   else clauses.push(`organization_id = ${parameters.add(organizationId)}::uuid`)
-  if (before) clauses.push(`"timestamp" < ${parameters.add(before.toISOString())}::timestamptz`)
-  if (after) clauses.push(`"timestamp" > ${parameters.add(after.toISOString())}::timestamptz`)
-  return clauses.join(' and ')
+  return [...clauses, ...between({ before, after }, parameters)].join(' and ')
 }
 
-export function olderThan({ timestamp, id }: Place, parameters: Parameters): string {
-  return `("timestamp", id) < (${parameters.add(timestamp.toISOString())}::timestamptz, ${parameters.add(id)}::uuid)`
+/** Rows at this place in the order of time and after it, or before it. */
+export function placed(order: '>=' | '<', { timestamp, id }: Place, parameters: Parameters): string {
+  const [time, tie] = [parameters.add(timestamp.toISOString()), parameters.add(id)]
+  return `("timestamp", id) ${order} (${time}::timestamptz, ${tie}::uuid)`
 }
 
-export function comparison(words: readonly SearchedWord[], parameters: Parameters): Comparison {
-  const compared = words.map(({ text, inBody }) => {
-    const word = parameters.add(text)
-    const inSubject = `strpos(subject, ${word}) > 0`
-    const inHeaders = `(${inSubject} or strpos(people, ${word}) > 0)`
+/**
+ * Compares rows with every word.
+ * @param rankedFrom the oldest place from which rows are ranked by sender, recipients and subject; older ones are ranked
+ *   like those that match in the body alone. Undefined: there is none
+ */
+export function comparison(
+  { words, threads }: Pick<SearchedScope, 'words' | 'threads'>,
+  parameters: Parameters,
+  rankedFrom: Place | undefined,
+): Comparison {
+  const compared = words.map((word) => {
+    const text = parameters.add(word.text)
+    const inSubject = `strpos(subject, ${text}) > 0`
+    const inHeaders = `(${inSubject} or strpos(people, ${text}) > 0)`
     return {
       inHeaders,
-      matches: inBody === undefined ? inHeaders : `(${inHeaders} or ${hasTerms(inBody, parameters)})`,
+      matches: word.inBody === undefined ? inHeaders : `(${inHeaders} or ${isInBody(word, word.inBody, parameters)})`,
       score: `case when ${inSubject} then ${WEIGHT.subject} when ${inHeaders} then ${WEIGHT.people} else ${WEIGHT.body} end`,
     }
   })
-  const score = compared.map((word) => word.score).join(' + ')
+  const isRanked = rankedFrom ? placed('>=', rankedFrom, parameters) : 'true'
+  const score = `case when ${isRanked} then ${compared.map((word) => word.score).join(' + ')} else ${bodyScore(words)} end`
+  const shown = threads ? [isInShownThread(threads, parameters)] : []
   return {
-    matches: compared.map(({ matches }) => matches).join(' and '),
-    inHeaders: `(${compared.map(({ inHeaders }) => inHeaders).join(' or ')})`,
+    matches: [...compared.map(({ matches }) => matches), ...shown].join(' and '),
+    inHeaders: `(${isRanked} and (${compared.map(({ inHeaders }) => inHeaders).join(' or ')}))`,
     select: (rows, conditions) =>
       `select id, thread_id, "timestamp", ${score} as score from ${rows} where ${conditions.join(' and ')}`,
   }
+}
+
+/** The body has each token of the word, in a form that it has in a language of the message. */
+function isInBody({ tokens }: SearchedWord, terms: string, parameters: Parameters): string {
+  const inALanguage = tokens.flatMap((token) => {
+    const forms = [...otherForms(token)].map(
+      ([term, languages]) =>
+        `${hasTerms(String(term), parameters)} and languages && ${parameters.add(languages)}::text[]`,
+    )
+    return forms.length === 0 ? [] : [`(${[hasTerms(String(hashOf(token.text)), parameters), ...forms].join(' or ')})`]
+  })
+  return [hasTerms(terms, parameters), ...inALanguage].join(' and ')
+}
+
+/**
+ * The thread is one that is found: none of its messages has a restricted label, and its inbox is not being purged. Not a
+ * join, so that only the threads of messages that match are read.
+ */
+function isInShownThread(bounds: NonNullable<SearchedScope['threads']>, parameters: Parameters): string {
+  const conditions = [
+    `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`,
+    `inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`,
+    ...between(bounds, parameters),
+  ]
+  return `(select ${conditions.join(' and ')} from threads where threads.id = thread_id)`
+}
+
+function between({ before, after }: Pick<SearchedScope, 'before' | 'after'>, parameters: Parameters): string[] {
+  return [
+    ...(before ? [`"timestamp" < ${parameters.add(before.toISOString())}::timestamptz`] : []),
+    ...(after ? [`"timestamp" > ${parameters.add(after.toISOString())}::timestamptz`] : []),
+  ]
 }
 
 /** Conditions for the index: the bodies match every word. None: a word is in no body. */
@@ -89,17 +135,22 @@ export function lookedUpInBodies(words: readonly SearchedWord[], parameters: Par
 }
 
 /**
- * Conditions for the index: every word may match, and one of them in sender, recipients or subject. None: the index does
- * not know a word.
+ * Conditions for the index: every word may match anywhere. The index does not know a word of one or two characters without
+ * letters and digits, which is only compared. None: it knows no word.
  */
+export function lookedUpAnywhere(words: readonly SearchedWord[], parameters: Parameters): string[] {
+  return words
+    .map(({ inBody, inHeaders }) => [inBody ?? [], inHeaders ?? []].flat())
+    .flatMap((terms) => (terms.length === 0 ? [] : [anyOf(terms, parameters)]))
+}
+
+/** Conditions for the index: every word may match, and one of them in sender, recipients or subject. None: it knows no word. */
 export function lookedUpInHeaders(words: readonly SearchedWord[], parameters: Parameters): string[] {
   const headers = words.flatMap((word) => word.inHeaders ?? [])
-  if (headers.length < words.length) return []
+  if (headers.length < words.length) return lookedUpAnywhere(words, parameters)
   const inHeaders = anyOf(headers, parameters)
-  if (words.length === 1) return [inHeaders]
   // Two conditions for each word, because the index passes over more of what does not match when it is asked for less.
-  const anywhere = words.map((word) => anyOf([word.inBody ?? [], word.inHeaders ?? []].flat(), parameters))
-  return [...anywhere, inHeaders]
+  return words.length === 1 ? [inHeaders] : [...lookedUpAnywhere(words, parameters), inHeaders]
 }
 
 function anyOf(terms: readonly string[], parameters: Parameters): string {

@@ -6,7 +6,7 @@ import type { StoredAttachment } from '../../mailbox/rows.ts'
 import { SEARCHED_BODY, SEARCHED_DOCUMENTS, searchedText } from '../indexing/store.ts'
 import type { Stems } from '../text/stems.ts'
 import type { Candidate } from './compare.ts'
-import { highlightsOf } from './highlights.ts'
+import { type FoundText, highlightsOf } from './highlights.ts'
 import type { SearchedWord } from './search-query.ts'
 
 interface TextRow {
@@ -28,6 +28,9 @@ select messages.id, sender, "to", cc, bcc, messages.subject, attachments, langua
   from messages join searchable using (id) left join message_bodies using (id)
  where id = any($1::uuid[])`)
 
+/** Messages whose texts are in memory at once: each may have `bodyText` and `documentText` characters. */
+const AT_ONCE = 10
+
 /** The highlights of those candidates that match every word, by the id of their message. */
 export async function highlight(
   db: Queryable,
@@ -36,15 +39,20 @@ export async function highlight(
   stems: Stems,
 ): Promise<Map<string, Highlights>> {
   const ids = candidates.map(({ id }) => id)
-  const rows = await db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText)
   const found = new Map<string, Highlights>()
-  for (const row of rows) {
-    // Each may be long; other requests go on between them.
-    await nextTurn()
-    const body = `${searchedText(row)}\n${row.documents ?? ''}`
-    const text = { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body }
-    const highlights = highlightsOf(text, words, stems)
-    if (highlights) found.set(row.id, highlights)
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const portion = ids.slice(from, from + AT_ONCE)
+    for (const row of await db.query(TEXTS, portion, LIMITS.search.bodyText, LIMITS.search.documentText)) {
+      // Each may be long; other requests go on between them.
+      await nextTurn()
+      const highlights = highlightsOf(textOf(row), words, stems)
+      if (highlights) found.set(row.id, highlights)
+    }
   }
   return found
+}
+
+function textOf(row: TextRow): FoundText {
+  const body = `${searchedText(row)}\n${row.documents ?? ''}`
+  return { ...row, recipients: [...row.to, ...row.cc, ...row.bcc], body }
 }

@@ -1,5 +1,4 @@
 import type { Stems } from '../text/stems.ts'
-import { SHORT } from '../text/terms.ts'
 import { folded, type Token, tokensOf, wordsBeginning } from '../text/words.ts'
 import type { SearchedToken, SearchedWord } from './search-query.ts'
 
@@ -74,9 +73,9 @@ export function matchesInBody(
 }
 
 function formTest(languages: readonly string[], stems: Stems): (searched: SearchedToken, token: Token) => boolean {
-  return ({ text, stems: searched }, token) => {
+  return ({ text, isBeginning, stems: searched }, token) => {
     if (token.text === text) return true
-    if (text.length <= SHORT) return token.text.startsWith(text)
+    if (isBeginning) return token.text.startsWith(text)
     return languages.some((language) => searched.get(language) === stems.stem(language, token.text))
   }
 }
@@ -87,19 +86,30 @@ interface FoldedText {
   readonly positionOf: (index: number) => number
 }
 
+/** Parts of a text that are folded apart from each other: nothing combines with a blank. */
+const PARTS = /\S+|\s+/gu
+/** A character with what may combine with it: marks, and letters of Korean syllables in all their forms. */
+const CLUSTERS = /[\s\S][\p{M}\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uff9e-\uffdc]*/gu
+
 function foldedWithPositions(text: string): FoldedText {
-  const fold = folded(text)
-  if (fold.length === text.length) return { fold, positionOf: (index) => index }
-  // Folding by character may differ from folding the whole, where characters combine; both find the same words.
+  const whole = folded(text)
+  if (isAligned(text, whole)) return { fold: whole, positionOf: (index) => index }
   const positions: number[] = []
-  let byCharacter = ''
-  let at = 0
-  for (const character of text) {
-    const part = folded(character)
-    for (let unit = 0; unit < part.length; unit++) positions.push(at)
-    byCharacter += part
-    at += character.length
+  let fold = ''
+  const add = (part: string, positionOf: (unit: number) => number) => {
+    for (let unit = 0; unit < part.length; unit++) positions.push(positionOf(unit))
+    fold += part
   }
-  positions.push(at)
-  return { fold: byCharacter, positionOf: (index) => positions[index] ?? at }
+  for (const { 0: part, index } of text.matchAll(PARTS)) {
+    const foldedPart = folded(part)
+    if (isAligned(part, foldedPart)) add(foldedPart, (unit) => index + unit)
+    else for (const cluster of part.matchAll(CLUSTERS)) add(folded(cluster[0]), () => index + cluster.index)
+  }
+  positions.push(text.length)
+  return { fold, positionOf: (index) => positions[index] ?? text.length }
+}
+
+/** Whether each position of a folded text is that of the text itself. */
+function isAligned(text: string, fold: string): boolean {
+  return fold.length === text.length && text.normalize('NFKC') === text
 }

@@ -1,5 +1,5 @@
 import type { Stems } from '../text/stems.ts'
-import { HEADER, hashOf, PIECE, pairsOf, SHORT } from '../text/terms.ts'
+import { HEADER, hashOf, PIECE, pairsOf, SHORT, type TermHash } from '../text/terms.ts'
 import { folded, pieces, type Token, tokensOf } from '../text/words.ts'
 
 /** One word of a search, which an item must match in some field. */
@@ -15,6 +15,8 @@ export interface SearchedWord {
 }
 
 export interface SearchedToken extends Pick<Token, 'text' | 'isUnspaced'> {
+  /** It is so short that it matches the beginnings of words. */
+  readonly isBeginning: boolean
   /** Its stem by language. */
   readonly stems: ReadonlyMap<string, string>
 }
@@ -22,15 +24,17 @@ export interface SearchedToken extends Pick<Token, 'text' | 'isUnspaced'> {
 /** More pieces of a word would cost the index more than the rows that it then leaves out. */
 const PIECES_LOOKED_UP = 4
 
-/** The words of a search: text between white space (mail 17). */
+/** The words of a search: text between white space (mail 17). Folding may put a blank into one, which does not divide it. */
 export function searchedWords(q: string, stems: Stems): SearchedWord[] {
-  return [...new Set(folded(q).split(/\s+/u))].filter((text) => text !== '').map((text) => searchedWord(text, stems))
+  const words = q.split(/\s+/u).map((word) => folded(word).trim())
+  return [...new Set(words)].filter((text) => text !== '').map((text) => searchedWord(text, stems))
 }
 
 function searchedWord(text: string, stems: Stems): SearchedWord {
   const tokens = [...tokensOf(text)].map(({ text: token, isUnspaced }) => ({
     text: token,
     isUnspaced,
+    isBeginning: !isUnspaced && [...token].length <= SHORT,
     stems: isUnspaced ? new Map<string, string>() : stems.everyStem(token),
   }))
   const inBody = tokens.length === 0 ? undefined : tokens.map(tokenTerms).join('&')
@@ -67,8 +71,18 @@ function tellingPieces(text: string): string[] {
 }
 
 function tokenTerms(token: SearchedToken): string {
-  const { text, isUnspaced, stems } = token
+  const { text, isUnspaced, isBeginning, stems } = token
   if (isRun(token)) return `(${[...pairsOf(text)].map(hashOf).join('&')})`
-  if (isUnspaced || [...text].length <= SHORT) return `(${hashOf(`^${text}`)})`
+  if (isUnspaced || isBeginning) return `(${hashOf(`^${text}`)})`
   return `(${[...new Set([text, ...stems.values()])].map(hashOf).join('|')})`
+}
+
+/** The stems of a token that are other words, as terms, each with the languages in which it is a form of the token. */
+export function otherForms({ text, isUnspaced, isBeginning, stems }: SearchedToken): Map<TermHash, string[]> {
+  const forms = new Map<TermHash, string[]>()
+  if (isUnspaced || isBeginning) return forms
+  for (const [language, stem] of stems) {
+    if (stem !== text) forms.set(hashOf(stem), [...(forms.get(hashOf(stem)) ?? []), language])
+  }
+  return forms
 }

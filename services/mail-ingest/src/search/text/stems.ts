@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Token } from './words.ts'
+import { folded, type Token } from './words.ts'
 
 type Stemmer = (word: string) => string
 
@@ -105,5 +105,5 @@ async function language(
   frequent: readonly string[],
 ): Promise<[string, Language]> {
   const { stemmer } = await module
-  return [name, { stem: stemmer, frequent: new Set(frequent) }]
+  return [name, { stem: stemmer, frequent: new Set(frequent.map(folded)) }]
 }

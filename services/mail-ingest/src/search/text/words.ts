@@ -20,9 +20,16 @@ export interface Token {
   readonly start: number
 }
 
-/** The form in which texts are compared: compatible characters unified (NFKC), lower case. */
+/** Marks on one character that are compared. Ordering more of them would take quadratic time (UAX 15, stream-safe text). */
+const MARKS = /(\p{M}{30})\p{M}+/gu
+
+/**
+ * The form in which texts are compared: compatible characters unified (NFKC), lower case; a Greek sigma is the same at the
+ * end of a word, and a Turkish capital i with its dot is an i. Parts of a text that no mark, dot or Korean letter combines
+ * have the same form as within it.
+ */
 export function folded(text: string): string {
-  return text.normalize('NFKC').toLowerCase()
+  return text.replace(MARKS, '$1').normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
 }
 
 /** The words of a folded text, in order. */
