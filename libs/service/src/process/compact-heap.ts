@@ -6,3 +6,11 @@
 export function compactHeap(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
+
+/**
+ * Frees the buffers of work that has ended. V8 is in no hurry to collect what lies outside its heap, so that the buffers
+ * of several large mails would add up. It stops the process for some 50 ms. Without `--expose-gc` it does nothing.
+ */
+export function freeBuffers(): void {
+  globalThis.gc?.({ type: 'major', execution: 'sync' })
+}

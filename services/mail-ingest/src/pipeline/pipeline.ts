@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ParserOverdueError } from '@restante/mime'
 import { Batcher, type ByteSemaphore, type Wakeup } from '@restante/service/concurrency'
 import { isInfrastructureError } from '@restante/service/errors'
-import type { Component } from '@restante/service/process'
+import { type Component, freeBuffers } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclusion/conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examination/examine-mail.ts'
@@ -41,6 +41,8 @@ const STALLED_MS = 30_000
 const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
 /** Slow mails larger than this count against the shared memory limit. */
 const SLOW_BYTES = 4 * 1024 * 1024
+/** Memory is freed before and after a run of so many bytes, whose buffers would add up with what is not collected yet. */
+const LARGE_BYTES = 8 * 1024 * 1024
 /** Wait after a failure that the mail has not caused. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
 
@@ -125,7 +127,7 @@ export class Pipeline implements Component {
     const { tools, leases, wakeup } = this.#options
     const bytes = run.reduce((sum, mail) => sum + mail.size, 0)
     const isSlow = run.some(({ slow }) => slow)
-    const process = () => this.#process(run)
+    const process = () => (bytes > LARGE_BYTES ? this.#processLarge(run) : this.#process(run))
     // There is one slow mail at a time, so a small one need not count against the memory limit.
     const inMemory = isSlow && bytes <= SLOW_BYTES ? process : () => tools.memory.within(bytes, process)
     return this.#slots.during(leases.during(run, inMemory), isSlow).finally(() => wakeup.notify())
@@ -150,6 +152,15 @@ export class Pipeline implements Component {
         if (await queue.count(tools.db, mail)) await this.#begin([mail])
       }
     })
+  }
+
+  async #processLarge(run: readonly LeasedMail[]): Promise<void> {
+    freeBuffers()
+    try {
+      await this.#process(run)
+    } finally {
+      freeBuffers()
+    }
   }
 
   /**
