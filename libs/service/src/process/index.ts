@@ -1,5 +1,5 @@
 export { serviceCommand } from './command.ts'
-export { freeBuffers } from './compact-heap.ts'
+export { compactHeap } from './compact-heap.ts'
 export { type Component, STAGES, type Stage } from './component.ts'
 export { Periodic, type PeriodicOptions } from './periodic.ts'
 export { type Deployable, run } from './run.ts'

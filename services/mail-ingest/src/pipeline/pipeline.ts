@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ParserOverdueError } from '@restante/mime'
 import { Batcher, type ByteSemaphore, type Wakeup } from '@restante/service/concurrency'
 import { isInfrastructureError } from '@restante/service/errors'
-import { type Component, freeBuffers } from '@restante/service/process'
+import { type Component, compactHeap } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { type ConcludingTools, concludeMails, type ProcessingFacts } from './conclusion/conclude-mails.ts'
 import { type ExaminationTools, type ExaminedMail, examineMail } from './examination/examine-mail.ts'
@@ -41,7 +41,7 @@ const STALLED_MS = 30_000
 const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
 /** Slow mails larger than this count against the shared memory limit. */
 const SLOW_BYTES = 4 * 1024 * 1024
-/** Memory is freed before and after a run of so many bytes, whose buffers would add up with what is not collected yet. */
+/** Before and after a run of so many bytes, memory is given back: its buffers would add to what is not collected yet. */
 const LARGE_BYTES = 8 * 1024 * 1024
 /** Wait after a failure that the mail has not caused. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
@@ -155,11 +155,11 @@ export class Pipeline implements Component {
   }
 
   async #processLarge(run: readonly LeasedMail[]): Promise<void> {
-    freeBuffers()
+    compactHeap()
     try {
       await this.#process(run)
     } finally {
-      freeBuffers()
+      compactHeap()
     }
   }
 
