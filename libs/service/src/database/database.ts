@@ -65,6 +65,11 @@ export interface TransactionOptions {
 const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, lockMs: 8_000, statementMs: 10_000, answerMs: 12_000 }
 /** The server ends a transaction that idles this long, so that stuck work cannot hold its locks forever. */
 const IDLE_IN_TRANSACTION_MS = 20_000
+/**
+ * Statements here take a few milliseconds; compiling one first, which PostgreSQL does when it expects to read many rows,
+ * takes about 20.
+ */
+const WITHOUT_JIT = '-c jit=off'
 
 /** One service's database: its pool, and the only way to open a transaction. */
 export class Database implements Transactional, Component {
@@ -92,6 +97,7 @@ export class Database implements Transactional, Component {
       lock_timeout: lockMs,
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      options: WITHOUT_JIT,
     })
     // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement. Without
     // the listeners (the pool's for idle connections, the client's own for those in use) the error event would end the

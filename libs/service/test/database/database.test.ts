@@ -71,6 +71,11 @@ describe('Database', () => {
     await db.orm.note.deleteMany()
   })
 
+  it('does not let PostgreSQL compile statements that read many rows', async () => {
+    const [setting] = await db.query(sql<{ jit: string }>(`select current_setting('jit') as jit`))
+    expect(setting).toEqual({ jit: 'off' })
+  })
+
   it('commits prepared statements and Prisma code of one transaction together', async () => {
     await db.transaction(async (tx) => {
       await tx.query(insertNote, randomUUID(), 'prepared')
