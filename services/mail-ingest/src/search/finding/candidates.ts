@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
 import { periodsBetween } from '../indexing/period.ts'
-import { bestOf, type Candidate, type Compared, compare, type Wanted } from './compare.ts'
+import { bestOf, type Candidate, type Compared, compare, type Edge, type Wanted } from './compare.ts'
 import {
   bodyScore,
   type Comparison,
@@ -22,13 +22,6 @@ export interface Candidates {
   readonly candidates: readonly Candidate[]
   /** The oldest place from which they are ranked by sender, recipients and subject; undefined: all are. */
   readonly rankedFrom: Place | undefined
-}
-
-/** The oldest of the messages that are compared one by one. */
-interface Edge extends Place {
-  /** Times of the newest and the oldest message of the scope. */
-  readonly newest: Date
-  readonly oldest: Date
 }
 
 /** Older messages that are looked up together: all of one kind rank before those of the next. */
@@ -62,6 +55,8 @@ const FREQUENT = 0.2
 const DAY_MS = 86_400_000
 /** The most time in which messages are looked up first of which none was among the newest. */
 const UNKNOWN_MS = 64 * DAY_MS
+/** Of messages of which none was among the newest, so few are all read at once, whatever their time. */
+const FEW = 500
 /** How much more than expected is looked at, and how much the time grows when it was too short. */
 const MARGIN = 1.5
 const GROWTH = 16
@@ -74,8 +69,8 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
  * body alone.
  */
 export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidates> {
-  const edge = await findEdge(db, searched)
-  const newest = await compareNewest(db, searched, wanted, edge)
+  const newest = await compareNewest(db, searched, wanted)
+  const { edge } = newest
   if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
   const { best: headers, from: rankedFrom } = await findInHeaders(db, searched, wanted, { edge, newest })
   const best = bestOf([...newest.best, ...headers], wanted)
@@ -154,6 +149,10 @@ async function findOlder(
     const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: false })
     if (from === undefined || isEnough(older)) return { best: older.best, from }
   }
+  if (kind.found === 0) {
+    const few = await compareOlder(db, searched, wanted, kind, { from: undefined, isIndexed: true, limit: FEW })
+    if (few.matched < FEW) return { best: few.best, from: undefined }
+  }
   const most = kind.found === 0 ? UNKNOWN_MS : Number.POSITIVE_INFINITY
   const elapsed = expected * (edge.newest.getTime() - edge.timestamp.getTime())
   for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; time *= GROWTH) {
@@ -162,20 +161,6 @@ async function findOlder(
     const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: true })
     if (from === undefined || isEnough(older)) return { best: older.best, from }
   }
-}
-
-/** The oldest of the messages that are compared one by one; none when there are fewer. */
-async function findEdge(db: Queryable, searched: SearchedScope): Promise<Edge | undefined> {
-  const parameters = new Parameters()
-  const rows = `from searchable where ${inScope(searched, parameters)}`
-  const newestFirst = 'order by "timestamp" desc, id desc'
-  const [edge] = await parameters.query<Edge>(
-    db,
-    `select "timestamp", id, (select "timestamp" ${rows} ${newestFirst} limit 1) as newest,
-       (select "timestamp" ${rows} order by "timestamp", id limit 1) as oldest
-  ${rows} ${newestFirst} offset ${comparedOf(searched) - 1} limit 1`,
-  )
-  return edge
 }
 
 /** The place of the last of so many messages before a place; none when there are fewer. */
@@ -195,19 +180,23 @@ async function placeAfter(
   return place
 }
 
-/** Compares the messages down to the edge: when others arrive meanwhile, none is left out between these and older ones. */
-function compareNewest(
-  db: Queryable,
-  searched: SearchedScope,
-  wanted: Wanted,
-  edge: Edge | undefined,
-): Promise<Compared> {
+/** Compares the newest messages, and finds the oldest of them; none when the scope has fewer. */
+function compareNewest(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Compared> {
   const parameters = new Parameters()
   const compared = comparison(searched, parameters, wanted.after?.rankedFrom)
-  const conditions = [inScope(searched, parameters), ...(edge ? [placed('>=', edge, parameters)] : [])]
-  const newest = `(select * from searchable where ${conditions.join(' and ')}
-    order by "timestamp" desc, id desc limit ${2 * comparedOf(searched)}) as newest`
-  return compare(db, compared.select(newest, [compared.matches]), wanted, searched.words, parameters)
+  const rows = `from searchable where ${inScope(searched, parameters)}`
+  const newestFirst = 'order by "timestamp" desc, id desc'
+  const most = comparedOf(searched)
+  return compare(db, {
+    candidates: compared.select(`(select * ${rows} ${newestFirst} limit ${most}) as newest`, [compared.matches]),
+    edge: `select "timestamp" as edge_timestamp, id as edge_id,
+              (select "timestamp" ${rows} ${newestFirst} limit 1) as newest,
+              (select "timestamp" ${rows} order by "timestamp", id limit 1) as oldest
+         ${rows} ${newestFirst} offset ${most - 1} limit 1`,
+    wanted,
+    words: searched.words,
+    parameters,
+  })
 }
 
 /** Compares older messages, those that the index finds or all of a time. */
@@ -216,11 +205,11 @@ async function compareOlder(
   searched: SearchedScope,
   wanted: Wanted,
   { lookedUp, only, before, rankedFrom }: Kind,
-  { from, isIndexed }: { from: Place | undefined; isIndexed: boolean },
+  { from, isIndexed, limit }: { from: Place | undefined; isIndexed: boolean; limit?: number },
 ): Promise<Compared> {
   const parameters = new Parameters()
   const found = isIndexed ? lookedUp(parameters) : []
-  if (isIndexed && found.length === 0) return { best: [], matched: 0, inHeaders: 0 }
+  if (isIndexed && found.length === 0) return { best: [], matched: 0, inHeaders: 0, edge: undefined }
   const compared = comparison(searched, parameters, rankedFrom)
   const conditions = [inScope(searched, parameters)]
   if (from) {
@@ -231,5 +220,6 @@ async function compareOlder(
     conditions.push(placed('>=', from, parameters))
   }
   conditions.push(...found, placed('<', before, parameters), compared.matches, only(compared))
-  return compare(db, compared.select('searchable', conditions), wanted, searched.words, parameters)
+  const candidates = compared.select('searchable', conditions)
+  return compare(db, { candidates, ...(limit && { limit }), wanted, words: searched.words, parameters })
 }

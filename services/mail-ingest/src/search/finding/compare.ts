@@ -28,6 +28,13 @@ export interface Wanted {
   readonly most: number
 }
 
+/** The oldest of the messages that are compared one by one. */
+export interface Edge extends Place {
+  /** Times of the newest and the oldest message of the scope. */
+  readonly newest: Date
+  readonly oldest: Date
+}
+
 /** The matches among some messages. */
 export interface Compared {
   /** The best results after the position, in any order. */
@@ -35,42 +42,67 @@ export interface Compared {
   /** Numbers of messages, those up to the position included. */
   readonly matched: number
   readonly inHeaders: number
+  /** The row of the statement that selects the edge, if it has one. */
+  readonly edge: Edge | undefined
 }
 
-type Row = Candidate & { readonly matched: number; readonly in_headers: number }
+/** How messages are compared. */
+export interface Comparing {
+  /** A statement that selects the messages that match, each with its score. */
+  readonly candidates: string
+  /** The most candidates, of which any are taken. Default: all. */
+  readonly limit?: number
+  /** A statement that selects the columns of an edge. It is executed at the same moment. */
+  readonly edge?: string
+  readonly wanted: Wanted
+  readonly words: readonly SearchedWord[]
+  /** The values of all of it. */
+  readonly parameters: Parameters
+}
 
-/** Finds the best results of a statement that selects candidates. */
-export async function compare(
-  db: Queryable,
-  candidates: string,
-  { result, after, most }: Wanted,
-  words: readonly SearchedWord[],
-  parameters: Parameters,
-): Promise<Compared> {
+type EdgeColumns = Readonly<Record<'edge_timestamp' | 'newest' | 'oldest', Date>> & { readonly edge_id: string }
+type NullsOf<Row> = { readonly [Column in keyof Row]: null }
+type Row = { readonly matched: number; readonly in_headers: number } & (Candidate | NullsOf<Candidate>) &
+  (EdgeColumns | NullsOf<EdgeColumns>)
+
+const NO_EDGE = `select where false`
+
+/** Finds the best results among candidates. */
+export async function compare(db: Queryable, comparing: Comparing): Promise<Compared> {
+  const { candidates, limit, edge = NO_EDGE, words, parameters } = comparing
+  const { result, after, most } = comparing.wanted
   const order = 'score desc, "timestamp" desc'
   const results =
     result === 'id'
       ? 'candidates'
       : `(select distinct on (thread_id) * from candidates order by thread_id, ${order}, id desc) as threads`
   const place = after && ranked(after, parameters)
-  // Materialized, because the planner expects to meet enough matches in the order of time, which it does not.
-  const rows = await parameters.query<Row | (Row & { readonly id: null })>(
+  // Materialized, because the planner expects to meet enough matches in the order of time, or within the limit, which it
+  // does not.
+  const rows = await parameters.query<Row>(
     db,
-    `with candidates as materialized (${candidates}),
+    `with matches as materialized (${candidates}),
+candidates as materialized (select * from matches limit ${limit ?? 'all'}),
 best as (
   select * from ${results} ${place ? `where (score, "timestamp", ${result}) < ${place}` : ''}
    order by ${order}, ${result} desc limit ${most})
-select matched, in_headers, best.*
+select matched, in_headers, edge.*, best.*
   from (select count(*)::int as matched, (count(*) filter (where score > ${bodyScore(words)}))::int as in_headers
           from candidates) as counts
+       left join (${edge}) as edge on true
        left join best on true`,
   )
-  const [counts] = rows
+  const [first] = rows
   return {
-    best: rows.filter(({ id }) => id !== null),
-    matched: counts?.matched ?? 0,
-    inHeaders: counts?.in_headers ?? 0,
+    best: rows.filter((row) => row.id !== null),
+    matched: first?.matched ?? 0,
+    inHeaders: first?.in_headers ?? 0,
+    edge: first && edgeIn(first),
   }
+}
+
+function edgeIn({ edge_timestamp: timestamp, edge_id: id, newest, oldest }: Row): Edge | undefined {
+  return id && timestamp && newest && oldest ? { timestamp, id, newest, oldest } : undefined
 }
 
 /** A position as a value that is compared with a row's score, time and id. */

@@ -17,18 +17,28 @@ interface TextRow {
   readonly bcc: readonly string[]
   readonly subject: string | null
   readonly attachments: readonly StoredAttachment[]
+  readonly languages: readonly string[]
+  /** Whether the texts are longer than asked for. They are left out then. */
+  readonly long: boolean
   readonly body: string | null
   readonly documents: string | null
-  readonly languages: readonly string[]
 }
 
-const TEXTS = sql<TextRow, [ids: readonly string[], bodyCharacters: number, documentCharacters: number]>(`
-select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, ${SEARCHED_BODY} as body,
-       ${SEARCHED_DOCUMENTS} as documents
-  from messages join searchable using (id) left join message_bodies using (id)
+type TextValues = [ids: readonly string[], bodyCharacters: number, documentCharacters: number, mostBytes: number | null]
+
+const TEXTS = sql<TextRow, TextValues>(`
+select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, long,
+       case when not long then ${SEARCHED_BODY} end as body, case when not long then ${SEARCHED_DOCUMENTS} end as documents
+  from messages join searchable using (id) left join message_bodies using (id),
+       lateral (select $4::int is not null and $4 < coalesce(octet_length(extracted_text), 0)
+           + coalesce(octet_length(text), 0) + coalesce(octet_length(search_text), 0)
+           + coalesce((select sum(octet_length(text)) from attachment_texts where message_uid = messages.id), 0) as long)
+       as texts
  where id = any($1::uuid[])`)
 
-/** Messages whose texts are in memory at once: each may have `bodyText` and `documentText` characters. */
+/** Texts of up to so many bytes are read for all messages at once. */
+const SHORT_BYTES = 32_768
+/** Messages whose longer texts are in memory at once: each may have `bodyText` and `documentText` characters. */
 const AT_ONCE = 10
 
 /** The highlights of those candidates that match every word, by the id of their message. */
@@ -38,16 +48,23 @@ export async function highlight(
   words: readonly SearchedWord[],
   stems: Stems,
 ): Promise<Map<string, Highlights>> {
-  const ids = candidates.map(({ id }) => id)
   const found = new Map<string, Highlights>()
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
-    const portion = ids.slice(from, from + AT_ONCE)
-    for (const row of await db.query(TEXTS, portion, LIMITS.search.bodyText, LIMITS.search.documentText)) {
+  const add = async (rows: readonly TextRow[]) => {
+    for (const row of rows) {
       // Each may be long; other requests go on between them.
       await nextTurn()
       const highlights = highlightsOf(textOf(row), words, stems)
       if (highlights) found.set(row.id, highlights)
     }
+  }
+  const read = (ids: readonly string[], mostBytes: number | null) =>
+    db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText, mostBytes)
+  const ids = candidates.map(({ id }) => id)
+  const rows = await read(ids, SHORT_BYTES)
+  await add(rows.filter(({ long }) => !long))
+  const withLongTexts = rows.filter(({ long }) => long).map(({ id }) => id)
+  for (let from = 0; from < withLongTexts.length; from += AT_ONCE) {
+    await add(await read(withLongTexts.slice(from, from + AT_ONCE), null))
   }
   return found
 }

@@ -1,5 +1,5 @@
 import type { Stems } from '../text/stems.ts'
-import { folded, type Token, tokensOf, wordsBeginning } from '../text/words.ts'
+import { folded, isAscii, type Token, tokensOf, wordsBeginning } from '../text/words.ts'
 import type { SearchedToken, SearchedWord } from './search-query.ts'
 
 /** A matched part of a text, in UTF-16 code units of the text as it is shown. */
@@ -111,5 +111,5 @@ function foldedWithPositions(text: string): FoldedText {
 
 /** Whether each position of a folded text is that of the text itself. */
 function isAligned(text: string, fold: string): boolean {
-  return fold.length === text.length && text.normalize('NFKC') === text
+  return isAscii(text) || (fold.length === text.length && text.normalize('NFKC') === text)
 }

@@ -23,12 +23,20 @@ export interface Token {
 /** Marks on one character that are compared. Ordering more of them would take quadratic time (UAX 15, stream-safe text). */
 const MARKS = /(\p{M}{30})\p{M}+/gu
 
+const ASCII = /^[\0-\x7f]*$/
+
+/** Whether a text has no other characters than those of ASCII, which are folded by themselves and one to one. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text)
+}
+
 /**
  * The form in which texts are compared: compatible characters unified (NFKC), lower case; a Greek sigma is the same at the
  * end of a word, and a Turkish capital i with its dot is an i. Parts of a text that no mark, dot or Korean letter combines
  * have the same form as within it.
  */
 export function folded(text: string): string {
+  if (isAscii(text)) return text.toLowerCase()
   return text.replace(MARKS, '$1').normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
 }
 
