@@ -60,7 +60,7 @@ export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
  * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest
  * delay before a resumed partition is fetched again, and the poll interval of an idle consumer.
  */
-const FETCH_WAIT_MS = 200
+const FETCH_WAIT_MS = 500
 /** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
 const SESSION_TIMEOUT_MS = 10_000

@@ -14,7 +14,7 @@ export interface RelayOptions {
   readonly kafka: Kafka
   readonly db: Pick<Database, 'direct'>
   readonly outbox: Outbox
-  /** Poll interval of the leader when no notification of a commit arrives. Default 50 ms. */
+  /** Poll interval of the leader when no notification of a commit arrives. Default 250 ms. */
   readonly pollMs?: number
   /** How often a stand-by tries to become the leader. Default 500 ms. */
   readonly standbyMs?: number
@@ -115,7 +115,7 @@ export class Relay implements Component {
       if (rows.length === 0) {
         this.#failure = undefined
         if (this.#stop.signal.aborted) return
-        await this.#wakeup.wait(this.#options.pollMs ?? 50)
+        await this.#wakeup.wait(this.#options.pollMs ?? 250)
         continue
       }
       try {

@@ -88,6 +88,8 @@ describe('the results of a search', () => {
 
   it('are threads by their last activity, however many others have newer messages that match', async () => {
     const all = await searchThreads(fixture, inbox, { q: 'kestrel', limit: '1' })
+    const { body: messages } = await searchMessages(fixture, inbox, { q: 'kestrel', limit: '1' })
+    expect(all.body.threads.map(({ timestamp }) => timestamp)).toEqual([messages.messages[0]?.timestamp])
     const newest = Date.parse(all.body.threads[0]?.timestamp ?? '')
     const after = new Date(newest + 60_000 * 100).toISOString()
     const { body } = await searchThreads(fixture, inbox, { q: 'kestrel', after })

@@ -48,6 +48,7 @@ export interface Filled {
 /** Fills an inbox with messages, one a minute, the newest first: faster than by SMTP. */
 export async function fillInbox(fixture: Fixture, inbox: TestInbox, messages: readonly Filled[]): Promise<void> {
   const [pattern] = await receiveIndexed(fixture, inbox, { subject: `pattern ${randomUUID()}`, text: 'pattern' })
+  const newest = new Date(Date.now() - DAY_MS).toISOString()
   for (let from = 0; from < messages.length; from += AT_ONCE) {
     const portion = messages.slice(from, from + AT_ONCE)
     await queryRows(
@@ -59,18 +60,20 @@ export async function fillInbox(fixture: Fixture, inbox: TestInbox, messages: re
       portion.map(({ subject = 'Filled' }) => subject),
       portion.map(({ thread = randomUUID() }) => thread),
       from,
+      newest,
     )
   }
   await untilIndexed(fixture)
 }
 
 const AT_ONCE = 500
+const DAY_MS = 86_400_000
 
 const FILL = `with pattern as (select to_jsonb(messages) as message, to_jsonb(threads) as thread
                         from messages join threads on threads.id = thread_id
                        where messages.inbox_uid = $1 and message_id = $2),
           given as (select gen_random_uuid() as id, thread_id, subject, body,
-                           now() - interval '1 day' - ($6::int + ordinal) * interval '1 minute' as "timestamp"
+                           $7::timestamptz - ($6::int + ordinal) * interval '1 minute' as "timestamp"
                       from unnest($3::text[], $4::text[], $5::uuid[]) with ordinality
                              as given(body, subject, thread_id, ordinal)),
           thread as (
