@@ -90,6 +90,7 @@ export const OF_A_POD: readonly Remainder[] = [
     because: 'accepted sends are delivered, and their bounces reported, for 90 days',
   },
   { place: 'mail-send.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
+  { place: 'mail-send.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],

@@ -33,16 +33,17 @@ function pair(text: string): [string, string] {
 }
 
 /** Topics on which nothing is published: there is no operation yet that would. */
-const SILENT = ['mail.lists', 'domains.state']
+const SILENT = ['domains.state']
 
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
-  /** Produces events on each topic: mail in, mail out, and a report about sent mail. */
+  /** Produces events on each topic: mail in, mail out, a report about sent mail, and an entry of a list. */
   beforeAll(async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     await mailTo(system, inboxId)
+    await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: 'listed.example' })
     const to = system.peer.address(newUsername())
     await client.inboxes.messages.send(inboxId, { to, subject: 'Out', text: 'Hello' })
     const { mailFrom } = await system.peer.server.next(to)

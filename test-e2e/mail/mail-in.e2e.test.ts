@@ -19,6 +19,23 @@ describe('incoming mail', () => {
     return messageId
   }
 
+  it('of a sender on a block list is stored as blocked, until the entry is deleted', async () => {
+    const { client } = system.tenant
+    const inboxId = await newInbox()
+    const from = system.peer.address(newUsername())
+    const isBlocked = async () => {
+      const messageId = await send({ to: inboxId, from })
+      const read = () => client.inboxes.messages.get(inboxId, messageId).catch(() => undefined)
+      const { labels } = await waitFor(read, { what: 'the mail to be stored' })
+      return labels.includes('blocked')
+    }
+    // An entry holds for mail that is stored after its event arrived.
+    await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: from })
+    await waitFor(isBlocked, { what: 'mail to be blocked', timeout: 15_000 })
+    await client.inboxes.lists.delete(inboxId, 'receive', 'block', from)
+    await waitFor(async () => !(await isBlocked()), { what: 'mail to be accepted', timeout: 15_000 })
+  })
+
   describe('at SMTP', () => {
     it('refuses a recipient that does not exist with 550', async () => {
       const session = await SmtpSession.open(system.endpoints.smtpPort)

@@ -130,6 +130,16 @@ def webhooks(resource, *scope):
     assert resource.delete(*scope, webhook.webhook_id) is None
 
 
+def lists(resource, *scope):
+    address = f"{ask('name')['name']}@Listed.Example"
+    entry = with_none(resource.create, *scope, "receive", "block", entry=address, reason="noisy")
+    assert (entry.entry, entry.entry_type, entry.read_only) == (address.lower(), "email", False)
+    assert resource.get(*scope, "receive", "block", address).reason == "noisy"
+    assert entry.entry in [each.entry for each in with_none(resource.list, *scope, "receive", "block").entries]
+    assert resource.delete(*scope, "receive", "block", address) is None
+    refused(NotFoundError, resource.get, *scope, "receive", "block", address)
+
+
 def code_of(error):
     """An undeclared error contains the document as received, a declared one an object."""
     return error.body["code"] if isinstance(error.body, dict) else error.body.code
@@ -186,6 +196,9 @@ texts(inbox_id)
 webhooks(client.webhooks)
 webhooks(client.pods.webhooks, pod_id)
 webhooks(client.inboxes.webhooks, inbox_id)
+lists(client.lists)
+lists(client.pods.lists, pod_id)
+lists(client.inboxes.lists, inbox_id)
 slashed(inbox_id)
 errors(inbox_id)
 stream(inbox_id)

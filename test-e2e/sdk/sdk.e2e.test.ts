@@ -217,6 +217,30 @@ describe('the public client', () => {
     })
   })
 
+  describe('lists', () => {
+    it('are kept in each scope, and an entry of an inbox holds against those of its organization', async () => {
+      const { client, id: podId } = system.tenant
+      const { inboxId } = await client.inboxes.create({})
+      const address = system.peer.address(newUsername())
+      const domain = address.slice(address.indexOf('@') + 1)
+      const entry = await client.lists.create('send', 'block', { entry: address.toUpperCase(), reason: 'a test' })
+      expect(entry).toMatchObject({ entry: address, entryType: 'email', listType: 'block', reason: 'a test' })
+      expect(await client.lists.get('send', 'block', address)).toEqual(entry)
+      expect((await client.lists.list('send', 'block')).entries).toContainEqual(entry)
+      const mail = { to: address, text: 'Hello' }
+      await expect(client.inboxes.messages.send(inboxId, mail)).rejects.toThrow('in block list')
+      const inPod = await client.pods.lists.create(podId, 'receive', 'block', { entry: domain })
+      expect((await client.pods.lists.list(podId, 'receive', 'block')).entries).toEqual([inPod])
+      await client.pods.lists.delete(podId, 'receive', 'block', domain)
+      const inInbox = await client.inboxes.lists.create(inboxId, 'send', 'allow', { entry: domain })
+      expect((await client.inboxes.lists.list(inboxId, 'send', 'allow')).entries).toEqual([inInbox])
+      expect((await client.inboxes.messages.send(inboxId, mail)).messageId).toBeDefined()
+      await client.inboxes.lists.delete(inboxId, 'send', 'allow', domain)
+      await client.lists.delete('send', 'block', address)
+      await expect(client.lists.get('send', 'block', address)).rejects.toThrow('List entry not found')
+    })
+  })
+
   describe('errors', () => {
     it('arrive as the classes that the client knows', async () => {
       const { inboxId } = await system.tenant.client.inboxes.create({})

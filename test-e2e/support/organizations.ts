@@ -55,7 +55,12 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
     peer,
     human: peer.address(),
     isAgent: false,
-    named: { ...(await contentOf(suite, inboxId)), pod_id: podId, api_key_id: apiKeyId },
+    named: {
+      ...(await contentOf(suite, inboxId)),
+      ...(await newEntries(tenant.client, podId, inboxId)),
+      pod_id: podId,
+      api_key_id: apiKeyId,
+    },
     keyOf: keyMaker({
       organization: [tenant.api, '/v0'],
       pod: [tenant.api, `/v0/pods/${podId}`],
@@ -92,7 +97,12 @@ export async function createAgentOrganization(suite: Suite, credential: AgentCre
     peer: suite.peer,
     human,
     isAgent: true,
-    named: { ...named, pod_id: organizationId, api_key_id: apiKeyId },
+    named: {
+      ...named,
+      ...(await newEntries(agent.client, organizationId, agent.inboxId)),
+      pod_id: organizationId,
+      api_key_id: apiKeyId,
+    },
     keyOf: async (asked) => (asked === credential ? key : undefined),
     signerOf: async () => {
       throw new Error('an agent registers no public keys before it is verified')
@@ -150,6 +160,18 @@ async function contentOf(
     attachment_id: attachment?.attachmentId ?? '',
     webhook_id: webhook.webhookId,
   }
+}
+
+/** Creates an entry of the same name on one list of the organization, of a pod and of an inbox. */
+export async function newEntries(client: AgentMailClient, podId: string, inboxId: string): Promise<Names> {
+  const [direction, type] = ['receive', 'block'] as const
+  const entry = `${newUsername('listed')}.example`
+  await Promise.all([
+    client.lists.create(direction, type, { entry }),
+    client.pods.lists.create(podId, direction, type, { entry }),
+    client.inboxes.lists.create(inboxId, direction, type, { entry }),
+  ])
+  return { direction, type, entry }
 }
 
 /** Creates keys through the API: `makers` gives the credential and the path for each kind. */

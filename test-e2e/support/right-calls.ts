@@ -1,6 +1,6 @@
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
-import type { Names, TestOrganization } from './organizations.ts'
+import { type Names, newEntries, type TestOrganization } from './organizations.ts'
 import { newUsername } from './tenants.ts'
 
 /** What a request of an operation needs in addition to its path, so that only the caller can be wrong. */
@@ -40,6 +40,8 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'messages.send': { body: ({ human }) => ({ to: human, text: 'A mail' }) },
   'messages.reply': { body: () => ({ text: 'A reply' }) },
   'messages.replyAll': { body: () => ({ text: 'A reply' }) },
+  'lists.create': { body: () => ({ entry: `${newUsername('listed')}.example` }) },
+  'lists.delete': { fresh: newEntry },
   'files.download': { fresh: newLink },
   'webhooks.create': { body: () => ({ url: 'http://127.0.0.1:9/', event_types: ['message.sent'] }) },
   'webhooks.delete': { fresh: newWebhook },
@@ -72,6 +74,10 @@ async function emptyPod({ client, named }: TestOrganization): Promise<Names> {
 async function newMessage({ client, peer, named }: TestOrganization): Promise<Names> {
   const { messageId, threadId } = await mailTo({ tenant: { client }, peer }, nameIn(named, 'inbox_id'))
   return { message_id: messageId, thread_id: threadId }
+}
+
+async function newEntry({ client, named }: TestOrganization): Promise<Names> {
+  return newEntries(client, nameIn(named, 'pod_id'), nameIn(named, 'inbox_id'))
 }
 
 async function newLink({ client, named }: TestOrganization): Promise<Names> {

@@ -49,6 +49,10 @@ GET    /threads/{thread_id}/attachments/{attachment_id}      OPI message_read   
 PATCH  /threads/{thread_id}                                  OPI message_update    OPI 200
 DELETE /threads/{thread_id}                                  OPI message_delete    OPI 204
 GET    /events                                               I   message_read      OPI 200
+GET    /lists/{direction}/{type}                             OPI list_entry_read   OPI 200
+POST   /lists/{direction}/{type}                             OPI list_entry_create OPI 200
+GET    /lists/{direction}/{type}/{entry}                     OPI list_entry_read   OPI 200
+DELETE /lists/{direction}/{type}/{entry}                     OPI list_entry_delete OPI 204
 GET    /webhooks                                             OPI webhook_read      OPI 200
 POST   /webhooks                                             OPI webhook_create    OPI 200
 GET    /webhooks/{webhook_id}                                OPI webhook_read      OPI 200

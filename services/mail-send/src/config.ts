@@ -4,6 +4,7 @@ import {
   type ConfigOf,
   callerVariables,
   configurationOf,
+  cursorVariables,
   defaultDomainVariables,
   dnsVariables,
   encryptionVariables,
@@ -97,6 +98,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
 
 export const configuration = configurationOf('mail-send', { peers: ['gateway', 'mail-ingest'] })
   .with(callerVariables)
+  .with(cursorVariables)
   .with(redisVariables)
   .with(blobVariables)
   .with(encryptionVariables)

@@ -109,7 +109,7 @@ const later = (sent: Sent) => factsAbout(fixture, sent.messageId).slice(3)
 const suppressions = ({ caller }: Sent) =>
   queryRows<{ address: string; reason: string }>(
     fixture.db,
-    'select * from suppressions where organization_id = $1',
+    'select entry as address, reason from list_entries where organization_id = $1 and read_only',
     caller.organization_id,
   )
 

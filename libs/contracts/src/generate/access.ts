@@ -48,12 +48,16 @@ export interface Access {
 const RESOURCES: Readonly<Record<string, string>> = {
   api_key_id: 'API key',
   attachment_id: 'Attachment',
+  entry: 'List entry',
   inbox_id: 'Inbox',
   message_id: 'Message',
   pod_id: 'Pod',
   thread_id: 'Thread',
   webhook_id: 'Webhook',
 }
+
+/** Parameters of paths that name no resource, but one of a few words. */
+export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type'])
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
@@ -123,10 +127,16 @@ function holds({ permission }: OperationDefinition, { state }: Holder, permitted
   return permitted && !(state === 'unverified' && denied.has(permission))
 }
 
+/** Whether the path of an operation, without a prefix, names a resource. */
+export function namesResource(operation: OperationDefinition): boolean {
+  return resourcesOf(operation, 'organization').length > 0
+}
+
 /** The resources in the path below a prefix, in order. */
 function resourcesOf(operation: OperationDefinition, prefix: Tier): string[] {
   const path = pathsOf(operation).find(({ tier }) => tier === prefix)?.path ?? operation.path
-  return pathParameters(path).map((name) => {
+  const names = pathParameters(path).filter((name) => !WORD_PARAMETERS.has(name))
+  return names.map((name) => {
     const resource = RESOURCES[name]
     if (resource === undefined) throw new Error(`say in access.ts what {${name}} of ${operation.id} names`)
     return resource

@@ -17,6 +17,7 @@ const TAGS: Readonly<Record<string, string>> = {
   threads: 'Conversations of an inbox',
   inboxEvents: 'Label changes of the messages of an inbox',
   messages: 'Messages: reading, sending, labels',
+  lists: 'Allow and block lists',
   files: 'Signed downloads',
   webhooks: 'Events, delivered',
   stream: 'Events, live',

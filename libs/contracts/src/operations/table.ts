@@ -10,6 +10,7 @@ import { apiKeyOperations } from './identity/api-keys.ts'
 import { identityOperations } from './identity/identity.ts'
 import { inboxOperations } from './identity/inboxes.ts'
 import { podOperations } from './identity/pods.ts'
+import { listOperations } from './mail/lists.ts'
 import { messageOperations } from './mail/messages.ts'
 import { sendingOperations } from './mail/sending.ts'
 import { threadOperations } from './mail/threads.ts'
@@ -24,6 +25,7 @@ export const operations = {
   ...threadOperations,
   ...messageOperations,
   ...sendingOperations,
+  ...listOperations,
   ...webhookOperations,
   ...streamOperations,
 } as const satisfies Record<string, OperationDefinition>

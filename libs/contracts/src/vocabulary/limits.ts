@@ -259,6 +259,8 @@ export const LIMITS = {
     /** Names in one list of event types, repetitions included. */
     filterTypes: 100,
   },
+  /** Characters of an entry of an allow or block list (mail 12.2). */
+  listEntry: { entry: 1_000, reason: 1_024 },
   /** Webhooks and their deliveries (events 7, 8). */
   webhook: {
     perOrganization: 50,

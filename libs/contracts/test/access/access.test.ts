@@ -6,6 +6,7 @@ import {
   CREDENTIALS,
   type Credential,
   demandedPermission,
+  namesResource,
 } from '../../src/testing.ts'
 import type { Tier } from '../../src/vocabulary/index.ts'
 
@@ -87,7 +88,7 @@ describe('the route table', () => {
     for (const operation of Object.values<OperationDefinition>(operations)) {
       if (operation.authentication === 'none') continue
       for (const prefix of operation.prefixes) {
-        if (prefix === 'organization' && !operation.path.includes('{')) continue
+        if (prefix === 'organization' && !namesResource(operation)) continue
         for (const credential of kinds.filter((kind) => kind.startsWith('foreign'))) {
           expect(accessOf(operation, prefix, credential, true).status).toBeGreaterThanOrEqual(403)
         }

@@ -88,7 +88,8 @@ export function sameAddress(a: string, b: string): boolean {
   return normalizeAddress(bareAddress(a)) === normalizeAddress(bareAddress(b))
 }
 
-function asciiDomain(domain: string): string {
+/** A domain with its labels in ASCII (IDNA); unchanged when it cannot be converted. */
+export function asciiDomain(domain: string): string {
   // Only for names that need it: for others the URL rules would turn `1` into `0.0.0.1`.
   return /[^\p{ASCII}]/u.test(domain) ? domainToASCII(domain) || domain : domain
 }

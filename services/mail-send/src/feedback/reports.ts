@@ -4,7 +4,7 @@ import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress }
 import type { Tx } from '@restante/service/database'
 import { markHandedOver } from '../delivery/outbound/sends.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../delivery/outcome/delivery-events.ts'
-import { suppress, suppressBounced } from '../delivery/outcome/suppressions.ts'
+import { type Recording, suppress, suppressBounced } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
 import { findReported, type ReportedDelivery, saveComplaint, saveReportedBounce } from './store.ts'
 
@@ -37,7 +37,9 @@ export class Reports {
     await saveReportedBounce(tx, delivery.id, { status, diagnostic })
     if (delivery.state !== 'bounced')
       await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
-    if (isFromWhereItWent(payload, delivery)) await suppressBounced(tx, delivery.send, delivery.recipient, bounce)
+    const recording = { tx, outbox: this.#outbox }
+    if (isFromWhereItWent(payload, delivery))
+      await suppressBounced(recording, delivery.send, delivery.recipient, bounce)
   }
 
   /** A complaint counts once per delivery. */
@@ -47,7 +49,7 @@ export class Reports {
     if (!delivery || delivery.inside) return
     if (await saveComplaint(tx, delivery.id))
       await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
-    if (isFromWhereItWent(payload, delivery)) await suppressComplainant(tx, delivery)
+    if (isFromWhereItWent(payload, delivery)) await suppressComplainant({ tx, outbox: this.#outbox }, delivery)
   }
 
   /** A report may arrive before the outcome of the delivery is recorded. */
@@ -58,7 +60,7 @@ export class Reports {
   }
 }
 
-async function suppressComplainant(tx: Tx, { send, recipient }: ReportedDelivery): Promise<void> {
+async function suppressComplainant(recording: Recording, { send, recipient }: ReportedDelivery): Promise<void> {
   if (send.origin.kind === 'system') return
-  await suppress(tx, send.origin.organizationId, normalizeAddress(recipient), 'complained')
+  await suppress(recording, send.origin.organizationId, normalizeAddress(recipient), 'complained')
 }

@@ -4,13 +4,13 @@ import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
-import { normalizeAddress } from '@restante/mime'
+import { listNames, normalizeAddress } from '@restante/mime'
 import type { Database } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
 import type { GuardedFetch } from '@restante/service/outbound'
 import type { Logger } from '@restante/service/telemetry'
-import { findSuppressed } from '../delivery/outcome/suppressions.ts'
+import { listEntries } from '../lists/store.ts'
 import type { Acceptance, Terms } from './acceptance/acceptance.ts'
 import {
   type Claim,
@@ -143,7 +143,7 @@ export class Sender {
     if (command.body.track_opens === true) throw trackingNotPossible()
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
-    await this.#checkLists(caller, addresses)
+    await this.#checkLists(caller, inbox, addresses)
     const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
     await this.#checkQuota(caller, envelope.size, limit)
     const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
@@ -183,16 +183,18 @@ export class Sender {
   }
 
   /** Fetching files and waiting for memory take time, in which the right to send may have been revoked. */
-  async #checkRights({ caller, confirmCaller }: SendRequest, addresses: readonly string[]): Promise<void> {
+  async #checkRights({ caller, inbox, confirmCaller }: SendRequest, addresses: readonly string[]): Promise<void> {
     const current = await confirmCaller()
     requireSending(current)
-    if (current.sending !== caller.sending) await this.#checkLists(current, addresses)
+    if (current.sending !== caller.sending) await this.#checkLists(current, inbox, addresses)
   }
 
-  async #checkLists(caller: Caller, addresses: readonly string[]): Promise<void> {
-    const suppressed = await findSuppressed(this.#options.db, caller.organization_id, addresses)
-    const refused = refusedRecipients(addresses, caller.sending, suppressed)
-    if (refused.length > 0) throw recipientsBlocked(refused)
+  async #checkLists(caller: Caller, inbox: CallerInbox, addresses: readonly string[]): Promise<void> {
+    const names = [...new Set(addresses.flatMap(listNames))]
+    const scope = { organizationId: caller.organization_id, podId: inbox.pod_id, uid: inbox.uid }
+    const found = await listEntries.find(this.#options.db, 'send', scope, names)
+    const refused = refusedRecipients(addresses, caller.sending, found)
+    if (refused.length > 0) throw recipientsBlocked(refused, inbox)
   }
 
   /** An early check, before work that costs something; the transaction that accepts the message decides. */

@@ -2,6 +2,7 @@ import type { BlobStore } from '@restante/blobs'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
+import { DELETE_ENTRIES_OF_ORGANIZATION, listEntries } from '../lists/store.ts'
 
 type Batch = [owner: string, rows: number]
 type Affected = { readonly one: number }
@@ -32,8 +33,7 @@ const OF_ORGANIZATION = [
    returning 1 as one`,
   `delete from idempotency_keys where (organization_id, key) in
     (select organization_id, key from idempotency_keys where organization_id = $1 limit $2) returning 1 as one`,
-  `delete from suppressions where (organization_id, address) in
-    (select organization_id, address from suppressions where organization_id = $1 limit $2) returning 1 as one`,
+  DELETE_ENTRIES_OF_ORGANIZATION,
   `delete from refusals where (organization_id, address) in
     (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
   `delete from daily_counts where (organization_id, day) in
@@ -67,8 +67,13 @@ export class SendPurge implements PurgeInBatches {
       tx,
       delivered.map(({ id }) => id),
     )
-    if ([keys, copies, delivered].some((rows) => rows.length === BATCH)) return 'more'
+    const listed = await listEntries.deleteOfScope(tx, 'inbox', uid, BATCH)
+    if (listed === BATCH || [keys, copies, delivered].some((rows) => rows.length === BATCH)) return 'more'
     return (await tx.query(ON_ITS_WAY, uid)).length > 0 ? 'purged' : 'ended'
+  }
+
+  async pod(tx: Tx, id: string): Promise<BatchOutcome> {
+    return (await listEntries.deleteOfScope(tx, 'pod', id, BATCH)) === BATCH ? 'more' : 'ended'
   }
 
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {

@@ -123,7 +123,7 @@ describe('delivery to inboxes hosted here', () => {
     const { payload } = await factOf(fixture, id, 'delivery.rejected')
     expect(payload['reason']).toContain('internal failure')
     expect(factsAbout(fixture, id).map(({ type }) => type)).toEqual(['message.accepted', 'delivery.rejected'])
-    expect(await countRows(fixture.db, 'suppressions where address = $1', `${local}@${DOMAIN}`)).toBe(0)
+    expect(await countRows(fixture.db, 'list_entries where entry = $1', `${local}@${DOMAIN}`)).toBe(0)
   })
 
   it('delays no other recipient for one whose mailbox does not answer', async () => {

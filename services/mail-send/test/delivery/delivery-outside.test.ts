@@ -67,7 +67,7 @@ describe('delivery to external recipients', () => {
     const id = await send({ to }, caller)
     const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'ContentRejected' })
-    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', caller.organization_id)).toBe(0)
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', caller.organization_id)).toBe(0)
   })
 
   it('gives up when the retry window is over, with the last reply', async () => {

@@ -1,4 +1,5 @@
 import type { ReplySource } from '@restante/mime'
+import type { FoundEntry } from '../../src/lists/store.ts'
 import { fingerprint } from '../../src/sending/acceptance/idempotency.ts'
 import { answerRecipients, readAddresses, uniqueAddresses } from '../../src/sending/checks/recipients.ts'
 import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../../src/sending/checks/refusals.ts'
@@ -87,23 +88,71 @@ describe('readAddresses', () => {
 })
 
 describe('refusedRecipients', () => {
-  const bounced = new Map([['bo@x.example', 'bounced']])
+  const recipients = ['ann@x.example', 'bo@x.example']
+  const inbox = { uid: 'u', address: 'desk+1@restante.test', pod_id: 'p', paused: false }
+  const entry = (given: Partial<FoundEntry>): FoundEntry => ({
+    tier: 'organization',
+    type: 'block',
+    entry: 'bo@x.example',
+    reason: null,
+    read_only: false,
+    ...given,
+  })
+  const bounced = entry({ reason: 'bounced', read_only: true })
+  const refusedBy = (...found: FoundEntry[]) =>
+    refusedRecipients(recipients, 'ok', found).map(({ address, reason }) => `${address} (${reason})`)
 
   it.each([
     ['ok', []],
     ['none', ['ann@x.example', 'bo@x.example']],
     ['only:Ann@x.example', ['bo@x.example']],
   ] as const)('with the right %j refuses %j', (sending, addresses) => {
-    const refused = refusedRecipients(['ann@x.example', 'bo@x.example'], sending, new Map())
-    expect(refused).toEqual(addresses.map((address) => ({ address, reason: 'not in allow list' })))
+    const refused = refusedRecipients(recipients, sending, [])
+    expect(refused).toMatchObject(addresses.map((address) => ({ address, reason: 'not in allow list' })))
   })
 
   it('refuses suppressed addresses, and names each with its reason', () => {
-    const refused = refusedRecipients(['ann@x.example', 'bo@x.example'], 'ok', bounced)
-    expect(recipientsBlocked(refused).message).toBe('Message rejected: Recipient(s) blocked: bo@x.example (bounced)')
-    const both = refusedRecipients(['ann@x.example', 'bo@x.example'], 'only:bo@x.example', bounced)
-    expect(recipientsBlocked(both).message).toBe(
+    const refused = refusedRecipients(recipients, 'ok', [bounced])
+    expect(recipientsBlocked(refused, inbox).message).toBe(
+      'Message rejected: Recipient(s) blocked: bo@x.example (bounced)',
+    )
+    const both = refusedRecipients(recipients, 'only:bo@x.example', [bounced])
+    expect(recipientsBlocked(both, inbox).message).toBe(
       'Message rejected: Recipient(s) blocked: ann@x.example (not in allow list), bo@x.example (bounced)',
+    )
+  })
+
+  it('refuses a suppressed address whatever allow list names it', () => {
+    expect(refusedBy(bounced, entry({ type: 'allow' }), entry({ type: 'allow', tier: 'inbox' }))).toContain(
+      'bo@x.example (bounced)',
+    )
+  })
+
+  it('lets the narrowest scope decide, there an address before a domain', () => {
+    const ofDomain = { entry: 'x.example' }
+    expect(refusedBy(entry({}))).toEqual(['bo@x.example (in block list)'])
+    expect(refusedBy(entry({}), entry({ tier: 'pod', type: 'allow', ...ofDomain }))).toEqual([])
+    expect(refusedBy(entry({ tier: 'inbox', ...ofDomain }), entry({ tier: 'inbox', type: 'allow' }))).toEqual([
+      'ann@x.example (in block list)',
+    ])
+    expect(refusedBy(entry({ type: 'allow', entry: null }))).toEqual([
+      'ann@x.example (not in allow list)',
+      'bo@x.example (not in allow list)',
+    ])
+  })
+
+  it('says for each entry of a caller how it is deleted', () => {
+    const fixOf = (tier: FoundEntry['tier']) =>
+      recipientsBlocked(refusedRecipients(recipients, 'ok', [entry({ tier })]), inbox).options.fix
+    expect(fixOf('organization')).toBe('Delete the entry: DELETE /v0/lists/send/block/bo%40x.example.')
+    expect(fixOf('pod')).toBe('Delete the entry: DELETE /v0/pods/p/lists/send/block/bo%40x.example.')
+    expect(fixOf('inbox')).toBe(
+      'Delete the entry: DELETE /v0/inboxes/desk%2B1%40restante.test/lists/send/block/bo%40x.example.',
+    )
+    const missing = refusedRecipients(recipients, 'ok', [entry({ type: 'allow', entry: null })])
+    expect(recipientsBlocked(missing, inbox).options.fix).toContain('POST /v0/lists/send/allow')
+    expect(recipientsBlocked(refusedRecipients(recipients, 'ok', [bounced]), inbox).options.fix).toContain(
+      'cannot be deleted',
     )
   })
 })

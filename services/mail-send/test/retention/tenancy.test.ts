@@ -9,7 +9,7 @@ import { createLogger } from '@restante/service/telemetry'
 import { Tenancy } from '@restante/tenancy'
 import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
-import { suppress } from '../../src/delivery/outcome/suppressions.ts'
+import { listEntries } from '../../src/lists/store.ts'
 import { SendPurge } from '../../src/tenancy/purge.ts'
 import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
@@ -224,7 +224,7 @@ describe('when an organization is deleted', () => {
   it.each([1, 2, 3])('deletes its keys, counts and suppressed addresses, and no others (seed %i)', async (seed) => {
     const [caller, other] = [inboxCaller(), inboxCaller()]
     for (const { organization_id } of [caller, other])
-      await suppress(fixture.db, organization_id, 'a@b.example', 'bounced')
+      await fixture.db.transaction((tx) => listEntries.suppress(tx, organization_id, 'a@b.example', 'bounced'))
     const { messageId } = await send(caller, someone())
     await factOf(fixture, messageId, 'delivery.delivered')
     const { organization_id: organizationId } = caller
@@ -234,10 +234,10 @@ describe('when an organization is deleted', () => {
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(1)
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
     expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
-    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'sends where organization_id = $1', organizationId)).toBe(0)
-    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', other.organization_id)).toBe(1)
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', other.organization_id)).toBe(1)
   })
 
   it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
@@ -250,6 +250,6 @@ describe('when an organization is deleted', () => {
     await factOf(fixture, messageId, 'delivery.bounced')
     await purge()
     expect(await countRows(fixture.db, 'sends where id = $1', id)).toBe(0)
-    expect(await countRows(fixture.db, 'suppressions where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
   })
 })

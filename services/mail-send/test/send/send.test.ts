@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts/schemas'
 import { countRows, waitFor } from '@restante/testkit'
-import { suppress } from '../../src/delivery/outcome/suppressions.ts'
+import { listEntries } from '../../src/lists/store.ts'
 import { type Answer, DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
 let fixture: Fixture
@@ -203,7 +203,7 @@ describe('messages.send: 403', () => {
   it('refuses the whole send when one recipient is suppressed, for this organization only', async () => {
     const caller = inboxCaller()
     const [blocked, fine] = [someone('blocked'), someone('fine')]
-    await suppress(fixture.db, caller.organization_id, blocked, 'bounced')
+    await fixture.db.transaction((tx) => listEntries.suppress(tx, caller.organization_id, blocked, 'bounced'))
     const answer = await send(caller, { to: [fine, blocked.toUpperCase()] })
     expect(answer).toMatchObject({
       status: 403,

@@ -70,6 +70,8 @@ export interface Fixture {
 }
 
 export interface Request {
+  /** Default: POST. */
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: unknown
   readonly key?: string
@@ -108,6 +110,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     DEFAULT_DOMAIN: DOMAIN,
     PUBLIC_URL: 'http://127.0.0.1:3000',
     ENCRYPTION_KEY: 'encryption key of the tests',
+    CURSOR_SECRET: 'the secret of the page tokens',
     RETURN_PATH_SECRET: 'return path secret of the tests',
     CALLER_KEY,
     GATEWAY_URL: peers.url,
@@ -162,15 +165,19 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
   }
 }
 
-async function post(url: string, { body, key }: Request, headers: Record<string, string>): Promise<Answer> {
+async function post(
+  url: string,
+  { method = 'POST', body, key }: Request,
+  headers: Record<string, string>,
+): Promise<Answer> {
   const response = await fetch(url, {
-    method: 'POST',
+    method,
     headers: {
       'content-type': 'application/json',
       ...headers,
       ...(key !== undefined && { 'idempotency-key': key }),
     },
-    body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
+    ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body ?? {}) }),
   })
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }

@@ -3,7 +3,7 @@ import type { Tx } from '@restante/service/database'
 import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../outcome/delivery-events.ts'
-import { suppressBounced } from '../outcome/suppressions.ts'
+import { type Recording, suppressBounced } from '../outcome/suppressions.ts'
 import { saveDecision } from './store.ts'
 
 export interface Decided {
@@ -36,7 +36,7 @@ export class Decisions {
     }
     occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
     await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
-    await suppressRefused(tx, send, own)
+    await suppressRefused({ tx, outbox: this.#outbox }, send, own)
   }
 
   /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */
@@ -83,8 +83,8 @@ function answerKey(decision: Decision): string {
   return JSON.stringify([decision.state, decision.state === 'delivered' ? mta : [status, text], announced])
 }
 
-async function suppressRefused(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<void> {
+async function suppressRefused(recording: Recording, send: SendRecord, decided: readonly Decided[]): Promise<void> {
   for (const { delivery, decision } of decided) {
-    if (decision.state === 'bounced') await suppressBounced(tx, send, delivery.recipient, decision.bounce)
+    if (decision.state === 'bounced') await suppressBounced(recording, send, delivery.recipient, decision.bounce)
   }
 }

@@ -1,16 +1,20 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
+import type { Outbox } from '@restante/messaging'
 import { type BounceClass, normalizeAddress } from '@restante/mime'
-import { type Queryable, sql } from '@restante/service/database'
+import { sql, type Tx } from '@restante/service/database'
+import { changedEvent, listsTopic } from '../../lists/events.ts'
+import { listEntries } from '../../lists/store.ts'
 import type { SendRecord } from '../outbound/sends.ts'
 
 /** Why the service itself suppresses an address (mail 12.3). */
 export const SUPPRESSION_REASONS = ['bounced', 'complained'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
-const ADD = sql<never, [organizationId: string, address: string, reason: string]>(`
-insert into suppressions as held (organization_id, address, reason) values ($1, $2, $3)
-on conflict (organization_id, address) do update set reason = excluded.reason
- where excluded.reason = 'complained' and held.reason <> excluded.reason`)
+/** The transaction that records why an address is suppressed. */
+export interface Recording {
+  readonly tx: Tx
+  readonly outbox: Outbox
+}
 
 /** How long a refusal counts as the first of two (events 1.3). */
 const REFUSAL_SECONDS = LIMITS.retention.refusal / 1_000
@@ -32,22 +36,19 @@ export const FORGET_REFUSALS = `delete from refusals where (organization_id, add
     where refused_at <= now() - interval '${REFUSAL_SECONDS} seconds' limit $1)
    returning 1 as one`
 
-const FIND = sql<{ address: string; reason: string }, [organizationId: string, addresses: readonly string[]]>(
-  'select address, reason from suppressions where organization_id = $1 and address = any($2::text[])',
-)
-
 /**
  * Suppresses an address for an organization, permanently: a read-only entry of its `send`/`block` list (mail 12.3). A
  * complaint outranks a bounce, whichever came first.
  * @param address in normalized form.
  */
 export async function suppress(
-  on: Queryable,
+  { tx, outbox }: Recording,
   organizationId: string,
   address: string,
   reason: SuppressionReason,
 ): Promise<void> {
-  await on.query(ADD, organizationId, address, reason)
+  const row = await listEntries.suppress(tx, organizationId, address, reason)
+  if (row) await outbox.add(tx, listsTopic, changedEvent(row))
 }
 
 /**
@@ -55,7 +56,7 @@ export async function suppress(
  * refused for the same general reason within 30 days. That a message is refused again, or reported again, counts once.
  */
 export async function suppressBounced(
-  on: Queryable,
+  recording: Recording,
   { id: sendId, origin }: Pick<SendRecord, 'id' | 'origin'>,
   recipient: string,
   bounce: BounceClass,
@@ -64,19 +65,9 @@ export async function suppressBounced(
   const { organizationId } = origin
   const address = normalizeAddress(recipient)
   if (bounce.suppress === 'at_second') {
-    await on.query(REMEMBER, organizationId, address, sendId)
+    await recording.tx.query(REMEMBER, organizationId, address, sendId)
     // Its own statement sees what another transaction has remembered while this one waited for it.
-    if ((await on.query(ANOTHER, organizationId, address, sendId)).length === 0) return
+    if ((await recording.tx.query(ANOTHER, organizationId, address, sendId)).length === 0) return
   }
-  await suppress(on, organizationId, address, 'bounced')
-}
-
-/** Which of these addresses (normalized) the organization cannot mail, with the reason. */
-export async function findSuppressed(
-  on: Queryable,
-  organizationId: string,
-  addresses: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await on.query(FIND, organizationId, addresses)
-  return new Map(rows.map(({ address, reason }) => [address, reason]))
+  await suppress(recording, organizationId, address, 'bounced')
 }

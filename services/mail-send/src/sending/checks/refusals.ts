@@ -1,30 +1,48 @@
-import type { SendingRight } from '@restante/contracts/access'
-import { LIMITS } from '@restante/contracts/vocabulary'
-import { normalizeAddress } from '@restante/mime'
+import type { CallerInbox, SendingRight } from '@restante/contracts/access'
+import { LIMITS, type Tier } from '@restante/contracts/vocabulary'
+import { judgeAddress, listNames, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
+import type { FoundEntry } from '../../lists/store.ts'
 
 /** A recipient that cannot be mailed, and why. */
 export interface RefusedRecipient {
   readonly address: string
   readonly reason: string
+  /** What the caller can do about it. */
+  readonly remedy:
+    | { readonly kind: 'verify' | 'allow' | 'none' }
+    | { readonly kind: 'delete'; readonly tier: Tier; readonly entry: string }
 }
 
 const NOT_ALLOWED = 'not in allow list'
+/** Most entries that a refusal describes how to delete. */
+const SHOWN = 5
 
 /**
- * The refused recipients (mail 12.4, step 1): those that an unverified organization may not mail, then those that the
- * service itself has suppressed.
+ * The refused recipients (mail 12.4): those that an unverified organization may not mail; then those that the service
+ * itself has suppressed, whatever allow list names them; then those that a list blocks.
  * @param recipients normalized addresses.
- * @param suppressed normalized address to the reason of its entry.
+ * @param found the entries that name them, in the lists of the inbox, its pod and its organization.
  */
 export function refusedRecipients(
   recipients: readonly string[],
   sending: SendingRight,
-  suppressed: ReadonlyMap<string, string>,
+  found: readonly FoundEntry[],
 ): RefusedRecipient[] {
-  return recipients.flatMap((address) => {
-    const reason = mayMail(sending, address) ? suppressed.get(address) : NOT_ALLOWED
-    return reason === undefined ? [] : [{ address, reason }]
+  const lists = {
+    entries: found.flatMap(({ entry, ...one }) => (entry === null ? [] : [{ ...one, entry }])),
+    hasAllowList: found.some(({ type }) => type === 'allow'),
+  }
+  return recipients.flatMap((address): RefusedRecipient[] => {
+    if (!mayMail(sending, address)) return [{ address, reason: NOT_ALLOWED, remedy: { kind: 'verify' } }]
+    const names = listNames(address)
+    const suppressed = lists.entries.find(({ read_only, entry }) => read_only && names.includes(entry))
+    if (suppressed) return [{ address, reason: suppressed.reason ?? 'blocked', remedy: { kind: 'none' } }]
+    const { blocked, entry } = judgeAddress(address, lists)
+    if (!blocked) return []
+    return entry
+      ? [{ address, reason: 'in block list', remedy: { kind: 'delete', tier: entry.tier, entry: entry.entry } }]
+      : [{ address, reason: NOT_ALLOWED, remedy: { kind: 'allow' } }]
   })
 }
 
@@ -35,20 +53,32 @@ function mayMail(sending: SendingRight, address: string): boolean {
 }
 
 /** The refusal of the whole send, which names each of them (mail 8.4 step 9). */
-export function recipientsBlocked(refused: readonly RefusedRecipient[]): ApiError {
+export function recipientsBlocked(refused: readonly RefusedRecipient[], inbox: CallerInbox): ApiError {
   const list = refused.map(({ address, reason }) => `${address} (${reason})`).join(', ')
+  const kinds = new Set(refused.map(({ remedy }) => remedy.kind))
+  const entries = refused.flatMap(({ remedy }) => (remedy.kind === 'delete' ? [pathOf(remedy, inbox)] : []))
   const fixes = [
-    ...(refused.some(({ reason }) => reason === NOT_ALLOWED)
+    ...(kinds.has('verify')
       ? ["Verify the agent's human with POST /v0/agent/verify; until then only the human's own address can be mailed."]
       : []),
-    ...(refused.some(({ reason }) => reason !== NOT_ALLOWED)
-      ? ['Entries made by bounces and complaints cannot be deleted; omit these recipients.']
-      : []),
+    ...(kinds.has('none') ? ['Entries made by bounces and complaints cannot be deleted; omit these recipients.'] : []),
+    ...(kinds.has('allow') ? ['Add the address or its domain with POST /v0/lists/send/allow.'] : []),
+    ...(entries.length > 0 ? [`Delete the entry: ${[...new Set(entries)].slice(0, SHOWN).join(', ')}.`] : []),
   ]
   return new ApiError('message_rejected', {
     message: `Message rejected: Recipient(s) blocked: ${list}`,
     fix: fixes.join(' '),
   })
+}
+
+/** The request that deletes an entry of a send list. */
+function pathOf({ tier, entry }: { readonly tier: Tier; readonly entry: string }, inbox: CallerInbox): string {
+  const prefixes = {
+    organization: '/v0',
+    pod: `/v0/pods/${inbox.pod_id}`,
+    inbox: `/v0/inboxes/${encodeURIComponent(inbox.address)}`,
+  }
+  return `DELETE ${prefixes[tier]}/lists/send/block/${encodeURIComponent(entry)}`
 }
 
 export function suspended(): ApiError {
