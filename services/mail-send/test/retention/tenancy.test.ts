@@ -3,14 +3,23 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import type { EventOf, topics } from '@restante/contracts/events'
+import { Outbox } from '@restante/messaging'
 import { deliverShuffled } from '@restante/messaging/testing'
 import { sql } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
-import { Tenancy } from '@restante/tenancy'
-import { countRows, inboxDeletedEvent, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
+import type { Tenancy } from '@restante/tenancy'
+import {
+  countRows,
+  inboxDeletedEvent,
+  organizationDeletedEvent,
+  organizationTakenOverEvent,
+  podDeletedEvent,
+  queryRows,
+  waitFor,
+} from '@restante/testkit'
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
 import { listEntries } from '../../src/lists/store.ts'
-import { SendPurge } from '../../src/tenancy/purge.ts'
+import { openTenancy } from '../../src/tenancy/open-tenancy.ts'
 import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
@@ -36,7 +45,8 @@ beforeAll(async () => {
   blobs = await openBlobStore(fixture.config.blobStore)
   const { db, topics } = fixture
   const log = createLogger({ service: 'test', level: 'silent' })
-  tenancy = new Tenancy({ service: 'mail-send', kafka: topics.kafka, db, log, purge: new SendPurge(blobs) })
+  const outbox = new Outbox({ db, service: 'mail-send' })
+  tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs })
 }, 60_000)
 afterAll(() => fixture.stop(), 30_000)
 
@@ -139,6 +149,53 @@ describe('when an inbox is deleted', () => {
   })
 })
 
+describe('when an organization is taken over', () => {
+  const add = (caller: SendingCaller, entry: string) =>
+    fixture.call('lists.create', caller, { path: '/lists/receive/block', body: { entry } })
+  const left = (caller: SendingCaller) =>
+    queryRows<{ entry: string }>(
+      fixture.db,
+      'select entry from list_entries where organization_id = $1 order by entry',
+      caller.organization_id,
+    )
+
+  it.each([1, 2, 3])('ends the entries that earlier keys made, once a human confirms it (seed %i)', async (seed) => {
+    const earlier = inboxCaller()
+    const successor = { ...earlier, take_overs: 1 }
+    const { organization_id: organizationId } = earlier
+    await add(earlier, 'earlier.example')
+    await add(successor, 'successor.example')
+    await fixture.db.transaction((tx) => listEntries.suppress(tx, organizationId, 'a@b.example', 'bounced'))
+    await deliverShuffled(tenancy.consumer, seed, organizationTakenOverEvent(organizationId, { takeOvers: 1 }))
+    expect(await left(earlier)).toHaveLength(3)
+    const confirmed = organizationTakenOverEvent(organizationId, { takeOvers: 1, verified: true })
+    await deliverShuffled(tenancy.consumer, seed, confirmed)
+    expect(await left(earlier)).toEqual([{ entry: 'a@b.example' }, { entry: 'successor.example' }])
+    const deleted = await queryRows<{ payload: string }>(
+      fixture.db,
+      `select payload from outbox where topic = 'mail.lists' and type = 'list_entry.deleted' and key = $1`,
+      organizationId,
+    )
+    expect(deleted.map(({ payload }) => JSON.parse(payload).entry)).toEqual(['earlier.example'])
+  })
+})
+
+describe('when a pod is deleted', () => {
+  it.each([1, 2, 3])('deletes its list entries, and no others (seed %i)', async (seed) => {
+    const { inbox, ...organization } = inboxCaller()
+    const pod = { ...organization, pod_id: inbox.pod_id }
+    const body = { entry: 'x.example' }
+    for (const caller of [organization, pod])
+      expect((await fixture.call('lists.create', caller, { path: '/lists/reply/allow', body })).status).toBe(200)
+    await deliver(seed, podDeletedEvent(organization.organization_id, pod.pod_id))
+    const counted = `list_entries where organization_id = $1 and tier = $2`
+    expect(await countRows(fixture.db, counted, organization.organization_id, 'pod')).toBe(0)
+    expect(await countRows(fixture.db, counted, organization.organization_id, 'organization')).toBe(1)
+    const late = await fixture.call('lists.create', pod, { path: '/lists/reply/allow', body })
+    expect(late).toMatchObject({ status: 404, body: { message: 'Pod not found' } })
+  })
+})
+
 describe('the purge metrics', () => {
   const waiting = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${fixture.config.metrics?.port}/metrics`)).text()
@@ -158,8 +215,11 @@ describe('the purge metrics', () => {
     )
     const unpurged = () => countRows(fixture.db, 'deleted_scopes where purged_at is null')
     await waitFor(async () => (await unpurged()) === 1, { what: 'the purges of other tests' })
-    await waitFor(async () => (await waiting()).inboxes === 1, { what: 'the metric' })
-    expect((await waiting()).oldest).toBeGreaterThanOrEqual(3_600)
+    const isReported = async () => {
+      const { inboxes, oldest } = await waiting()
+      return inboxes === 1 && oldest >= 3_600
+    }
+    await waitFor(isReported, { what: 'a metric of one inbox that has waited for an hour' })
     await purge()
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
   }, 30_000)
