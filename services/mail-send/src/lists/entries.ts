@@ -57,6 +57,8 @@ export async function createEntry(
       existing && body.reason !== undefined
         ? await listEntries.changeReason(tx, existing.id, body.reason)
         : await listEntries.insert(tx, { ...list, ...name, reason: body.reason, takeOvers: caller.take_overs ?? 0 })
+    // A report has suppressed the address a moment ago.
+    if (!row) return found(await listEntries.get(tx, list, name.entry))
     await outbox.add(tx, listsTopic, changedEvent(row))
     return row
   })
@@ -64,9 +66,7 @@ export async function createEntry(
 
 /** @throws ApiError 404 when this list does not have the entry. */
 export async function getEntry({ db }: EntryTools, caller: Caller, named: NamedList, entry: string): Promise<EntryRow> {
-  const row = await listEntries.get(db, listOf(caller, named), nameIn(entry))
-  if (!row) throw notFound('List entry')
-  return row
+  return found(await listEntries.get(db, listOf(caller, named), nameIn(entry)))
 }
 
 /** @throws ApiError 403 for a send list while unverified; 404; 409 for an entry that the service made. */
@@ -78,8 +78,7 @@ export async function deleteEntry(
 ): Promise<void> {
   requireVerified(caller, named, 'list_entry_delete')
   await db.transaction(async (tx) => {
-    const row = await listEntries.lock(tx, listOf(caller, named), nameIn(entry))
-    if (!row) throw notFound('List entry')
+    const row = found(await listEntries.lock(tx, listOf(caller, named), nameIn(entry)))
     if (row.read_only) {
       throw new ApiError('cannot_delete', {
         message: 'The entry was made by the service and cannot be deleted',
@@ -112,6 +111,11 @@ export async function deleteEarlierEntries(
       rows.map((row) => deletedEvent(row, time)),
     )
   }
+}
+
+function found(row: EntryRow | undefined): EntryRow {
+  if (!row) throw notFound('List entry')
+  return row
 }
 
 /** An entry in a path is found in every spelling; what is no entry at all is on no list. */

@@ -71,6 +71,7 @@ const INSERT = sql<
 insert into list_entries (id, tier, scope_id, direction, type, entry, entry_type, organization_id, pod_id, inbox_uid, reason,
                           take_overs)
 values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+on conflict do nothing
 returning ${COLUMNS}`)
 const CHANGE_REASON = sql<EntryRow, [id: string, reason: string]>(
   `update list_entries set reason = $2, version = version + 1, updated_at = now() where id = $1 returning ${COLUMNS}`,
@@ -150,12 +151,11 @@ export const listEntries = {
     await tx.query(LOCK_NAME, scopeId, entry)
   },
 
-  async insert(tx: Tx, given: NewEntry): Promise<EntryRow> {
+  /** @returns undefined when the list has an entry of that name, which a report may have made a moment ago. */
+  async insert(tx: Tx, given: NewEntry): Promise<EntryRow | undefined> {
     const { entry, entryType, organization_id, pod_id, inbox_uid, reason = null, takeOvers } = given
     const scope = [organization_id, pod_id, inbox_uid] as const
-    const [row] = await tx.query(INSERT, ...valuesOf(given), entry, entryType, ...scope, reason, takeOvers)
-    if (!row) throw new Error('The entry that was just created was not found')
-    return row
+    return (await tx.query(INSERT, ...valuesOf(given), entry, entryType, ...scope, reason, takeOvers))[0]
   },
 
   async changeReason(tx: Tx, id: string, reason: string): Promise<EntryRow> {

@@ -234,6 +234,20 @@ describe('lists.get and lists.delete', () => {
     expect(await ask(organization, 'POST', 'send/allow', { entry: 'a@x.example' })).toMatchObject({ status: 409 })
   })
 
+  it('end as one read-only entry when a caller creates what the service makes at the same moment', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { organization } = scopes()
+      const body = { entry: 'a@x.example', reason: 'mine' }
+      const [answer] = await Promise.all([
+        ask(organization, 'POST', 'send/block', body),
+        readOnly(organization.organization_id, 'a@x.example', 'bounced'),
+      ])
+      expect(answer.status).toBe(200)
+      const { body: entry } = await ask(organization, 'GET', 'send/block/a@x.example')
+      expect(entry).toMatchObject({ read_only: true, reason: 'bounced' })
+    }
+  })
+
   it('are refused for send lists of an unverified organization', async () => {
     const organization = { ...scopes().organization, unverified: true }
     expect(await ask(organization, 'DELETE', 'send/block/a@x.example')).toMatchObject({ status: 403 })
