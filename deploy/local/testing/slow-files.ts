@@ -13,6 +13,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'starts two processes of each service and drains each for its full time',
   ],
   ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
+  ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
   ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/fuzz.alone.test.ts', 'makes 2,500 requests beside another file'],
@@ -43,6 +44,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/gateway/test/organizations/organizations-delete.test.ts',
     'deletes organizations while the gateway that does it is killed again and again',
   ],
+  ['services/gateway/test/organizations/admin.test.ts', "runs the operator's commands, each in a process of its own"],
   ['services/gateway/test/agents/agents.test.ts', 'walks through every answer of sign-up and verification'],
   ['services/gateway/test/agents/agents-parallel.test.ts', 'signs up and verifies many agents at once'],
   ['services/websocket-fanout/test/lifetime.test.ts', 'waits for the timeouts that end silent streams'],
@@ -51,5 +53,6 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'reads documents that inflate, never end or are damaged, up to their limits',
   ],
   ['libs/mime/test/hostile/hostile.test.ts', 'reads hostile mails, cut off at every length'],
+  ['tools/test/statements.test.ts', 'loads every service, and has PostgreSQL describe each of its statements'],
   ['tools/test/migrations.test.ts', 'migrates every service into a database of its own'],
 ])
