@@ -10,7 +10,8 @@ async function check(...folders: string[]): Promise<{ fits: boolean; output: str
   const run = promisify(execFile)(process.execPath, [join(root, 'tools/statements/check.ts'), ...folders])
   const { stdout, fits } = await run.then(
     ({ stdout }) => ({ stdout, fits: true }),
-    (failure) => ({ stdout: `${failure.stdout}${failure.stderr}`, fits: false }),
+    // The server of the compiler may report on the other stream that it was stopped.
+    (failure) => ({ stdout: failure.stdout || failure.stderr, fits: false }),
   )
   return { fits, output: stdout.trimEnd().split('\n') }
 }

@@ -78,7 +78,8 @@ export function parseAddresses(inputs: readonly string[]): AddressesResult {
 
 /** The form in which a bare address is compared: lower case, composed characters, the domain in ASCII (mail 2). */
 export function normalizeAddress(address: string): string {
-  const text = address.trim().normalize('NFC').toLowerCase()
+  // Composed last, because lower case may have a composed form where upper case has none.
+  const text = address.trim().toLowerCase().normalize('NFC')
   const at = text.lastIndexOf('@')
   return at < 0 ? text : `${text.slice(0, at)}@${asciiDomain(text.slice(at + 1))}`
 }
@@ -90,6 +91,8 @@ export function sameAddress(a: string, b: string): boolean {
 
 /** A domain with its labels in ASCII (IDNA); unchanged when it cannot be converted. */
 export function asciiDomain(domain: string): string {
+  // Other parts of a URL would be dropped, and escapes decoded.
+  if (/[/?#\\:@%[\]\s]/.test(domain)) return domain
   // Only for names that need it: for others the URL rules would turn `1` into `0.0.0.1`.
   return /[^\p{ASCII}]/u.test(domain) ? domainToASCII(domain) || domain : domain
 }

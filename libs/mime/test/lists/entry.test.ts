@@ -1,4 +1,4 @@
-import { readListEntry } from '../../src/index.ts'
+import { listNames, readListEntry } from '../../src/index.ts'
 
 describe('an entry of a list', () => {
   it.each([
@@ -31,9 +31,25 @@ describe('an entry of a list', () => {
     'example.com\0',
     '192.0.2.1',
     'ada@[192.0.2.1]',
+    'x.example/\u00fc',
+    '\u00fc.example?x=1',
+    'ada@x.example/\u00fc',
+    'b%2e\u00fc.example',
     `${'a'.repeat(65)}@example.com`,
     `${'a.'.repeat(130)}example`,
   ])('%j is neither an address nor a domain', (text) => {
     expect(readListEntry(text)).toBeUndefined()
   })
+})
+
+describe('the name of an address on a list', () => {
+  it.each(['J\u030c', 'H\u0331', 'T\u0308', 'W\u030a', 'Y\u030a', '\u0130', '\u1e9e'])(
+    'is the same however often %j is folded',
+    (letter) => {
+      const once = readListEntry(`${letter}a@x.example`)?.entry ?? ''
+      expect(readListEntry(once)?.entry).toBe(once)
+      expect(listNames(`${letter}a@x.example`)[0]).toBe(once)
+      expect(listNames(once)[0]).toBe(once)
+    },
+  )
 })

@@ -5,9 +5,10 @@ import { type NamedEntry, readListEntry } from '@restante/mime'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid, notFound } from '@restante/service/errors'
 import { scopeFilter } from '@restante/service/identity'
-import { holdScopes } from '@restante/tenancy'
+import { deletedAmong, holdScopes } from '@restante/tenancy'
 import { changedEvent, deletedEvent, listsTopic } from './events.ts'
-import { type EntryRow, type EntryScope, type List, listEntries } from './store.ts'
+import { pathOf } from './path.ts'
+import { type EntryRow, type EntryScope, type List, listEntries, takeOvers } from './store.ts'
 
 export interface EntryTools {
   readonly db: Database
@@ -47,16 +48,19 @@ export async function createEntry(
   if (name === undefined) throw invalid(['entry'], 'Expected an address such as user@example.com, or a domain')
   const list = listOf(caller, named)
   return db.transaction(async (tx) => {
+    await requireCurrent(tx, caller)
     await requireLiving(tx, list)
     await listEntries.lockName(tx, list.scope_id, name.entry)
     const existing = await listEntries.lock(tx, list, name.entry)
+    const takeOver = caller.take_overs ?? 0
+    if (existing && existing.take_overs < takeOver) await listEntries.keep(tx, existing.id, takeOver)
     if (existing && (existing.read_only || body.reason === undefined || body.reason === existing.reason))
       return existing
-    if (!existing) await requireNoOpposite(tx, list, name)
+    if (!existing) await requireNoOpposite(tx, list, caller.inbox?.address, name)
     const row =
       existing && body.reason !== undefined
         ? await listEntries.changeReason(tx, existing.id, body.reason)
-        : await listEntries.insert(tx, { ...list, ...name, reason: body.reason, takeOvers: caller.take_overs ?? 0 })
+        : await listEntries.insert(tx, { ...list, ...name, reason: body.reason, takeOvers: takeOver })
     // A report has suppressed the address a moment ago.
     if (!row) return found(await listEntries.get(tx, list, name.entry))
     await outbox.add(tx, listsTopic, changedEvent(row))
@@ -78,6 +82,7 @@ export async function deleteEntry(
 ): Promise<void> {
   requireVerified(caller, named, 'list_entry_delete')
   await db.transaction(async (tx) => {
+    await requireCurrent(tx, caller)
     const row = found(await listEntries.lock(tx, listOf(caller, named), nameIn(entry)))
     if (row.read_only) {
       throw new ApiError('cannot_delete', {
@@ -92,6 +97,7 @@ export async function deleteEntry(
 
 /** Entries deleted in one statement. */
 const BATCH = 500
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Deletes the entries that callers made before a take-over that the human has confirmed (identity 5.1). Repeating it, in
@@ -102,8 +108,15 @@ export async function deleteEarlierEntries(
   outbox: Outbox,
   { organization_id, take_overs }: { readonly organization_id: string; readonly take_overs: number },
 ): Promise<void> {
+  await takeOvers.record(tx, organization_id, take_overs)
+  let after = FIRST_ID
   for (let rows: EntryRow[] | undefined; rows === undefined || rows.length === BATCH; ) {
-    rows = await listEntries.deleteEarlier(tx, organization_id, take_overs, BATCH)
+    rows = await listEntries.deleteEarlier(tx, organization_id, take_overs, after, BATCH)
+    after =
+      rows
+        .map(({ id }) => id)
+        .toSorted()
+        .at(-1) ?? after
     const time = new Date()
     await outbox.addAll(
       tx,
@@ -130,14 +143,27 @@ function requireVerified({ unverified }: Caller, { direction }: NamedList, permi
   throw new ApiError('missing_permission', { fix })
 }
 
+/** Keys from before a take-over that was confirmed since the gateway admitted the request change nothing (identity 5.1). */
+async function requireCurrent(tx: Tx, { organization_id, take_overs = 0 }: Caller): Promise<void> {
+  if (await takeOvers.isSuperseded(tx, organization_id, take_overs)) throw new ApiError('unknown_api_key')
+}
+
 /** The gateway admitted the request a moment ago. The lists of a scope deleted since then must not return. */
 async function requireLiving(tx: Tx, { organization_id, pod_id, inbox_uid }: EntryScope): Promise<void> {
   const scopes = [organization_id, pod_id, inbox_uid].filter((id) => id !== null)
   if (await holdScopes(tx, scopes)) return
-  throw notFound(inbox_uid === null ? 'Pod' : 'Inbox')
+  const deleted = await deletedAmong(tx, scopes)
+  // The default pod has the id of its organization, and ends with it.
+  if (deleted.has(organization_id)) throw new ApiError('unknown_api_key')
+  throw notFound(pod_id !== null && deleted.has(pod_id) ? 'Pod' : 'Inbox')
 }
 
-async function requireNoOpposite(tx: Tx, list: List, { entry }: NamedEntry): Promise<void> {
+async function requireNoOpposite(
+  tx: Tx,
+  list: List & EntryScope,
+  address: string | undefined,
+  { entry }: NamedEntry,
+): Promise<void> {
   const type = list.type === 'allow' ? 'block' : 'allow'
   const opposite = await listEntries.get(tx, { ...list, type }, entry)
   if (!opposite) return
@@ -145,6 +171,6 @@ async function requireNoOpposite(tx: Tx, list: List, { entry }: NamedEntry): Pro
     message: `The ${type} list of the same direction has ${entry}`,
     fix: opposite.read_only
       ? `The service made that entry because of: ${opposite.reason ?? 'a report'}. It cannot be deleted.`
-      : `Delete that entry first: DELETE .../lists/${list.direction}/${type}/${encodeURIComponent(entry)}`,
+      : `Delete that entry first: DELETE ${pathOf({ ...list, type }, { podId: list.pod_id, address }, entry)}`,
   })
 }

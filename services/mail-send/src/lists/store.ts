@@ -26,6 +26,8 @@ export interface EntryRow extends List, EntryScope {
   readonly reason: string | null
   /** Made by the service: callers cannot delete it. */
   readonly read_only: boolean
+  /** Number of take-overs of the organization when it was made, or made again (identity 5.1). */
+  readonly take_overs: number
   readonly version: number
   readonly created_at: Date
   readonly updated_at: Date
@@ -40,7 +42,7 @@ export interface NewEntry extends List, EntryScope, NamedEntry {
 type ListValues = [tier: Tier, scopeId: string, direction: ListDirection, type: ListType]
 
 const COLUMNS = `id, organization_id, pod_id, inbox_uid, tier, scope_id, direction, type, entry, entry_type, reason, read_only,
-  version, created_at, updated_at`
+  take_overs, version, created_at, updated_at`
 const OF_LIST = 'tier = $1 and scope_id = $2 and direction = $3 and type = $4'
 
 const PAGE = sql<EntryRow, [...ListValues, after: string, rows: number]>(
@@ -76,6 +78,7 @@ returning ${COLUMNS}`)
 const CHANGE_REASON = sql<EntryRow, [id: string, reason: string]>(
   `update list_entries set reason = $2, version = version + 1, updated_at = now() where id = $1 returning ${COLUMNS}`,
 )
+const KEEP = sql<unknown, [id: string, takeOvers: number]>('update list_entries set take_overs = $2 where id = $1')
 const DELETE = sql<unknown, [id: string]>('delete from list_entries where id = $1')
 
 // An entry that a caller made becomes one of the service. A complaint outranks a bounce, whichever came first.
@@ -120,11 +123,29 @@ returning id`)
 /** Of an organization, its pods and its inboxes. */
 export const DELETE_ENTRIES_OF_ORGANIZATION = `delete from list_entries where id in
     (select id from list_entries where organization_id = $1 limit $2) returning 1 as one`
-const EARLIER = sql<EntryRow, [organizationId: string, takeOvers: number, rows: number]>(`
+const EARLIER = sql<EntryRow, [organizationId: string, takeOvers: number, after: string, rows: number]>(`
 delete from list_entries
  where id in (select id from list_entries
-               where organization_id = $1 and take_overs < $2 and not read_only limit $3)
+               where organization_id = $1 and take_overs < $2 and not read_only and id > $3
+               order by id limit $4)
 returning ${COLUMNS}`)
+
+const LOCK_FOR_CHANGES = sql<unknown, [organizationId: string]>(
+  `select pg_advisory_xact_lock_shared(hashtextextended('lists of ' || $1, 0))`,
+)
+const LOCK_FOR_TAKE_OVER = sql<unknown, [organizationId: string]>(
+  `select pg_advisory_xact_lock(hashtextextended('lists of ' || $1, 0))`,
+)
+const MARK_TAKE_OVER = sql<unknown, [organizationId: string, takeOvers: number]>(`
+insert into take_overs (organization_id, take_overs) values ($1, $2)
+on conflict (organization_id) do update
+   set take_overs = greatest(take_overs.take_overs, excluded.take_overs), heard_at = excluded.heard_at`)
+const SUPERSEDED = sql<{ take_overs: number }, [organizationId: string, takeOvers: number]>(
+  'select take_overs from take_overs where organization_id = $1 and take_overs > $2',
+)
+/** Take-overs that no request admitted before can be older than. */
+export const FORGET_TAKE_OVERS = `delete from take_overs where organization_id in
+    (select organization_id from take_overs where heard_at < now() - interval '1 day' limit $1) returning 1 as one`
 
 function valuesOf({ tier, scope_id, direction, type }: List): ListValues {
   return [tier, scope_id, direction, type]
@@ -164,6 +185,11 @@ export const listEntries = {
     return row
   },
 
+  /** Makes an entry of an earlier holder one of the present holder, who asked for it too. */
+  async keep(tx: Tx, id: string, takeOvers: number): Promise<void> {
+    await tx.query(KEEP, id, takeOvers)
+  },
+
   async delete(tx: Tx, id: string): Promise<void> {
     await tx.query(DELETE, id)
   },
@@ -188,8 +214,23 @@ export const listEntries = {
     return (await tx.query(OF_SCOPE, tier, id, rows)).length
   },
 
-  /** Deletes up to `rows` entries that callers made before a take-over. @returns them */
-  deleteEarlier(tx: Tx, organizationId: string, takeOvers: number, rows: number): Promise<EntryRow[]> {
-    return tx.query(EARLIER, organizationId, takeOvers, rows)
+  /** Deletes up to `rows` entries after an id that callers made before a take-over. @returns them */
+  deleteEarlier(tx: Tx, organizationId: string, takeOvers: number, after: string, rows: number): Promise<EntryRow[]> {
+    return tx.query(EARLIER, organizationId, takeOvers, after, rows)
+  },
+}
+
+/** Which take-over of an organization was confirmed last, while a request that was admitted before may arrive. */
+export const takeOvers = {
+  /** Records one, when changes of lists that are in progress have ended. */
+  async record(tx: Tx, organizationId: string, number: number): Promise<void> {
+    await tx.query(LOCK_FOR_TAKE_OVER, organizationId)
+    await tx.query(MARK_TAKE_OVER, organizationId, number)
+  },
+
+  /** Whether a request is from before a confirmed take-over. None is confirmed until the transaction ends. */
+  async isSuperseded(tx: Tx, organizationId: string, number: number): Promise<boolean> {
+    await tx.query(LOCK_FOR_CHANGES, organizationId)
+    return (await tx.query(SUPERSEDED, organizationId, number)).length > 0
   },
 }

@@ -5,6 +5,7 @@ import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
+import { FORGET_TAKE_OVERS } from '../lists/store.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
@@ -56,6 +57,7 @@ const DELETE_OLD = [
     where day < (now() at time zone 'utc')::date - 2 limit $1)
    returning 1 as one`,
   FORGET_REFUSALS,
+  FORGET_TAKE_OVERS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
 export interface SweeperOptions {

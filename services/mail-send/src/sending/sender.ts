@@ -194,7 +194,7 @@ export class Sender {
     const scope = { organizationId: caller.organization_id, podId: inbox.pod_id, uid: inbox.uid }
     const found = await listEntries.find(this.#options.db, 'send', scope, names)
     const refused = refusedRecipients(addresses, caller.sending, found)
-    if (refused.length > 0) throw recipientsBlocked(refused, inbox)
+    if (refused.length > 0) throw recipientsBlocked(refused, { credential: caller.credential, inbox })
   }
 
   /** An early check, before work that costs something; the transaction that accepts the message decides. */

@@ -34,6 +34,8 @@ const OF_ORGANIZATION = [
   `delete from idempotency_keys where (organization_id, key) in
     (select organization_id, key from idempotency_keys where organization_id = $1 limit $2) returning 1 as one`,
   DELETE_ENTRIES_OF_ORGANIZATION,
+  `delete from take_overs where organization_id in
+    (select organization_id from take_overs where organization_id = $1 limit $2) returning 1 as one`,
   `delete from refusals where (organization_id, address) in
     (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
   `delete from daily_counts where (organization_id, day) in

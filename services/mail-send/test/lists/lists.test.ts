@@ -126,7 +126,7 @@ describe('lists.create', () => {
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organization.organization_id)).toBe(1)
   })
 
-  it.each(['', 'example', 'Ada <ada@x.example>', '*.x.example'])(
+  it.each(['', 'example', 'Ada <ada@x.example>', '*.x.example', '\ud800@x.example'])(
     'refuses %j with 400 at `entry`, and stores nothing',
     async (entry) => {
       const { organization } = scopes()
@@ -147,7 +147,7 @@ describe('lists.create', () => {
     await ask(organization, 'POST', 'send/block', { entry: 'a@x.example' })
     const answer = await ask(organization, 'POST', 'send/allow', { entry: 'a@x.example' })
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect(answer.body['fix']).toContain('lists/send/block/a%40x.example')
+    expect(answer.body['fix']).toBe('Delete that entry first: DELETE /v0/lists/send/block/a%40x.example')
     expect((await ask(inbox, 'POST', 'send/allow', { entry: 'a@x.example' })).status).toBe(200)
     expect((await ask(organization, 'POST', 'receive/allow', { entry: 'a@x.example' })).status).toBe(200)
   })
@@ -190,6 +190,9 @@ describe('lists.list', () => {
     const { organization } = scopes()
     for (const entry of ['a.example', 'b.example']) await ask(organization, 'POST', 'receive/block', { entry })
     const token = (await ask(organization, 'GET', 'receive/block?limit=1')).body['next_page_token']
+    expect(entriesIn(await ask(organization, 'GET', `receive/block?limit=1&page_token=${token}`))).toEqual([
+      'b.example',
+    ])
     expect(await ask(organization, 'GET', `receive/allow?page_token=${token}`)).toMatchObject({ status: 400 })
   })
 })

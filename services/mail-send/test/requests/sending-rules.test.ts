@@ -1,4 +1,5 @@
 import type { ReplySource } from '@restante/mime'
+import { callerOf } from '@restante/testkit'
 import type { FoundEntry } from '../../src/lists/store.ts'
 import { fingerprint } from '../../src/sending/acceptance/idempotency.ts'
 import { answerRecipients, readAddresses, uniqueAddresses } from '../../src/sending/checks/recipients.ts'
@@ -89,7 +90,9 @@ describe('readAddresses', () => {
 
 describe('refusedRecipients', () => {
   const recipients = ['ann@x.example', 'bo@x.example']
+  const { credential } = callerOf()
   const inbox = { uid: 'u', address: 'desk+1@restante.test', pod_id: 'p', paused: false }
+  const sender = { credential, inbox }
   const entry = (given: Partial<FoundEntry>): FoundEntry => ({
     tier: 'organization',
     type: 'block',
@@ -113,11 +116,11 @@ describe('refusedRecipients', () => {
 
   it('refuses suppressed addresses, and names each with its reason', () => {
     const refused = refusedRecipients(recipients, 'ok', [bounced])
-    expect(recipientsBlocked(refused, inbox).message).toBe(
+    expect(recipientsBlocked(refused, sender).message).toBe(
       'Message rejected: Recipient(s) blocked: bo@x.example (bounced)',
     )
     const both = refusedRecipients(recipients, 'only:bo@x.example', [bounced])
-    expect(recipientsBlocked(both, inbox).message).toBe(
+    expect(recipientsBlocked(both, sender).message).toBe(
       'Message rejected: Recipient(s) blocked: ann@x.example (not in allow list), bo@x.example (bounced)',
     )
   })
@@ -143,15 +146,21 @@ describe('refusedRecipients', () => {
 
   it('says for each entry of a caller how it is deleted', () => {
     const fixOf = (tier: FoundEntry['tier']) =>
-      recipientsBlocked(refusedRecipients(recipients, 'ok', [entry({ tier })]), inbox).options.fix
+      recipientsBlocked(refusedRecipients(recipients, 'ok', [entry({ tier })]), sender).options.fix
     expect(fixOf('organization')).toBe('Delete the entry: DELETE /v0/lists/send/block/bo%40x.example.')
     expect(fixOf('pod')).toBe('Delete the entry: DELETE /v0/pods/p/lists/send/block/bo%40x.example.')
     expect(fixOf('inbox')).toBe(
       'Delete the entry: DELETE /v0/inboxes/desk%2B1%40restante.test/lists/send/block/bo%40x.example.',
     )
+    const narrow = { inbox, credential: { ...credential, tier: 'inbox' as const } }
+    const refused = refusedRecipients(recipients, 'ok', [entry({}), entry({ tier: 'pod', entry: 'ann@x.example' })])
+    expect(recipientsBlocked(refused, narrow).options.fix).toBe(
+      'Delete the entries: DELETE /v0/pods/p/lists/send/block/ann%40x.example with a key of the pod, ' +
+        'DELETE /v0/lists/send/block/bo%40x.example with a key of the organization.',
+    )
     const missing = refusedRecipients(recipients, 'ok', [entry({ type: 'allow', entry: null })])
-    expect(recipientsBlocked(missing, inbox).options.fix).toContain('POST /v0/lists/send/allow')
-    expect(recipientsBlocked(refusedRecipients(recipients, 'ok', [bounced]), inbox).options.fix).toContain(
+    expect(recipientsBlocked(missing, sender).options.fix).toContain('POST /v0/lists/send/allow')
+    expect(recipientsBlocked(refusedRecipients(recipients, 'ok', [bounced]), sender).options.fix).toContain(
       'cannot be deleted',
     )
   })

@@ -177,6 +177,34 @@ describe('when an organization is taken over', () => {
       organizationId,
     )
     expect(deleted.map(({ payload }) => JSON.parse(payload).entry)).toEqual(['earlier.example'])
+    // A request that was admitted before the take-over arrives late.
+    expect(await add(earlier, 'late.example')).toMatchObject({ status: 401, body: { code: 'unknown_api_key' } })
+    expect(await left(earlier)).toHaveLength(2)
+  })
+
+  it('keeps an entry of an earlier key that the successor made again', async () => {
+    const earlier = inboxCaller()
+    await add(earlier, 'both.example')
+    expect((await add({ ...earlier, take_overs: 1 }, 'both.example')).status).toBe(200)
+    const confirmed = organizationTakenOverEvent(earlier.organization_id, { takeOvers: 1, verified: true })
+    await deliverShuffled(tenancy.consumer, 1, confirmed)
+    expect(await left(earlier)).toEqual([{ entry: 'both.example' }])
+  })
+
+  it('ends thousands of entries', async () => {
+    const { organization_id: organizationId } = inboxCaller()
+    await queryRows(
+      fixture.db,
+      `insert into list_entries (id, tier, scope_id, organization_id, direction, type, entry, entry_type)
+       select gen_random_uuid(), 'organization', $1, $1, 'reply', 'block', number || '.example', 'domain'
+         from generate_series(1, 2100) as number`,
+      organizationId,
+    )
+    const confirmed = organizationTakenOverEvent(organizationId, { takeOvers: 1, verified: true })
+    await deliverShuffled(tenancy.consumer, 1, confirmed)
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
+    const events = `outbox where type = 'list_entry.deleted' and key = $1`
+    expect(await countRows(fixture.db, events, organizationId)).toBe(2_100)
   })
 })
 

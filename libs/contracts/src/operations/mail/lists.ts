@@ -37,10 +37,9 @@ export const listOperations = group({
     errors: ['conflict'],
     params: z.object(list),
     body: z.object({
-      entry: z
-        .string()
-        .max(LIMITS.listEntry.entry, { abort: true })
-        .meta({ description: 'An address, or a domain, which stands for every address of exactly that domain.' }),
+      entry: line({ max: LIMITS.listEntry.entry }).meta({
+        description: 'An address, or a domain, which stands for every address of exactly that domain.',
+      }),
       reason: line({ max: LIMITS.listEntry.reason }).optional(),
     }),
     response: listEntry,

@@ -1,7 +1,8 @@
-import type { CallerInbox, SendingRight } from '@restante/contracts/access'
-import { LIMITS, type Tier } from '@restante/contracts/vocabulary'
+import type { Caller, CallerInbox, SendingRight } from '@restante/contracts/access'
+import { LIMITS, TIERS, type Tier } from '@restante/contracts/vocabulary'
 import { judgeAddress, listNames, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
+import { pathOf } from '../../lists/path.ts'
 import type { FoundEntry } from '../../lists/store.ts'
 
 /** A recipient that cannot be mailed, and why. */
@@ -14,9 +15,10 @@ export interface RefusedRecipient {
     | { readonly kind: 'delete'; readonly tier: Tier; readonly entry: string }
 }
 
+/** Who sends, and from which inbox. */
+type Sending = Pick<Caller, 'credential'> & { readonly inbox: CallerInbox }
+
 const NOT_ALLOWED = 'not in allow list'
-/** Most entries that a refusal describes how to delete. */
-const SHOWN = 5
 
 /**
  * The refused recipients (mail 12.4): those that an unverified organization may not mail; then those that the service
@@ -53,17 +55,21 @@ function mayMail(sending: SendingRight, address: string): boolean {
 }
 
 /** The refusal of the whole send, which names each of them (mail 8.4 step 9). */
-export function recipientsBlocked(refused: readonly RefusedRecipient[], inbox: CallerInbox): ApiError {
+export function recipientsBlocked(refused: readonly RefusedRecipient[], sending: Sending): ApiError {
   const list = refused.map(({ address, reason }) => `${address} (${reason})`).join(', ')
   const kinds = new Set(refused.map(({ remedy }) => remedy.kind))
-  const entries = refused.flatMap(({ remedy }) => (remedy.kind === 'delete' ? [pathOf(remedy, inbox)] : []))
+  const deletions = new Set(
+    refused.flatMap(({ remedy }) => (remedy.kind === 'delete' ? [deletionOf(remedy, sending)] : [])),
+  )
   const fixes = [
     ...(kinds.has('verify')
       ? ["Verify the agent's human with POST /v0/agent/verify; until then only the human's own address can be mailed."]
       : []),
     ...(kinds.has('none') ? ['Entries made by bounces and complaints cannot be deleted; omit these recipients.'] : []),
     ...(kinds.has('allow') ? ['Add the address or its domain with POST /v0/lists/send/allow.'] : []),
-    ...(entries.length > 0 ? [`Delete the entry: ${[...new Set(entries)].slice(0, SHOWN).join(', ')}.`] : []),
+    ...(deletions.size > 0
+      ? [`Delete ${deletions.size === 1 ? 'the entry' : 'the entries'}: ${[...deletions].join(', ')}.`]
+      : []),
   ]
   return new ApiError('message_rejected', {
     message: `Message rejected: Recipient(s) blocked: ${list}`,
@@ -71,14 +77,18 @@ export function recipientsBlocked(refused: readonly RefusedRecipient[], inbox: C
   })
 }
 
-/** The request that deletes an entry of a send list. */
-function pathOf({ tier, entry }: { readonly tier: Tier; readonly entry: string }, inbox: CallerInbox): string {
-  const prefixes = {
-    organization: '/v0',
-    pod: `/v0/pods/${inbox.pod_id}`,
-    inbox: `/v0/inboxes/${encodeURIComponent(inbox.address)}`,
-  }
-  return `DELETE ${prefixes[tier]}/lists/send/block/${encodeURIComponent(entry)}`
+/** The request that deletes an entry of a send list, and the key that it needs. */
+function deletionOf(
+  { tier, entry }: { readonly tier: Tier; readonly entry: string },
+  { credential, inbox }: Sending,
+): string {
+  const path = pathOf(
+    { tier, direction: 'send', type: 'block' },
+    { podId: inbox.pod_id, address: inbox.address },
+    entry,
+  )
+  const isReached = TIERS.indexOf(credential.tier) <= TIERS.indexOf(tier)
+  return `DELETE ${path}${isReached ? '' : ` with a key of the ${tier}`}`
 }
 
 export function suspended(): ApiError {
