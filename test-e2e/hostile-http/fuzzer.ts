@@ -76,6 +76,7 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pods.create': { pod_id: 'pod_id' },
   'inboxes.create': { inbox_id: 'inbox_id' },
   'webhooks.create': { webhook_id: 'webhook_id' },
+  'lists.create': { entry: 'entry' },
   'apiKeys.create': { api_key_id: 'api_key_id' },
   'messages.send': { message_id: 'message_id', thread_id: 'thread_id' },
   'messages.getRaw': { download_url: 'token' },

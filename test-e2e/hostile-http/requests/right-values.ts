@@ -34,6 +34,7 @@ const BY_NAME: Readonly<Record<string, Make>> = {
   reply_all: () => false,
   status: ({ draw }) => (draw.chance(0.1) ? 'paused' : 'active'),
   subject: ({ word }) => word(),
+  entry: ({ word }) => `${word()}.example`,
   url: () => 'http://127.0.0.1:9/hook',
   attachments: ({ draw }) => [
     { filename: 'größe.txt', content: Buffer.from('text'.repeat(draw.below(50))).toString('base64') },

@@ -101,12 +101,16 @@ function isErrorCode(name: string): name is ErrorCode {
   return Object.hasOwn(ERRORS, name)
 }
 
+/** Parameters of paths whose value can be wrong in its form; of others it can only be unknown. */
+const WITH_FORM: ReadonlySet<string> = new Set(['thread_id', 'direction', 'type'])
+
 function shapeErrors(operation: OperationDefinition): ErrorCode[] {
   const takesInput = operation.body !== undefined || Object.keys(operation.query.shape).length > 0
+  const hasForm = Object.keys(operation.params.shape).some((name) => WITH_FORM.has(name))
   const named =
     Object.keys(operation.params.shape).length > 0 || operation.prefixes.some((tier) => tier !== 'organization')
   return [
-    ...(takesInput || Object.keys(operation.params.shape).includes('thread_id') ? ['validation_error' as const] : []),
+    ...(takesInput || hasForm ? ['validation_error' as const] : []),
     ...(operation.authentication === 'key' ? KEY_ERRORS : []),
     ...(operation.authentication === 'key' && operation.permission !== 'any' ? ['missing_permission' as const] : []),
     ...(operation.authentication === 'key' && operation.prefixes.includes('pod') ? ['forbidden' as const] : []),
