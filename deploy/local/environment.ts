@@ -87,6 +87,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
       return {
         SMARTHOST: `127.0.0.1:${settings.port('captured-smtp')}`,
         SMARTHOST_TLS: 'none',
+        LINK_SECRET: secretOf('draft link secret'),
         RETURN_PATH_SECRET: secretOf('return path secret'),
       }
     case 'websocket-fanout':

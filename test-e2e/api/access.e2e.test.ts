@@ -194,7 +194,7 @@ function agentOf(credential: Credential): AgentCredential | undefined {
   return credential === 'unverified organization' || credential === 'provisional key' ? credential : undefined
 }
 
-/** "With the permission" means with no other; "without it" means with all others. */
+/** "With the permission" means with no other, unless the request needs one; "without it" means with all others. */
 function grantFor(
   operation: OperationDefinition,
   credential: Credential,
@@ -203,7 +203,8 @@ function grantFor(
   const permission = demandedPermission(operation, credential)
   if (!isPermission(permission)) return permitted ? undefined : {}
   const grantable = PERMISSIONS.filter((name) => credential !== 'public key' || name !== BEARER_ONLY)
-  return Object.fromEntries(grantable.map((name) => [name, (name === permission) === permitted]))
+  const needed: readonly Permission[] = permitted ? [permission, ...(rightCall(operation).also ?? [])] : [permission]
+  return Object.fromEntries(grantable.map((name) => [name, needed.includes(name) === permitted]))
 }
 
 /** Names of the organization in a response to a foreign credential. The pod is not secret to keys of its inboxes. */

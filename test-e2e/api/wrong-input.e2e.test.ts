@@ -1,5 +1,11 @@
 import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts/operations'
-import { createAgentOrganization, createOrganization, pathTo, type TestOrganization } from '../support/organizations.ts'
+import {
+  createAgentOrganization,
+  createOrganization,
+  type Names,
+  pathTo,
+  type TestOrganization,
+} from '../support/organizations.ts'
 import { rightCall } from '../support/right-calls.ts'
 import { useSystem } from '../support/suite.ts'
 import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from '../support/wrong-input.ts'
@@ -73,10 +79,11 @@ describe('the input validation of every operation', () => {
       return members.length === 0 ? [] : [{ operation, id: operation.id, members }]
     })
     it.each(leavable)('$id: $members', async ({ operation, members }) => {
-      const right = await rightCall(operation).body?.(organization)
+      const { body: valid, fresh } = rightCall(operation)
+      const [right, names] = await Promise.all([valid?.(organization), fresh?.(organization)])
       const nulls = Object.fromEntries(members.map((member) => [member, null]))
       const body = { ...nulls, ...(typeof right === 'object' ? right : {}) }
-      expect(await ask(operation, { body })).toMatchObject({ status: operation.status })
+      expect(await ask(operation, { body, names })).toMatchObject({ status: operation.status })
     })
   })
 
@@ -95,11 +102,11 @@ describe('the input validation of every operation', () => {
 
   function ask(
     operation: OperationDefinition,
-    given: { body?: unknown; query?: string; headers?: Record<string, string> },
+    given: { body?: unknown; query?: string; headers?: Record<string, string>; names?: Names | undefined },
   ) {
     const [prefix = 'organization'] = operation.prefixes
     const { owner } = operation.permission === 'agent_verify' ? agent : organization
-    const path = `${pathTo(operation, prefix, organization.named)}${given.query ?? ''}`
+    const path = `${pathTo(operation, prefix, { ...organization.named, ...given.names })}${given.query ?? ''}`
     return owner.request(operation.method, path, given)
   }
 

@@ -38,12 +38,13 @@ const SILENT = ['domains.state']
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
-  /** Produces events on each topic: mail in, mail out, a report about sent mail, and an entry of a list. */
+  /** Produces events on each topic: mail in, mail out, a report about sent mail, a draft, and an entry of a list. */
   beforeAll(async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     await mailTo(system, inboxId)
     await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: 'listed.example' })
+    await client.inboxes.drafts.create(inboxId, { subject: 'Later' })
     const to = system.peer.address(newUsername())
     await client.inboxes.messages.send(inboxId, { to, subject: 'Out', text: 'Hello' })
     const { mailFrom } = await system.peer.server.next(to)

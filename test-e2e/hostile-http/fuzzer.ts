@@ -77,6 +77,7 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'inboxes.create': { inbox_id: 'inbox_id' },
   'webhooks.create': { webhook_id: 'webhook_id' },
   'lists.create': { entry: 'entry' },
+  'drafts.create': { draft_id: 'draft_id' },
   'apiKeys.create': { api_key_id: 'api_key_id' },
   'messages.send': { message_id: 'message_id', thread_id: 'thread_id' },
   'messages.getRaw': { download_url: 'token' },

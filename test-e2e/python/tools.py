@@ -4,9 +4,6 @@ from agentmail.core import ApiError
 from agentmail_toolkit import AgentMailToolkit
 from harness import ask, client, finish, until
 
-#: Tools whose operations do not exist yet. A tool that begins to work must be removed from the list.
-MISSING = {"forward_message"}
-
 toolkit = AgentMailToolkit(client)
 used = set()
 
@@ -38,12 +35,8 @@ assert answered.thread_id == thread.thread_id and sent.thread_id != thread.threa
 
 attachment_id = message.attachments[0].attachment_id
 assert use("get_attachment", inbox_id=inbox_id, thread_id=thread.thread_id, attachment_id=attachment_id)
-for name, arguments in (("forward_message", {"message_id": message_id, "to": [to]}),):
-    try:
-        use(name, inbox_id=inbox_id, **arguments)
-        assert name not in MISSING, f"{name} exists by now"
-    except ApiError as error:
-        assert name in MISSING and error.status_code == 404, error
+forwarded = use("forward_message", inbox_id=inbox_id, message_id=message_id, to=[to])
+assert forwarded.thread_id == thread.thread_id
 
 # An ordinary organization has no human to attach and nothing to verify: the errors of the tools say so, and what to do.
 for name, arguments in (("agent_attach_human", {"human_email": to}), ("agent_verify", {"otp_code": "123456"})):

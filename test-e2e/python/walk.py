@@ -73,6 +73,7 @@ def mail(inbox_id):
     to = ask("human")["address"]
     sent = with_none(messages.send, inbox_id, to=[to], subject="Hello", text="Hi", attachments=[receipt])
     with_none(messages.reply, inbox_id, message_id, text="Yes")
+    with_none(messages.forward, inbox_id, message_id, to=[to], text="See below")
     with_none(messages.reply_all, inbox_id, message_id, text="All")
     assert messages.get(inbox_id, sent.message_id).labels[0] == "sent"
     return message
@@ -94,7 +95,7 @@ def threads(message):
     ):
         listed = with_none(resource.list, *scope, labels=["seen"]).threads
         assert [each.thread_id for each in listed] == [message.thread_id]
-        assert with_none(resource.get, *scope, message.thread_id).message_count == 3
+        assert with_none(resource.get, *scope, message.thread_id).message_count == 4
         (found,) = with_none(resource.search, *scope, q="are you").threads
         assert found.thread_id == message.thread_id and "**are** **you**" in found.highlights.text[0]
         labelled = with_none(resource.update, *scope, message.thread_id, add_labels=["walked"])
@@ -128,6 +129,24 @@ def webhooks(resource, *scope):
     assert resource.get(*scope, name).webhook_id == webhook.webhook_id
     assert webhook.webhook_id in [each.webhook_id for each in with_none(resource.list, *scope).webhooks]
     assert resource.delete(*scope, webhook.webhook_id) is None
+
+
+def drafts(resource, inbox_id, *scope):
+    to = ask("human")["address"]
+    draft = with_none(client.inboxes.drafts.create, inbox_id, to=[to], subject="Later", text="Words", labels=["todo"],
+                      attachments=[SendAttachment(filename="a.txt", content="QQ==")])
+    assert (draft.labels, draft.preview) == (["draft", "todo"], "Words")
+    assert draft.draft_id in [each.draft_id for each in with_none(resource.list, *scope, labels=["todo"]).drafts]
+    assert resource.get(*scope, draft.draft_id).text == "Words"
+    file = resource.get_attachment(*scope, draft.draft_id, draft.attachments[0].attachment_id)
+    assert (file.filename, file.size) == ("a.txt", 1)
+    changed = client.inboxes.drafts.update(inbox_id, draft.draft_id, subject="Sooner", add_labels=["now"])
+    assert (changed.subject, changed.text, changed.labels) == ("Sooner", "Words", ["draft", "todo", "now"])
+    sent = client.inboxes.drafts.send(inbox_id, draft.draft_id)
+    assert client.inboxes.messages.get(inbox_id, sent.message_id).subject == "Sooner"
+    refused(NotFoundError, resource.get, *scope, draft.draft_id)
+    other = client.inboxes.drafts.create(inbox_id, client_id=f"draft-{sent.thread_id}")
+    assert client.inboxes.drafts.delete(inbox_id, other.draft_id) is None
 
 
 def lists(resource, *scope):
@@ -196,6 +215,9 @@ texts(inbox_id)
 webhooks(client.webhooks)
 webhooks(client.pods.webhooks, pod_id)
 webhooks(client.inboxes.webhooks, inbox_id)
+drafts(client.drafts, inbox_id)
+drafts(client.pods.drafts, in_pod, pod_id)
+drafts(client.inboxes.drafts, inbox_id, inbox_id)
 lists(client.lists)
 lists(client.pods.lists, pod_id)
 lists(client.inboxes.lists, inbox_id)

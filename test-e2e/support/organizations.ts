@@ -110,10 +110,13 @@ export async function createAgentOrganization(suite: Suite, credential: AgentCre
   }
 }
 
-/** The path of an operation below one of its prefixes, with values for all parameters. */
+/**
+ * The path of an operation below one of its prefixes, with values for all parameters. A name may be that of one resource:
+ * `drafts.attachment_id`.
+ */
 export function pathTo(operation: OperationDefinition, prefix: Tier, named: Names): string {
   return `${PREFIX[prefix]}${operation.path}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = named[name]
+    const value = named[`${operation.id.split('.')[0]}.${name}`] ?? named[name]
     if (value === undefined) throw new Error(`there is no value for {${name}}`)
     return encodeURIComponent(value)
   })
@@ -142,15 +145,16 @@ async function provisionalKey(suite: Suite, human: string): Promise<string> {
   return key
 }
 
-/** A received mail with an attachment, and a webhook, in an inbox. */
+/** A received mail with an attachment, a webhook, and a draft, in an inbox. */
 async function contentOf(
   { tenant, peer }: { readonly tenant: Owner; readonly peer: Suite['peer'] },
   inboxId: string,
   from = peer.address(),
 ): Promise<Names> {
-  const [message, webhook] = await Promise.all([
+  const [message, webhook, draft] = await Promise.all([
     mailTo({ tenant, peer }, inboxId, { from, attachments: [{ filename: 'note.txt', content: 'A note' }] }),
     tenant.client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
+    tenant.client.inboxes.drafts.create(inboxId, { attachments: [{ filename: 'note.txt', content: 'QSBub3Rl' }] }),
   ])
   const [attachment] = message.attachments ?? []
   return {
@@ -159,6 +163,8 @@ async function contentOf(
     thread_id: message.threadId,
     attachment_id: attachment?.attachmentId ?? '',
     webhook_id: webhook.webhookId,
+    draft_id: draft.draftId,
+    'drafts.attachment_id': draft.attachments?.[0]?.attachmentId ?? '',
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
 import { type Names, newEntries, type TestOrganization } from './organizations.ts'
@@ -13,6 +14,8 @@ export interface RightCall {
    * True: the operation ends its organization, so each request that should succeed needs an organization of its own.
    */
   readonly endsOrganization?: true
+  /** Permissions that it needs besides that of the operation. */
+  readonly also?: readonly Permission[]
 }
 
 /** Requests that need more than a path and perhaps `{}`. */
@@ -40,6 +43,16 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'messages.send': { body: ({ human }) => ({ to: human, text: 'A mail' }) },
   'messages.reply': { body: () => ({ text: 'A reply' }) },
   'messages.replyAll': { body: () => ({ text: 'A reply' }) },
+  'messages.forward': { body: ({ human }) => ({ to: human, text: 'A forward' }) },
+  'drafts.delete': { fresh: newDraft },
+  'drafts.send': { fresh: newDraft },
+  'draftFiles.download': { fresh: newDraftLink },
+  ...Object.fromEntries(
+    ['draftReply', 'draftReplyAll', 'draftForward'].map((name) => [
+      `messages.${name}`,
+      { also: ['message_read'], body: () => ({ text: 'An answer' }) } satisfies RightCall,
+    ]),
+  ),
   'lists.create': { body: () => ({ entry: `${newUsername('listed')}.example` }) },
   'lists.delete': { fresh: newEntry },
   'files.download': { fresh: newLink },
@@ -83,6 +96,24 @@ async function newEntry({ client, named }: TestOrganization): Promise<Names> {
 async function newLink({ client, named }: TestOrganization): Promise<Names> {
   const { downloadUrl } = await client.inboxes.messages.getRaw(nameIn(named, 'inbox_id'), nameIn(named, 'message_id'))
   return { token: decodeURIComponent(new URL(downloadUrl).pathname.split('/').at(-1) ?? '') }
+}
+
+/** A draft to the organization's human, with an attachment. */
+async function newDraft({ client, human, named }: TestOrganization): Promise<Names> {
+  const { draftId, attachments } = await client.inboxes.drafts.create(nameIn(named, 'inbox_id'), {
+    to: [human],
+    text: 'A draft',
+    attachments: [{ filename: 'note.txt', content: 'QSBub3Rl' }],
+  })
+  return { draft_id: draftId, attachment_id: attachments?.[0]?.attachmentId ?? '' }
+}
+
+async function newDraftLink(organization: TestOrganization): Promise<Names> {
+  const names = await newDraft(organization)
+  const { draft_id: draftId = '', attachment_id: attachmentId = '' } = names
+  const inboxId = nameIn(organization.named, 'inbox_id')
+  const { downloadUrl } = await organization.client.inboxes.drafts.getAttachment(inboxId, draftId, attachmentId)
+  return { ...names, token: new URL(downloadUrl).pathname.split('/').at(-1) ?? '' }
 }
 
 async function newWebhook({ client, named }: TestOrganization): Promise<Names> {

@@ -87,11 +87,16 @@ describe('the table of operations', () => {
     }
   })
 
-  it('accepts Idempotency-Key and the large body only for the send family', () => {
-    const sending = ['messages.send', 'messages.reply', 'messages.replyAll']
-    expect(all.filter(([, { idempotencyKey }]) => idempotencyKey).map(([id]) => id)).toEqual(sending)
+  it('accepts Idempotency-Key and the large body only for what sends and drafts', () => {
+    const sending = ['messages.send', 'messages.reply', 'messages.replyAll', 'messages.forward']
+    const drafting = ['create', 'update'].map((verb) => `drafts.${verb}`)
+    const answering = ['draftReply', 'draftReplyAll', 'draftForward'].map((verb) => `messages.${verb}`)
+    expect(all.filter(([, { idempotencyKey }]) => idempotencyKey).map(([id]) => id)).toEqual([
+      ...sending,
+      'drafts.send',
+    ])
     const large = all.filter(([, { bodyLimit }]) => bodyLimit.bytes > LIMITS.request.body)
-    expect(large.map(([id]) => id)).toEqual(sending)
+    expect(large.map(([id]) => id)).toEqual([...sending, ...drafting, ...answering])
   })
 
   it('has another permission for signed requests only for replies', () => {

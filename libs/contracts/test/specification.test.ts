@@ -42,6 +42,17 @@ DELETE /messages/{message_id}                                I   message_delete 
 POST   /messages/send                                        I   message_send      OPI 200
 POST   /messages/{message_id}/reply                          I   message_send      OPI 200
 POST   /messages/{message_id}/reply-all                      I   message_send      OPI 200
+POST   /messages/{message_id}/forward                        I   message_send      OPI 200
+GET    /drafts                                               OPI draft_read        OPI 200
+GET    /drafts/{draft_id}                                    OPI draft_read        OPI 200
+GET    /drafts/{draft_id}/attachments/{attachment_id}        OPI draft_read        OPI 200
+POST   /drafts                                               I   draft_create      OPI 200
+PATCH  /drafts/{draft_id}                                    I   draft_update      OPI 200
+DELETE /drafts/{draft_id}                                    I   draft_delete      OPI 204
+POST   /drafts/{draft_id}/send                               I   draft_send        OPI 200
+POST   /messages/{message_id}/draft-reply                    I   draft_create      OPI 200
+POST   /messages/{message_id}/draft-reply-all                I   draft_create      OPI 200
+POST   /messages/{message_id}/draft-forward                  I   draft_create      OPI 200
 GET    /threads                                              OPI message_read      OPI 200
 GET    /threads/search                                       OPI message_read      OPI 200
 GET    /threads/{thread_id}                                  OPI message_read      OPI 200
@@ -58,6 +69,7 @@ POST   /webhooks                                             OPI webhook_create 
 GET    /webhooks/{webhook_id}                                OPI webhook_read      OPI 200
 DELETE /webhooks/{webhook_id}                                OPI webhook_delete    OPI 204
 GET    /files/{token}                                        O   none              -   200
+GET    /draft-files/{token}                                  O   none              -   200
 GET    /                                                     O   any               OPI 101`
 
 /** Code, status, name, and whether a client may repeat the request (identity 1.6). */
@@ -150,6 +162,7 @@ describe('as the specification has it', () => {
       'apiKeys.create permissions',
       'apiKeys.update permissions',
       'inboxes.update metadata',
+      ...['to', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'send_at'].map((name) => `drafts.update ${name}`),
     ])
   })
 

@@ -46,6 +46,7 @@ export { parse, parseHeadersOnly, readAuthor, readMail, readMentioned, readRepor
 export type { ReadMail } from './read/read-mail.ts'
 export {
   attribution,
+  forwardBodies,
   forwardSubject,
   replyBodies,
   replyHtml,

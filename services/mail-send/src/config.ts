@@ -32,6 +32,7 @@ const variables = z.object({
     .optional()
     .describe('PEM file of the private key for DKIM_SELECTOR; without both, mail is not signed'),
 
+  LINK_SECRET: env.secret().describe('Key that signs download links of attachments of drafts'),
   ATTACHMENT_TIMEOUT: env
     .duration(`${LIMITS.send.fetchTimeout}ms`)
     .describe('Time limit for fetching one attachment URL, including redirects'),
@@ -118,6 +119,7 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
         given.DKIM_SELECTOR !== undefined && given.DKIM_KEY_FILE !== undefined
           ? { selector: given.DKIM_SELECTOR, keyFile: given.DKIM_KEY_FILE }
           : undefined,
+      linkSecret: given.LINK_SECRET,
       attachmentTimeoutMs: given.ATTACHMENT_TIMEOUT,
       delivery: deliveryOf(given, defaultDomain, dnsServers),
     }),

@@ -10,6 +10,7 @@ const GIVEN = {
   PUBLIC_URL: 'https://mail.example.com/',
   ENCRYPTION_KEY: 'a key of the tests',
   CURSOR_SECRET: 'the secret of the page tokens',
+  LINK_SECRET: 'the secret of the download links',
   RETURN_PATH_SECRET: 'a secret of the tests',
   GATEWAY_URL: 'http://gateway:3000',
   PEER_KEY_GATEWAY: 'a gateway key of the tests',

@@ -1,6 +1,7 @@
 import { domainsStateTopic } from './domains-state.ts'
 import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
+import { mailDraftsTopic } from './mail-drafts.ts'
 import { mailFeedbackTopic } from './mail-feedback.ts'
 import { mailInboundTopic } from './mail-inbound.ts'
 import { mailListsTopic } from './mail-lists.ts'
@@ -14,6 +15,7 @@ export const topics = {
   'mail.messages': mailMessagesTopic,
   'mail.feedback': mailFeedbackTopic,
   'mail.deliveries': mailDeliveriesTopic,
+  'mail.drafts': mailDraftsTopic,
   'mail.lists': mailListsTopic,
   'domains.state': domainsStateTopic,
 } as const satisfies Record<string, TopicDefinition>

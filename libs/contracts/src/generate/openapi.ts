@@ -17,8 +17,10 @@ const TAGS: Readonly<Record<string, string>> = {
   threads: 'Conversations of an inbox',
   inboxEvents: 'Label changes of the messages of an inbox',
   messages: 'Messages: reading, sending, labels',
+  drafts: 'Messages that are written first and sent later',
   lists: 'Allow and block lists',
   files: 'Signed downloads',
+  draftFiles: 'Signed downloads of attachments of drafts',
   webhooks: 'Events, delivered',
   stream: 'Events, live',
 }

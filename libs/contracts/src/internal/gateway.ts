@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { caller } from '../access/caller.ts'
+import { caller, callerInbox, sendingRight } from '../access/caller.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
@@ -95,6 +95,26 @@ export const gatewayInternalOperations = internalGroup({
     summary: 'Look the caller of an admitted request up again; from rows, not caches',
     body: z.object({ operation: z.string().meta({ description: 'Id of the public operation.' }), caller }),
     response: callerConfirmation,
+  }),
+  /** Asked when a scheduled draft is due: no request brings what the gateway knows of its inbox. */
+  'gateway.getSendingInbox': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.getSendingInbox',
+    path: '/internal/inboxes/sending',
+    service: 'gateway',
+    callers: ['mail-send'],
+    summary: 'Tell what an inbox may send at present; without `sender` it is deleted. From rows, not caches',
+    body: z.object({ inbox_uid: z.guid() }),
+    response: z.object({
+      sender: z
+        .object({
+          organization_id: z.guid(),
+          inbox: callerInbox,
+          sending: sendingRight,
+          unverified: z.boolean(),
+        })
+        .optional(),
+    }),
   }),
   /** The fan-out closes the streams of deleted keys, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({

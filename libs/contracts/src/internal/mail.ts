@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NOTHING } from '../definition/define.ts'
+import { attachment } from '../resources/attachment.ts'
 import { blobReference, mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
@@ -23,8 +24,22 @@ export const replySource = z.object({
   references: z.array(z.string()),
   text: z.string().optional(),
   html: z.string().optional(),
+  attachments: z.array(attachment),
 })
 export type ReplySource = z.infer<typeof replySource>
+
+/** A file that was copied: what a message says of it, and what is now stored under the name of its blob. */
+export const copiedFile = attachment.omit({ attachment_id: true }).extend({ sha256: z.string() })
+export type CopiedFile = z.infer<typeof copiedFile>
+
+const visibleLabels = z
+  .array(z.enum(RESTRICTED_LABELS))
+  .max(RESTRICTED_LABELS.length)
+  .meta({ description: "What the caller's key may see (mail 4.4)." })
+const blobName = z
+  .string()
+  .regex(/^files\/[0-9a-f-]{36}$/)
+  .meta({ description: 'Where mail-send expects the bytes.' })
 
 /** Calls from mail-send to the owner of the mailbox. */
 export const mailIngestInternalOperations = internalGroup({
@@ -38,12 +53,37 @@ export const mailIngestInternalOperations = internalGroup({
     body: z.object({
       inbox_uid: z.guid(),
       message_id: z.string(),
-      visible_labels: z
-        .array(z.enum(RESTRICTED_LABELS))
-        .max(RESTRICTED_LABELS.length)
-        .meta({ description: "What the caller's key may see (mail 4.4)." }),
+      visible_labels: visibleLabels,
     }),
     response: z.object({ source: replySource.optional() }),
+  }),
+  /** Attachments that are sent again, without their bytes passing through the caller (drive 9.1). Repeatable. */
+  'mail-ingest.copyFiles': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.copyFiles',
+    path: '/internal/messages/copy-files',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Copy attachments of a message, or what a download link names, to blobs of mail-send; all or none',
+    body: z.object({
+      source: z.union([
+        z.object({
+          inbox_uid: z.guid(),
+          message_id: z.string(),
+          visible_labels: visibleLabels,
+          attachments: z
+            .array(z.object({ attachment_id: z.string(), blob: blobName }))
+            .min(1)
+            .max(LIMITS.send.attachments),
+        }),
+        z.object({ link: z.string().meta({ description: 'Token of a download link.' }), blob: blobName }),
+      ]),
+      max_bytes: z.int().min(0).meta({ description: 'Of all of them together.' }),
+    }),
+    response: z.union([
+      z.object({ files: z.array(copiedFile).meta({ description: 'In the order of the request.' }) }),
+      z.object({ refused: z.enum(['no_message', 'no_attachment', 'no_link', 'too_large']) }),
+    ]),
   }),
   /** Makes the sender read its own write; the event does the same when this call fails. Twice has one effect. */
   'mail-ingest.placeSent': defineInternal({

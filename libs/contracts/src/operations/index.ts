@@ -2,5 +2,12 @@ export * from '../definition/operation.ts'
 export * from '../definition/routes.ts'
 export { apiKeyName } from './identity/api-keys.ts'
 export { displayName } from './identity/inboxes.ts'
-export * from './mail/send-bodies.ts'
+export type { CreateDraftBody, SendDraftBody, UpdateDraftBody } from './mail/draft-bodies.ts'
+export type {
+  ForwardBody,
+  ReplyAllBody,
+  ReplyBody,
+  SendAttachment,
+  SendBody,
+} from './mail/send-bodies.ts'
 export * from './table.ts'

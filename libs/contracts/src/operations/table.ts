@@ -10,6 +10,7 @@ import { apiKeyOperations } from './identity/api-keys.ts'
 import { identityOperations } from './identity/identity.ts'
 import { inboxOperations } from './identity/inboxes.ts'
 import { podOperations } from './identity/pods.ts'
+import { draftOperations } from './mail/drafts.ts'
 import { listOperations } from './mail/lists.ts'
 import { messageOperations } from './mail/messages.ts'
 import { sendingOperations } from './mail/sending.ts'
@@ -25,6 +26,7 @@ export const operations = {
   ...threadOperations,
   ...messageOperations,
   ...sendingOperations,
+  ...draftOperations,
   ...listOperations,
   ...webhookOperations,
   ...streamOperations,

@@ -86,6 +86,7 @@ export const threadId = z.guid({ error: 'Invalid UUID' }).meta({ description: 'T
 export const messageId = z
   .string()
   .meta({ description: 'RFC 5322 Message-ID with its angle brackets', examples: ['<01f0@example.com>'] })
+export const draftId = z.guid().meta({ description: 'Draft' })
 export const attachmentId = z.guid().meta({ description: 'Attachment' })
 export const apiKeyId = z.guid().meta({ description: 'API key; says nothing about the secret' })
 export const webhookId = z.string().regex(WEBHOOK_ID).meta({ description: 'Webhook' })

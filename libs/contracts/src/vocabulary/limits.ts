@@ -128,9 +128,16 @@ export const LIMITS = {
     attachments: 256,
     attachmentName: 255,
     attachmentUrl: 8 * KB,
-    /** All URL-backed attachments of one message. */
+    /** Characters of the id of a message that is answered or referred to. */
+    messageId: 1000,
+    /** All attachments of one message that are fetched or referred to. */
     fetchedBytes: 30 * MB,
     fetchTimeout: 10 * SECOND,
+  },
+  /** Drafts (mail 11). */
+  draft: {
+    /** A scheduled draft that could not be sent for this long, for reasons of the installation, fails. */
+    sendingFor: 15 * MINUTE,
   },
   /** `Idempotency-Key` (identity 1.8). */
   idempotency: { key: 256, kept: 1 * DAY },

@@ -69,18 +69,30 @@ describe('a send', () => {
     expect(body('messages.send', { to: many(20), cc: many(20), bcc: many(10) })).toHaveProperty('bcc')
   })
 
-  it('accepts an attachment with exactly one of content and url', () => {
+  it('accepts an attachment with exactly one source', () => {
+    const source = 'Give exactly one of content, url, and message_id with attachment_id'
+    const address = 'Must be an http or https URL, or mid:<message id>/<attachment id>'
     const attachments = [
       {},
       { content: 'aGk=', url: 'https://x.example/a' },
       { content: 'not base64!' },
       { url: 'file:///etc/passwd' },
+      { url: 'drive:/report.pdf' },
+      { message_id: '<a@x.example>' },
+      { attachment_id: 'b', content: 'aGk=' },
+      { file_id: 'f' },
+      { message_id: '<a@x.example>', attachment_id: 'b', inbox_id: 'desk@x.example' },
+      { url: 'mid:a%2Fb%40x.example/0b5c1f0e' },
     ]
     expect(body('messages.send', { attachments })).toEqual({
-      'attachments.0': 'Give exactly one of content and url',
-      'attachments.1': 'Give exactly one of content and url',
+      'attachments.0': source,
+      'attachments.1': source,
       'attachments.2.content': 'Must be base64',
-      'attachments.3.url': 'Must be an http or https URL',
+      'attachments.3.url': address,
+      'attachments.4.url': address,
+      'attachments.5': 'Give both message_id and attachment_id',
+      'attachments.6': source,
+      'attachments.7': source,
     })
   })
 

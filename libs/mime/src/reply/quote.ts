@@ -36,10 +36,10 @@ export function replyBodies(own: { text?: string; html?: string }, source: Quote
 
 /** The caller's text, the attribution line, and the source with `> ` on each line, a blank line between them. */
 export function replyText(text: string, source: Quoted): string {
-  const html = source.html ?? ''
-  const words = source.text ?? htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))
-  const lines = withoutLastBreaks(words.replace(/\r\n?/g, '\n')).split('\n')
-  const quote = lines.map((line) => `> ${line}`).join('\n')
+  const quote = wordsOf(source)
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')
   return `${withoutLastBreaks(text)}\n\n${attribution(source)}\n\n${quote}`
 }
 
@@ -53,6 +53,59 @@ export function replyHtml(html: string, source: Quoted): string {
   return html.slice(0, end) + quote + html.slice(end)
 }
 
+type Forwarded = Quoted & Pick<ReplySource, 'to' | 'cc' | 'subject'>
+
+const FORWARD_LINE = '---------- Forwarded message ---------'
+
+/**
+ * The bodies of a forward: the caller's text with the whole source below it (mail 8.3). A forward keeps the form of its
+ * source, so there is html wherever the source or the caller has it, and text unless the caller gives html only.
+ */
+export function forwardBodies(
+  own: { text?: string; html?: string },
+  source: Forwarded,
+): { text?: string; html?: string } {
+  const isHtmlOnly = own.html !== undefined && own.text === undefined
+  const isHtml = own.html !== undefined || source.html !== undefined
+  return {
+    ...(!isHtmlOnly && { text: forwardText(own.text ?? '', source) }),
+    ...(isHtml && { html: forwardHtml(own.html ?? (own.text === undefined ? '' : textAsHtml(own.text)), source) }),
+  }
+}
+
+/** The caller's text, the forwarded header lines, and the text of the source, a blank line between them. */
+function forwardText(text: string, source: Forwarded): string {
+  const above = withoutLastBreaks(text)
+  const block = `${FORWARD_LINE}\n${forwardedLines(source).join('\n')}\n\n${wordsOf(source)}`
+  return above === '' ? block : `${above}\n\n${block}`
+}
+
+function forwardHtml(html: string, source: Forwarded): string {
+  const words = source.html === undefined ? textAsHtml(source.text ?? '') : bodyContent(source.html)
+  const lines = [FORWARD_LINE, ...forwardedLines(source)].map(escapeHtml).join('<br>\n')
+  // Not the container of a quote: what is forwarded is the content of this message (mail 14).
+  const block = `<br><div class="forwarded_message"><div dir="ltr">${lines}<br></div><br>${words}</div>`
+  const end = closingTag(html)
+  return html.slice(0, end) + block + html.slice(end)
+}
+
+function forwardedLines({ from, timestamp, subject, to, cc }: Forwarded): string[] {
+  return [
+    `From: ${from}`,
+    `Date: ${dateAndTime(timestamp)}`,
+    `Subject: ${subject ?? ''}`.trimEnd(),
+    `To: ${to.join(', ')}`.trimEnd(),
+    ...(cc.length > 0 ? [`Cc: ${cc.join(', ')}`] : []),
+  ]
+}
+
+/** The text of the source, or of its html where it has no other. */
+function wordsOf({ text, html = '' }: Quoted): string {
+  return withoutLastBreaks(
+    (text ?? htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))).replace(/\r\n?/g, '\n'),
+  )
+}
+
 /** Plain text as html: escaped, its line breaks kept. */
 export function textAsHtml(text: string): string {
   return `<div>${escapeHtml(text).replace(/\r\n?|\n/g, '<br>\n')}</div>`
@@ -60,11 +113,15 @@ export function textAsHtml(text: string): string {
 
 /** `On Mon, Aug 24, 2026 at 2:46 PM UTC sender@host wrote:` */
 export function attribution(source: Pick<ReplySource, 'from' | 'timestamp'>): string {
-  const at = source.timestamp
+  return `On ${dateAndTime(source.timestamp)} ${bareAddress(source.from)} wrote:`
+}
+
+/** `Mon, Aug 24, 2026 at 2:46 PM UTC` */
+function dateAndTime(at: Date): string {
   const day = `${DAYS[at.getUTCDay()]}, ${MONTHS[at.getUTCMonth()]} ${at.getUTCDate()}, ${at.getUTCFullYear()}`
   const hour = at.getUTCHours()
   const time = `${hour % 12 || 12}:${String(at.getUTCMinutes()).padStart(2, '0')} ${hour < 12 ? 'AM' : 'PM'}`
-  return `On ${day} at ${time} UTC ${bareAddress(source.from)} wrote:`
+  return `${day} at ${time} UTC`
 }
 
 /** Where the quote is inserted: before the closing tags of a whole document, otherwise at the end. */

@@ -1,4 +1,5 @@
 export { requireEventTypes } from './event-types.ts'
+export { requirePermission } from './permissions.ts'
 export {
   isInScope,
   type Located,

@@ -107,7 +107,8 @@ async function admitKeyless(
   peer: string,
 ): Promise<void> {
   if (operation === 'agent.signUp') await limits.admitSignUp(peer)
-  if (operation === 'files.download') await limits.admitDownload(params['token'] ?? '', peer)
+  if (operation === 'files.download' || operation === 'draftFiles.download')
+    await limits.admitDownload(params['token'] ?? '', peer)
 }
 
 /** The sender of a request, and its address. */

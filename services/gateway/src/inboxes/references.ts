@@ -12,6 +12,7 @@ export function parseReference(reference: string): { address: string | null; cli
  * that names the inbox: neither may be a second old.
  */
 export interface ReferencedInbox {
+  readonly organization_id: string
   readonly uid: string
   readonly address: string
   readonly pod_id: string
@@ -22,15 +23,17 @@ export interface ReferencedInbox {
   readonly human_email: string | null
 }
 
-const COLUMNS = `
+const SELECT = `
 select i.uid, i.address, i.pod_id, i.display_name, i.status,
-       o.status as organization_status, o.authentication_type, o.human_email
+       o.status as organization_status, o.authentication_type, o.human_email, i.organization_id
   from inboxes i join organizations o on o.id = i.organization_id
- where i.organization_id = $1 and i.deleted_at is null`
+ where i.deleted_at is null`
+const COLUMNS = `${SELECT} and i.organization_id = $1`
 
 const BY_ADDRESS = sql<ReferencedInbox, [organizationId: string, address: string]>(`${COLUMNS} and i.address = $2`)
 const BY_CLIENT_ID = sql<ReferencedInbox, [organizationId: string, clientId: string]>(`${COLUMNS} and i.client_id = $2`)
 const BY_UID = sql<ReferencedInbox, [organizationId: string, uid: string]>(`${COLUMNS} and i.uid = $2`)
+const OF_ANY_ORGANIZATION = sql<ReferencedInbox, [uid: string]>(`${SELECT} and i.uid = $1`)
 
 /** The live inbox of an organization that a path segment names. */
 export async function findByReference(
@@ -53,5 +56,11 @@ export async function findByUid(
   uid: string,
 ): Promise<ReferencedInbox | undefined> {
   const [row] = await db.query(BY_UID, organizationId, uid)
+  return row
+}
+
+/** The live inbox with this uid, for a service that acts for it without a request. */
+export async function findOfAnyOrganization(db: Queryable, uid: string): Promise<ReferencedInbox | undefined> {
+  const [row] = await db.query(OF_ANY_ORGANIZATION, uid)
   return row
 }

@@ -1,6 +1,7 @@
 import { sql } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
 import { confirmFor } from '../edge/access/confirmation.ts'
+import { sendingInbox } from '../edge/access/scope.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
 import type { Db } from '../storage/database.ts'
 import { lookUp } from './lookup.ts'
@@ -16,6 +17,10 @@ export function internalHandlers({ db }: { db: Db }): InternalHandlers<'gateway'
     'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
     'gateway.lookupInboxes': async ({ body }) => lookUp(db, body),
     'gateway.confirmCaller': async ({ body }) => confirmFor(db, body),
+    'gateway.getSendingInbox': async ({ body }) => {
+      const sender = await sendingInbox(db, body.inbox_uid)
+      return sender ? { sender } : {}
+    },
     'gateway.verifyCredentials': async ({ body }) => {
       const rows = await db.query(LIVE, body.credential_ids)
       return { live: rows.map((row) => row.id) }

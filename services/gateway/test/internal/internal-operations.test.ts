@@ -9,13 +9,17 @@ import { PEER_KEY, startGateway, type TestGateway } from '../gateway.ts'
 describe('internal operations', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
-  let clients: Record<'mail-ingest' | 'websocket-fanout', ServiceClient>
+  let clients: Record<'mail-ingest' | 'mail-send' | 'websocket-fanout', ServiceClient>
 
   beforeAll(async () => {
     gateway = await startGateway()
     organization = await gateway.organization()
     const clientOf = (from: ServiceName) => new ServiceClient({ from, to: 'gateway', url: gateway.url, key: PEER_KEY })
-    clients = { 'mail-ingest': clientOf('mail-ingest'), 'websocket-fanout': clientOf('websocket-fanout') }
+    clients = {
+      'mail-ingest': clientOf('mail-ingest'),
+      'mail-send': clientOf('mail-send'),
+      'websocket-fanout': clientOf('websocket-fanout'),
+    }
     await organization.api.post('/v0/inboxes', { username: 'desk', client_id: 'front' })
     await organization.api.post('/v0/inboxes', { username: 'off', status: 'paused' })
     await organization.api.post('/v0/inboxes', { username: 'gone' })
@@ -54,6 +58,24 @@ describe('internal operations', () => {
         { status: 'unknown', given: given[3] },
         { ...desk, given: given[4] },
       ])
+    })
+  })
+
+  describe('gateway.getSendingInbox', () => {
+    it('tells what a live inbox may send, as its rows are now', async () => {
+      const ask = (inbox_uid: string) => clients['mail-send'].call('gateway.getSendingInbox', { inbox_uid })
+      const uid = await uidOf('off@restante.test')
+      expect(await ask(uid)).toEqual({
+        sender: {
+          organization_id: organization.id,
+          inbox: { uid, address: 'off@restante.test', pod_id: organization.id, paused: true },
+          sending: 'ok',
+          unverified: false,
+        },
+      })
+      const gone = await gateway.db.orm.inbox.findFirstOrThrow({ where: { address: 'gone@restante.test' } })
+      expect(await ask(gone.uid)).toEqual({})
+      expect(await ask(randomUUID())).toEqual({})
     })
   })
 

@@ -1,6 +1,7 @@
 import { notFound } from '@restante/service/errors'
 import { Cursors } from '@restante/service/http'
 import type { Config, IngestKit } from '../config.ts'
+import { copyFiles } from '../files/copy.ts'
 import { DownloadLinks } from '../files/links.ts'
 import { fileRoutes } from '../files/routes.ts'
 import { inboundRoutes } from '../inbound/routes.ts'
@@ -29,6 +30,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
       ...inboundRoutes(db),
       'mail-ingest.purgeInbox': tenancy.purgeInbox,
       ...sentRoutes({ db, placement, handOver }),
+      'mail-ingest.copyFiles': ({ body }) => copyFiles({ db, bytes, blobs, links }, body),
     },
   })
 }

@@ -2,6 +2,7 @@ import type { ReplySource } from '@restante/contracts/internal'
 import { restrictedAmong } from '@restante/contracts/vocabulary'
 import type { Database } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
+import { attachmentDocument } from '../mailbox/documents.ts'
 import { store } from '../mailbox/store.ts'
 import type { LocalHandOver } from './local-hand-over.ts'
 import type { SentPlacement } from './placement.ts'
@@ -50,6 +51,7 @@ async function replySource(
     cc: [...message.cc],
     reply_to: [...message.reply_to],
     references: [...message.references],
+    attachments: message.attachments.map(attachmentDocument),
     ...(message.subject !== null && { subject: message.subject }),
     ...(text !== null && { text }),
     ...(html !== null && { html }),

@@ -101,7 +101,7 @@ describe('the text of an attachment', () => {
       expect((await fetch(url)).status).toBe(403)
     }
     const links = new DownloadLinks({ publicUrl: 'http://public.test', secret: 'a secret of the test installation' })
-    expect(links.open(token, expires * 1_000 - 1)).toEqual({ ...target, expires })
+    expect(links.open(token, expires * 1_000 - 1)).toEqual(target)
     expect(links.open(token, expires * 1_000)).toBeUndefined()
   })
 

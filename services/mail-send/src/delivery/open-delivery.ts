@@ -1,13 +1,13 @@
 import type { BlobStore } from '@restante/blobs'
-import { Timers } from '@restante/jobs'
+import type { Timers } from '@restante/jobs'
 import { ReturnPath } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
 import type { Config, SendKit } from '../config.ts'
+import type { SendTimers } from '../timers/kinds.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
-import type { DeliveryTimers } from './outbound/timers.ts'
 import { LocalRoute } from './routes/local-route.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
@@ -18,14 +18,18 @@ export interface Delivery {
   readonly outboundQueue: OutboundQueue
 }
 
+interface DeliveryParts {
+  readonly blobs: BlobStore
+  readonly timers: Timers<SendTimers>
+}
+
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
-export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): Delivery {
+export function openDelivery(kit: SendKit, config: Config, { blobs, timers }: DeliveryParts): Delivery {
   const { db, log, outbox } = kit
-  const { delivery, defaultDomain, redis } = config
+  const { delivery, defaultDomain } = config
   const returnPath = new ReturnPath(config.returnPath)
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
   const mxHosts = new MxHosts(delivery.mxHosts)
-  const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
   new Attempts({
     ...delivery,
     db,

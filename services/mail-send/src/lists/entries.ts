@@ -6,9 +6,10 @@ import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid, notFound } from '@restante/service/errors'
 import { scopeFilter } from '@restante/service/identity'
 import { deletedAmong, holdScopes } from '@restante/tenancy'
+import { requireCurrent } from '../take-overs/store.ts'
 import { changedEvent, deletedEvent, listsTopic } from './events.ts'
 import { pathOf } from './path.ts'
-import { type EntryRow, type EntryScope, type List, listEntries, takeOvers } from './store.ts'
+import { type EntryRow, type EntryScope, type List, listEntries } from './store.ts'
 
 export interface EntryTools {
   readonly db: Database
@@ -108,7 +109,6 @@ export async function deleteEarlierEntries(
   outbox: Outbox,
   { organization_id, take_overs }: { readonly organization_id: string; readonly take_overs: number },
 ): Promise<void> {
-  await takeOvers.record(tx, organization_id, take_overs)
   let after = FIRST_ID
   for (let rows: EntryRow[] | undefined; rows === undefined || rows.length === BATCH; ) {
     rows = await listEntries.deleteEarlier(tx, organization_id, take_overs, after, BATCH)
@@ -141,11 +141,6 @@ function requireVerified({ unverified }: Caller, { direction }: NamedList, permi
   if (!unverified || direction !== 'send') return
   const fix = `'${permission}' is denied for send lists until the organization is verified, with POST /v0/agent/verify.`
   throw new ApiError('missing_permission', { fix })
-}
-
-/** Keys from before a take-over that was confirmed since the gateway admitted the request change nothing (identity 5.1). */
-async function requireCurrent(tx: Tx, { organization_id, take_overs = 0 }: Caller): Promise<void> {
-  if (await takeOvers.isSuperseded(tx, organization_id, take_overs)) throw new ApiError('unknown_api_key')
 }
 
 /** The gateway admitted the request a moment ago. The lists of a scope deleted since then must not return. */

@@ -130,23 +130,6 @@ delete from list_entries
                order by id limit $4)
 returning ${COLUMNS}`)
 
-const LOCK_FOR_CHANGES = sql<unknown, [organizationId: string]>(
-  `select pg_advisory_xact_lock_shared(hashtextextended('lists of ' || $1, 0))`,
-)
-const LOCK_FOR_TAKE_OVER = sql<unknown, [organizationId: string]>(
-  `select pg_advisory_xact_lock(hashtextextended('lists of ' || $1, 0))`,
-)
-const MARK_TAKE_OVER = sql<unknown, [organizationId: string, takeOvers: number]>(`
-insert into take_overs (organization_id, take_overs) values ($1, $2)
-on conflict (organization_id) do update
-   set take_overs = greatest(take_overs.take_overs, excluded.take_overs), heard_at = excluded.heard_at`)
-const SUPERSEDED = sql<{ take_overs: number }, [organizationId: string, takeOvers: number]>(
-  'select take_overs from take_overs where organization_id = $1 and take_overs > $2',
-)
-/** Take-overs that no request admitted before can be older than. */
-export const FORGET_TAKE_OVERS = `delete from take_overs where organization_id in
-    (select organization_id from take_overs where heard_at < now() - interval '1 day' limit $1) returning 1 as one`
-
 function valuesOf({ tier, scope_id, direction, type }: List): ListValues {
   return [tier, scope_id, direction, type]
 }
@@ -217,20 +200,5 @@ export const listEntries = {
   /** Deletes up to `rows` entries after an id that callers made before a take-over. @returns them */
   deleteEarlier(tx: Tx, organizationId: string, takeOvers: number, after: string, rows: number): Promise<EntryRow[]> {
     return tx.query(EARLIER, organizationId, takeOvers, after, rows)
-  },
-}
-
-/** Which take-over of an organization was confirmed last, while a request that was admitted before may arrive. */
-export const takeOvers = {
-  /** Records one, when changes of lists that are in progress have ended. */
-  async record(tx: Tx, organizationId: string, number: number): Promise<void> {
-    await tx.query(LOCK_FOR_TAKE_OVER, organizationId)
-    await tx.query(MARK_TAKE_OVER, organizationId, number)
-  },
-
-  /** Whether a request is from before a confirmed take-over. None is confirmed until the transaction ends. */
-  async isSuperseded(tx: Tx, organizationId: string, number: number): Promise<boolean> {
-    await tx.query(LOCK_FOR_CHANGES, organizationId)
-    return (await tx.query(SUPERSEDED, organizationId, number)).length > 0
   },
 }

@@ -5,7 +5,8 @@ import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
-import { FORGET_TAKE_OVERS } from '../lists/store.ts'
+import { fileBlob } from '../files/store.ts'
+import { FORGET_TAKE_OVERS } from '../take-overs/store.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
@@ -25,6 +26,12 @@ select send_id as id from pending_blobs
    and not exists (select from sends where sends.id = pending_blobs.send_id)
  order by created_at limit $1 for update skip locked`)
 const FORGET_PENDING = sql<never, [ids: readonly string[]]>('delete from pending_blobs where send_id = any($1::uuid[])')
+
+const UNKEPT = sql<{ id: string }, [rows: number]>(`
+select id from files
+ where draft_id is null and touched_at < now() - interval '1 hour'
+ order by touched_at limit $1 for update skip locked`)
+const FORGET_FILES = sql<never, [ids: readonly string[]]>('delete from files where id = any($1::uuid[])')
 
 const FINISHED = sql<{ id: string }, [rows: number]>(`
 select id from sends
@@ -92,6 +99,7 @@ export class Sweeper implements Component {
     const { db } = this.#options
     await db.query(NOT_PENDING)
     await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, PENDING, FORGET_PENDING)))
+    await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, UNKEPT, FORGET_FILES, fileBlob)))
     await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, FINISHED, DROPPED)))
     await this.#whileFull(stopping, () => db.transaction((tx) => this.#dropBlobs(tx, CODE_MAILS, FORGET_SENDS)))
     for (const statement of DELETE_OLD)
@@ -99,10 +107,15 @@ export class Sweeper implements Component {
   }
 
   /** Rows stay locked in the meantime, so that a blob is deleted before its row and by one process only. */
-  async #dropBlobs(tx: Tx, find: typeof PENDING, forget: typeof FORGET_PENDING): Promise<number> {
+  async #dropBlobs(
+    tx: Tx,
+    find: typeof PENDING,
+    forget: typeof FORGET_PENDING,
+    blobOf = outboundBlob,
+  ): Promise<number> {
     const ids = (await tx.query(find, ROWS)).map(({ id }) => id)
     if (ids.length === 0) return 0
-    for (const id of ids) await this.#options.blobs.delete(outboundBlob(id))
+    for (const id of ids) await this.#options.blobs.delete(blobOf(id))
     await tx.query(forget, ids)
     return ids.length
   }

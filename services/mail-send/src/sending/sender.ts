@@ -1,15 +1,15 @@
 import type { Caller, CallerInbox } from '@restante/contracts/access'
-import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { ForwardBody, ReplyAllBody, ReplyBody, SendBody, SendDraftBody } from '@restante/contracts/operations'
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { DkimKey, OutgoingAttachment } from '@restante/mime'
 import { listNames, normalizeAddress } from '@restante/mime'
-import type { Database } from '@restante/service/database'
+import type { Database, Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
-import type { GuardedFetch } from '@restante/service/outbound'
 import type { Logger } from '@restante/service/telemetry'
+import type { StoredFile } from '../files/store.ts'
 import { listEntries } from '../lists/store.ts'
 import type { Acceptance, Terms } from './acceptance/acceptance.ts'
 import {
@@ -37,15 +37,42 @@ import {
   tooManyRecipients,
   trackingNotPossible,
 } from './checks/refusals.ts'
-import { loadAttachments } from './content/attachments.ts'
+import { type AttachmentLoader, isRemote } from './content/attachments.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
 import { readSource } from './content/source.ts'
 
-/** What a caller asks for, by operation. */
-export type SendCommand =
+/** A message that is sent as it is given, by operation. */
+export type MessageCommand =
   | { readonly kind: 'send'; readonly body: SendBody }
   | { readonly kind: 'reply'; readonly messageId: string; readonly body: ReplyBody }
   | { readonly kind: 'reply_all'; readonly messageId: string; readonly body: ReplyAllBody }
+  | { readonly kind: 'forward'; readonly messageId: string; readonly body: ForwardBody }
+
+/** What a caller asks for. A draft is read only once its `Idempotency-Key` is known to be new (mail 9). */
+export type SendCommand =
+  | MessageCommand
+  | {
+      readonly kind: 'draft'
+      readonly draftId: string
+      readonly body: SendDraftBody
+      /** @throws ApiError 404, 409 */
+      readonly open: () => Promise<OpenedDraft>
+    }
+
+/** A draft that is sent now. */
+export interface OpenedDraft {
+  readonly message: MessageCommand
+  readonly files: readonly StoredFile[]
+  /** Ends the draft, in the transaction that accepts its message. @throws ApiError 404, 409 when it has changed since. */
+  readonly end: (tx: Tx, sent: SentMessage) => Promise<void>
+}
+
+/** A message on its way: what was asked for, its parsed addresses, and the message that it answers or forwards. */
+interface Outgoing {
+  readonly command: MessageCommand
+  readonly given: GivenAddresses
+  readonly answered: AnsweredMessage | undefined
+}
 
 export interface SendRequest {
   readonly caller: Caller
@@ -64,8 +91,7 @@ export interface SenderOptions {
   readonly db: Database
   readonly acceptance: Acceptance
   readonly mailIngest: ServiceClient<'mail-send'>
-  readonly fetcher: GuardedFetch
-  readonly attachmentTimeoutMs: number
+  readonly attachments: AttachmentLoader
   /** Whether mail may be sent from a domain, and with which key it is signed. */
   readonly domains: SendingDomains
 }
@@ -97,9 +123,10 @@ export class Sender {
 
   /** @returns the ids of the new message, or with a known `Idempotency-Key` those of the first one. */
   async send(command: SendCommand, request: SendRequest): Promise<SentMessage> {
-    const given = readAddresses(command.body)
+    // Addresses are part of the body, whose errors come before those of the key (mail 8.4).
+    if (command.kind !== 'draft') readAddresses(command.body)
     const { idempotencyKey: key, caller, inbox } = request
-    if (key === undefined) return this.#work(command, given, request, undefined)
+    if (key === undefined) return this.#work(command, request, undefined)
     const { db } = this.#options
     const use = {
       organizationId: caller.organization_id,
@@ -112,7 +139,7 @@ export class Sender {
     if (result.kind === 'replay') return result.response
     const stopRenewal = keepKey(db, result.claim)
     try {
-      return await this.#work(command, given, request, result.claim)
+      return await this.#work(command, request, result.claim)
     } catch (error) {
       if (!(error instanceof UnknownOutcomeError)) await this.#release(result.claim, request.log)
       throw error
@@ -129,18 +156,20 @@ export class Sender {
   }
 
   /** Steps 4 to 13 of mail 8.4. A refusal on the way leaves nothing. */
-  async #work(
-    command: SendCommand,
-    given: GivenAddresses,
-    request: SendRequest,
-    claim: Claim | undefined,
-  ): Promise<SentMessage> {
+  async #work(command: SendCommand, request: SendRequest, claim: Claim | undefined): Promise<SentMessage> {
     const { caller, inbox } = request
-    const answered = await this.#answered(command, request)
+    const {
+      message,
+      files = [],
+      end,
+    }: Partial<OpenedDraft> & Pick<OpenedDraft, 'message'> = command.kind === 'draft'
+      ? await command.open()
+      : { message: command }
+    const outgoing = await this.#outgoing(message, request)
     requireSending(caller)
-    const recipients = recipientsOf(command, given, answered, inbox)
+    const recipients = recipientsOf(outgoing, inbox)
     this.#checkDomain(inbox)
-    if (command.body.track_opens === true) throw trackingNotPossible()
+    if (outgoing.command.body.track_opens === true) throw trackingNotPossible()
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
     await this.#checkLists(caller, inbox, addresses)
@@ -156,12 +185,13 @@ export class Sender {
       recipients: [...envelope.values()].map(({ address }) => address),
       charge,
       claim,
+      also: end,
     }
     const copy = await this.#memory.hold(caller.organization_id, async (count) => {
-      const attachments = await this.#load(command, request, count)
+      const attachments = await this.#load(outgoing, files, request, count)
       const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
       const accept = async (): Promise<SentCopy> => {
-        const composed = await this.#compose(command, given, inbox, recipients, answered, attachments)
+        const composed = await this.#compose(outgoing, inbox, recipients, attachments)
         // A caller that has disconnected retries: as long as this message is not accepted, that makes no second one.
         request.signal.throwIfAborted()
         await this.#checkRights(request, addresses)
@@ -173,9 +203,10 @@ export class Sender {
     return { message_id: copy.message_id, thread_id: copy.thread_id }
   }
 
-  async #answered(command: SendCommand, { caller, inbox }: SendRequest): Promise<AnsweredMessage | undefined> {
-    if (command.kind === 'send') return undefined
-    return readSource(this.#options, caller, inbox, command.messageId)
+  async #outgoing(command: MessageCommand, { caller, inbox }: SendRequest): Promise<Outgoing> {
+    const given = readAddresses(command.body)
+    if (command.kind === 'send') return { command, given, answered: undefined }
+    return { command, given, answered: await readSource(this.#options, caller, inbox, command.messageId) }
   }
 
   #checkDomain({ address }: CallerInbox): void {
@@ -204,30 +235,43 @@ export class Sender {
     if (today + recipients > limit) throw dailyLimitExceeded(new Date())
   }
 
-  async #load({ body }: SendCommand, { signal, yieldSlot }: SendRequest, count: (bytes: number) => void) {
-    const { fetcher, attachmentTimeoutMs: timeoutMs } = this.#options
-    const given = body.attachments ?? []
-    const load = () => loadAttachments(given, fetcher, { timeoutMs, signal, count })
-    return given.some(({ url }) => url !== undefined) ? yieldSlot(load) : load()
+  /** What is forwarded, what the draft has, and what the request gives. */
+  async #load(
+    { command, answered }: Outgoing,
+    files: readonly StoredFile[],
+    { caller, inbox, signal, yieldSlot }: SendRequest,
+    count: (bytes: number) => void,
+  ): Promise<OutgoingAttachment[]> {
+    const { attachments: loader } = this.#options
+    const given = command.body.attachments ?? []
+    const forwarded = command.kind === 'forward' ? (answered?.attachments ?? []) : []
+    const request = { caller, inbox, signal, count }
+    const load = async () => [
+      ...(forwarded.length === 0 || answered === undefined
+        ? []
+        : await loader.loadForwarded({ messageId: answered.source.messageId, attachments: forwarded }, request)),
+      ...(await loader.read(files, request)),
+      ...(await loader.load(given, request)),
+    ]
+    return forwarded.length > 0 || files.length > 0 || given.some(isRemote) ? yieldSlot(load) : load()
   }
 
   #compose(
-    { body }: SendCommand,
-    { replyTo }: GivenAddresses,
+    { command, given, answered }: Outgoing,
     inbox: CallerInbox,
     recipients: Recipients,
-    answered: AnsweredMessage | undefined,
     attachments: readonly OutgoingAttachment[],
   ): Promise<ComposedMessage> {
     const { domains } = this.#options
     const domain = domainOf(inbox.address)
     return composeMessage({
       inbox,
-      body,
+      body: command.body,
       recipients,
-      replyTo,
+      replyTo: given.replyTo,
       attachments,
       answered,
+      isForward: command.kind === 'forward',
       date: new Date(),
       dkim: domains.dkimKey(domain),
       sharedDomain: domains.isShared(domain),
@@ -247,14 +291,11 @@ function requireSending({ inbox, sending }: Caller): void {
   if (sending === 'suspended') throw suspended()
 }
 
-function recipientsOf(
-  command: SendCommand,
-  given: GivenAddresses,
-  answered: AnsweredMessage | undefined,
-  inbox: CallerInbox,
-): Recipients {
+function recipientsOf({ command, given, answered }: Outgoing, inbox: CallerInbox): Recipients {
   const recipients =
-    command.kind === 'send' || !answered ? given : answerRecipients(command, given, answered.source, inbox.address)
+    (command.kind === 'reply' || command.kind === 'reply_all') && answered
+      ? answerRecipients(command, given, answered.source, inbox.address)
+      : given
   const count = recipients.to.length + recipients.cc.length + recipients.bcc.length
   if (count === 0) throw noRecipients()
   if (count > LIMITS.send.recipients) throw tooManyRecipients()
@@ -262,7 +303,8 @@ function recipientsOf(
 }
 
 function sourceOf(command: SendCommand): string | undefined {
-  return command.kind === 'send' ? undefined : command.messageId
+  if (command.kind === 'send') return undefined
+  return command.kind === 'draft' ? command.draftId : command.messageId
 }
 
 function domainOf(address: string): string {

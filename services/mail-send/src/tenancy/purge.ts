@@ -1,8 +1,11 @@
 import type { BlobStore } from '@restante/blobs'
+import type { Schedule } from '@restante/jobs'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
+import { fileBlob } from '../files/store.ts'
 import { DELETE_ENTRIES_OF_ORGANIZATION, listEntries } from '../lists/store.ts'
+import type { SendTimers } from '../timers/kinds.ts'
 
 type Batch = [owner: string, rows: number]
 type Affected = { readonly one: number }
@@ -11,6 +14,15 @@ const KEYS_OF_INBOX = sql<Affected, Batch>(`
 delete from idempotency_keys
  where (organization_id, key) in (select organization_id, key from idempotency_keys where inbox_uid = $1 limit $2)
 returning 1 as one`)
+const draftsOf = (owner: 'inbox_uid' | 'organization_id') =>
+  sql<{ id: string }, Batch>(
+    `delete from drafts where id in (select id from drafts where ${owner} = $1 limit $2) returning id`,
+  )
+const filesOf = (owner: 'inbox_uid' | 'organization_id') =>
+  sql<{ id: string }, Batch>(`select id from files where ${owner} = $1 limit $2 for update skip locked`)
+const DRAFTS = { inbox: draftsOf('inbox_uid'), organization: draftsOf('organization_id') }
+const FILES = { inbox: filesOf('inbox_uid'), organization: filesOf('organization_id') }
+const FORGET_FILES = sql<never, [ids: readonly string[]]>('delete from files where id = any($1::uuid[])')
 const COPIES = sql<Affected, Batch>(`
 update sends set copy = null
  where id in (select id from sends where inbox_uid = $1 and copy is not null limit $2)
@@ -56,9 +68,11 @@ const AT_ONCE = 50
  */
 export class SendPurge implements PurgeInBatches {
   readonly #blobs: BlobStore
+  readonly #timers: Schedule<SendTimers>
 
-  constructor(blobs: BlobStore) {
+  constructor(blobs: BlobStore, timers: Schedule<SendTimers>) {
     this.#blobs = blobs
+    this.#timers = timers
   }
 
   async inbox(tx: Tx, uid: string): Promise<BatchOutcome> {
@@ -70,7 +84,9 @@ export class SendPurge implements PurgeInBatches {
       delivered.map(({ id }) => id),
     )
     const listed = await listEntries.deleteOfScope(tx, 'inbox', uid, BATCH)
-    if (listed === BATCH || [keys, copies, delivered].some((rows) => rows.length === BATCH)) return 'more'
+    const drafted = await this.#drafts(tx, 'inbox', uid)
+    if (listed === BATCH || drafted === 'more' || [keys, copies, delivered].some((rows) => rows.length === BATCH))
+      return 'more'
     return (await tx.query(ON_ITS_WAY, uid)).length > 0 ? 'purged' : 'ended'
   }
 
@@ -79,7 +95,7 @@ export class SendPurge implements PurgeInBatches {
   }
 
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {
-    let full = false
+    let full = (await this.#drafts(tx, 'organization', id)) === 'more'
     for (const statement of OF_ORGANIZATION) {
       if ((await tx.query(statement, id, BATCH)).length === BATCH) full = true
     }
@@ -87,12 +103,25 @@ export class SendPurge implements PurgeInBatches {
     return (await tx.query(SENDS_LEFT, id)).length > 0 ? 'purged' : 'ended'
   }
 
-  /** Bytes are deleted before the row: a crash in between deletes them again. */
+  /** Drafts with their timers, and files, whoever keeps them. */
+  async #drafts(tx: Tx, owner: 'inbox' | 'organization', id: string): Promise<'more' | 'ended'> {
+    const drafts = (await tx.query(DRAFTS[owner], id, BATCH)).map((row) => row.id)
+    await this.#timers.cancelIdle(tx, 'draft-send', drafts)
+    const files = (await tx.query(FILES[owner], id, BATCH)).map((row) => row.id)
+    await this.#deleteBlobs(files.map(fileBlob))
+    await tx.query(FORGET_FILES, files)
+    return drafts.length === BATCH || files.length === BATCH ? 'more' : 'ended'
+  }
+
   async #drop(tx: Tx, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
-    for (let from = 0; from < ids.length; from += AT_ONCE) {
-      await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => this.#blobs.delete(outboundBlob(id))))
-    }
+    await this.#deleteBlobs(ids.map(outboundBlob))
     await tx.query(DROPPED, ids)
+  }
+
+  /** Bytes are deleted before their rows: a crash in between deletes them again. */
+  async #deleteBlobs(names: readonly string[]): Promise<void> {
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      await Promise.all(names.slice(from, from + AT_ONCE).map((name) => this.#blobs.delete(name)))
+    }
   }
 }

@@ -63,6 +63,7 @@ describe('when several checks of a send fail, the response is that of the first'
     cc: [],
     subject: 'Lunch',
     references: [],
+    attachments: [],
   })
 
   const reply = ({ caller, message, key, body }: Request) =>

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type BlobStore, openBlobStore } from '@restante/blobs'
 import type { EventOf, topics } from '@restante/contracts/events'
+import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { deliverShuffled } from '@restante/messaging/testing'
 import { sql } from '@restante/service/database'
@@ -20,6 +21,7 @@ import {
 import { outboundBlob } from '../../src/delivery/outbound/sends.ts'
 import { listEntries } from '../../src/lists/store.ts'
 import { openTenancy } from '../../src/tenancy/open-tenancy.ts'
+import type { SendTimers } from '../../src/timers/kinds.ts'
 import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
@@ -46,7 +48,7 @@ beforeAll(async () => {
   const { db, topics } = fixture
   const log = createLogger({ service: 'test', level: 'silent' })
   const outbox = new Outbox({ db, service: 'mail-send' })
-  tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs })
+  tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs, timers: new Schedule<SendTimers>() })
 }, 60_000)
 afterAll(() => fixture.stop(), 30_000)
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import { countRows } from '@restante/testkit'
 import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
+import { type Source, sourceOf } from '../support/sources.ts'
 
-type Source = NonNullable<InternalResponseOf<'mail-ingest.getReplySource'>['source']>
 type SendingCaller = ReturnType<typeof inboxCaller>
 
 let fixture: Fixture
@@ -13,25 +12,6 @@ beforeAll(async () => {
   fixture = await startWorld()
 }, 60_000)
 afterAll(() => fixture.stop(), 30_000)
-
-function sourceOf(caller: SendingCaller, changes: Partial<Source> = {}): Source {
-  const from = `Ann <ann-${randomUUID().slice(0, 6)}@outside.example>`
-  return {
-    message_id: `<${randomUUID()}@outside.example>`,
-    thread_id: randomUUID(),
-    sent: false,
-    timestamp: '2026-08-24T14:46:00.000Z',
-    from,
-    author: from,
-    to: [caller.inbox.address, `bo-${randomUUID().slice(0, 6)}@outside.example`],
-    cc: [`cy-${randomUUID().slice(0, 6)}@outside.example`],
-    subject: 'Lunch',
-    references: ['<first@outside.example>', '<second@outside.example>'],
-    text: 'Shall we?\n\nAnn',
-    html: '<p>Shall we?</p>',
-    ...changes,
-  }
-}
 
 function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source {
   const source = sourceOf(caller, changes)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { openBlobStore, type StoredBlob } from '@restante/blobs'
 import type { Caller } from '@restante/contracts/access'
 import type { Topic } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
@@ -64,6 +65,10 @@ export interface Fixture {
     from: 'gateway' | 'mail-ingest',
     body: unknown,
   ): Promise<Answer>
+  /** Stores a blob, as another service does. */
+  store(name: string, content: Buffer): Promise<StoredBlob>
+  /** Deletes everything that the service has in Redis. */
+  flushRedis(): Promise<unknown>
   /** Stops the process as an operator would, and starts another one on the same data. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -71,7 +76,7 @@ export interface Fixture {
 
 export interface Request {
   /** Default: POST. */
-  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown
   readonly key?: string
@@ -111,6 +116,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     PUBLIC_URL: 'http://127.0.0.1:3000',
     ENCRYPTION_KEY: 'encryption key of the tests',
     CURSOR_SECRET: 'the secret of the page tokens',
+    LINK_SECRET: 'the secret of the download links',
     RETURN_PATH_SECRET: 'return path secret of the tests',
     CALLER_KEY,
     GATEWAY_URL: peers.url,
@@ -149,6 +155,11 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
       const { path } = internalOperations[operation]
       return post(`${url}${path}`, { path, body }, headers)
     },
+    async store(name, content) {
+      const store = await openBlobStore(config.blobStore)
+      return store.put(name, content)
+    },
+    flushRedis: () => redis.deleteKeys(),
     async restart() {
       await service.stop()
       service = await startService(mailSend, config)
@@ -177,10 +188,13 @@ async function post(
       ...headers,
       ...(key !== undefined && { 'idempotency-key': key }),
     },
-    ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body ?? {}) }),
+    ...((method === 'POST' || method === 'PATCH') && {
+      body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
+    }),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : { text } }
 }
 
 /** A caller whose request is about an inbox of its own. */

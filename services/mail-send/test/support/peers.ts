@@ -61,6 +61,12 @@ export class Peers {
       }
       case 'mail-ingest.getReplySource':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.copyFiles':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'gateway.getSendingInbox':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'gateway.lookupInboxes':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.placeSent':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptInbound':

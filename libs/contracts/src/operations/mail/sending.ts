@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BASE, define, group, idParam, MAIL_BODY } from '../../definition/define.ts'
 import { sentMessage } from '../../resources/message.ts'
-import { replyAllBody, replyBody, sendBody } from './send-bodies.ts'
+import { forwardBody, replyAllBody, replyBody, sendBody } from './send-bodies.ts'
 
 const params = z.object({ message_id: idParam })
 
@@ -14,6 +14,7 @@ const SEND = {
   prefixes: ['inbox'],
   tiers: ['organization', 'pod', 'inbox'],
   permission: 'message_send',
+  alsoNeeds: ['message_read'],
   idempotencyKey: true,
   bodyLimit: MAIL_BODY,
   response: sentMessage,
@@ -49,5 +50,14 @@ export const sendingOperations = group({
     summary: 'Reply to everyone on a message; recipients are always derived',
     params,
     body: replyAllBody,
+  }),
+  'messages.forward': define({
+    ...BASE,
+    ...SEND,
+    id: 'messages.forward',
+    path: '/messages/{message_id}/forward',
+    summary: 'Forward a message with its attachments, within its thread',
+    params,
+    body: forwardBody,
   }),
 })

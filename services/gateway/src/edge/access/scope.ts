@@ -1,9 +1,10 @@
 import type { Caller, CallerInbox } from '@restante/contracts/access'
+import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { Queryable } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { isInScope } from '@restante/service/identity'
 import { type Identity, sendingRight } from '../../identity/identity.ts'
-import { findByReference, findByUid, type ReferencedInbox } from '../../inboxes/references.ts'
+import { findByReference, findByUid, findOfAnyOrganization, type ReferencedInbox } from '../../inboxes/references.ts'
 import { findPod, isLivePod } from '../../pods/references.ts'
 
 /**
@@ -97,6 +98,22 @@ function inInbox(identity: Identity, row: ReferencedInbox): Caller {
     unverified: row.authentication_type === 'agent_unverified',
     ...takeOversOf(identity),
   }
+}
+
+/** What an inbox may send at present, without a credential that asks (mail 11.4). */
+export async function sendingInbox(
+  db: Queryable,
+  uid: string,
+): Promise<InternalResponseOf<'gateway.getSendingInbox'>['sender']> {
+  const row = await findOfAnyOrganization(db, uid)
+  return (
+    row && {
+      organization_id: row.organization_id,
+      inbox: callerInbox(row),
+      sending: sendingRight(row),
+      unverified: row.authentication_type === 'agent_unverified',
+    }
+  )
 }
 
 function callerInbox(row: ReferencedInbox): CallerInbox {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
+import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import type { Outbox } from '@restante/messaging'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
@@ -24,6 +25,8 @@ export interface Terms {
   /** What counts against the organization's daily limit, where it has one. */
   readonly charge: { readonly recipients: number; readonly limit: number } | undefined
   readonly claim: Claim | undefined
+  /** What else the transaction does. @throws ApiError when the message must not be accepted after all. */
+  readonly also: ((tx: Tx, sent: SentMessage) => Promise<void>) | undefined
 }
 
 export interface AcceptanceOptions {
@@ -99,6 +102,7 @@ export class Acceptance {
     if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
     if (charge && !(await chargeToday(tx, organizationId, charge.recipients, charge.limit)))
       throw dailyLimitExceeded(acceptedAt)
+    await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
     await this.#options.outboundQueue.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
     const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })

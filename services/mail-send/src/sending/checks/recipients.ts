@@ -1,4 +1,4 @@
-import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { ReplyBody } from '@restante/contracts/operations'
 import type { FieldError } from '@restante/contracts/vocabulary'
 import {
   type Address,
@@ -27,13 +27,13 @@ export interface Recipients {
   readonly bcc: readonly Address[]
 }
 
-type AddressFields = Partial<Pick<SendBody, 'to' | 'cc' | 'bcc' | 'reply_to'>>
+type AddressFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'reply_to', readonly string[] | null | undefined>>
 
 /**
  * Parses the addresses of a body.
  * @throws ApiError 400 that names every wrong one by field and index.
  */
-export function readAddresses(body: AddressFields): GivenAddresses {
+export function readAddresses(body: Partial<AddressFields>): GivenAddresses {
   const errors: FieldError[] = []
   const read = (field: keyof AddressFields): readonly Address[] => {
     const result = parseAddresses(body[field] ?? [])
@@ -46,28 +46,43 @@ export function readAddresses(body: AddressFields): GivenAddresses {
   return given
 }
 
+/** An answer, as far as its recipients depend on it. */
+export type Answer =
+  | { readonly kind: 'reply'; readonly body: Pick<ReplyBody, 'reply_all'> }
+  | { readonly kind: 'reply_all'; readonly body: object }
+
 /**
  * The recipients of an answer (mail 8.3).
  * @throws ApiError 422 when it depends on the author of a mail that does not name exactly one, and gives no Reply-To
  * (mail 13).
  */
 export function answerRecipients(
-  answer:
-    | { readonly kind: 'reply'; readonly body: ReplyBody }
-    | { readonly kind: 'reply_all'; readonly body: ReplyAllBody },
+  answer: Answer,
   given: GivenAddresses,
   source: ReplySource,
   ownAddress: string,
 ): Recipients {
-  const isToAll = answer.kind === 'reply_all' || answer.body.reply_all === true
-  const isDerived = isToAll || given.to.length === 0
+  const isDerived = isToAll(answer) || given.to.length === 0
   if (isDerived && !source.sentByInbox && source.author === undefined && source.replyTo.length === 0) throw noAuthor()
-  if (isToAll) {
-    const { to, cc } = replyAllRecipients(source, ownAddress)
-    return { to: readable(to), cc: readable(cc), bcc: [] }
+  return derivedRecipients(answer, given, source, ownAddress)
+}
+
+/** The same for a draft, which may have none yet. */
+export function derivedRecipients(
+  answer: Answer,
+  { to, cc, bcc }: GivenAddresses,
+  source: ReplySource,
+  ownAddress: string,
+): Recipients {
+  if (isToAll(answer)) {
+    const all = replyAllRecipients(source, ownAddress)
+    return { to: readable(all.to), cc: readable(all.cc), bcc: [] }
   }
-  const { to, cc, bcc } = given
   return { to: to.length > 0 ? to : readable(replyRecipients(source)), cc, bcc }
+}
+
+function isToAll(answer: Answer): boolean {
+  return answer.kind === 'reply_all' || answer.body.reply_all === true
 }
 
 /** All recipients of the message, each address once. */

@@ -8,19 +8,24 @@ import {
   compose,
   type DkimKey,
   formatAddress,
+  forwardBodies,
+  forwardSubject,
   hasControlCharacter,
   makeMessageId,
   type OutgoingAttachment,
   type ReplySource,
   replyBodies,
   replySubject,
+  textAsHtml,
   threadingHeaders,
 } from '@restante/mime'
 import type { Recipients } from '../checks/recipients.ts'
 
-/** The message that is answered, and its thread. */
+/** The message that is answered or forwarded, and its thread. */
 export interface AnsweredMessage {
   readonly threadId: string
+  /** Ids of its attachments. */
+  readonly attachments: readonly string[]
   readonly source: ReplySource
 }
 
@@ -31,6 +36,8 @@ export interface NewMessage {
   readonly replyTo: readonly Address[]
   readonly attachments: readonly OutgoingAttachment[]
   readonly answered: AnsweredMessage | undefined
+  /** Whether that message is forwarded; otherwise it is replied to. */
+  readonly isForward: boolean
   readonly date: Date
   readonly dkim: DkimKey | undefined
   /** Whether the inbox is on a domain of the installation, which sets some headers itself. */
@@ -44,6 +51,16 @@ export interface ComposedMessage {
   readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
 }
 
+interface Bodies {
+  readonly text?: string
+  readonly html?: string
+}
+
+interface Threading {
+  readonly references: string[]
+  readonly inReplyTo?: string
+}
+
 /** Larger texts are omitted from events; the mailbox then extracts them from the bodies itself. */
 const EXTRACTED_BYTES = 64 * 1024
 /** Of a longer thread the root and the newest messages are named (RFC 5537 3.4.4 allows this). */
@@ -51,7 +68,7 @@ const MOST_REFERENCES = 100
 
 /**
  * Composes the message: a new one starts a thread, an answer stays in its thread and quotes the source below the
- * caller's text (mail 8.3).
+ * caller's text; a forward too stays there, and has the whole source below (mail 8.3).
  */
 export async function composeMessage(message: NewMessage): Promise<ComposedMessage> {
   const { inbox, body, recipients, replyTo, answered, date } = message
@@ -60,16 +77,17 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
     ...(inbox.display_name !== undefined && { name: inbox.display_name }),
   }
   const messageId = makeMessageId(inbox.address.slice(inbox.address.lastIndexOf('@') + 1))
-  const threading = answered && safeThreading(answered.source)
-  const subject = body.subject ?? (answered && oneLine(replySubject(answered.source.subject)))
+  const threading = answered && safeThreading(answered.source, message.isForward)
+  const subject = body.subject ?? derivedSubject(message)
   const own = ownWords(body)
+  const bodies = bodiesOf(message, own)
   const mail = await compose({
     from,
     to: recipients.to,
     cc: recipients.cc,
     replyTo,
     ...(subject !== undefined && { subject }),
-    ...(answered ? replyBodies(own, answered.source) : own),
+    ...bodies,
     attachments: message.attachments,
     headers: customHeaders(message),
     messageId,
@@ -92,8 +110,9 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
       ...(replyTo.length > 0 && { reply_to: replyTo.map(display) }),
       ...(subject !== undefined && subject !== '' && { subject }),
       labels: body.labels ?? [],
-      ...(threading && { in_reply_to: threading.inReplyTo, references: threading.references }),
-      ...extracted(own),
+      ...(threading?.inReplyTo !== undefined && { in_reply_to: threading.inReplyTo }),
+      ...(threading && { references: threading.references }),
+      ...extracted(message.isForward ? ownInForward(own, bodies) : own),
     },
   }
 }
@@ -105,32 +124,48 @@ function customHeaders({ body, sharedDomain }: NewMessage): Record<string, strin
 }
 
 /** Header values taken over into an answer were written by a third party: none may break out of its line. */
-function safeThreading(source: ReplySource): ReturnType<typeof threadingHeaders> | undefined {
+function safeThreading(source: ReplySource, isForward: boolean): Threading | undefined {
   if (hasControlCharacter(source.messageId)) return undefined
   const references = source.references.filter((id) => !hasControlCharacter(id))
   const [root, ...rest] = references
   const kept = root === undefined ? [] : [root, ...rest.slice(-MOST_REFERENCES)]
-  return threadingHeaders({ ...source, references: kept })
+  const { inReplyTo, references: chain } = threadingHeaders({ ...source, references: kept })
+  return { references: chain, ...(!isForward && { inReplyTo }) }
+}
+
+/** The subject of an answer or a forward, where the caller gives none. */
+export function derivedSubject({
+  answered,
+  isForward,
+}: Pick<NewMessage, 'answered' | 'isForward'>): string | undefined {
+  if (!answered) return undefined
+  const { subject } = answered.source
+  return oneLine(isForward ? forwardSubject(subject) : replySubject(subject))
+}
+
+function bodiesOf({ answered, isForward }: NewMessage, own: Bodies): Bodies {
+  if (!answered) return own
+  return isForward ? forwardBodies(own, answered.source) : replyBodies(own, answered.source)
+}
+
+/**
+ * The caller's words in each body that a forward has. Without any the mailbox extracts them, to which what is forwarded
+ * is the content of the message.
+ */
+function ownInForward(own: Bodies, bodies: Bodies): Bodies {
+  if (own.html !== undefined || own.text === undefined || bodies.html === undefined) return own
+  return { ...own, html: textAsHtml(own.text) }
 }
 
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }
 
-function ownWords({ text, html }: { text?: string | undefined; html?: string | undefined }): {
-  text?: string
-  html?: string
-} {
+function ownWords({ text, html }: { text?: string | undefined; html?: string | undefined }): Bodies {
   return { ...(text !== undefined && { text }), ...(html !== undefined && { html }) }
 }
 
-function extracted({
-  text,
-  html,
-}: {
-  text?: string
-  html?: string
-}): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
+function extracted({ text, html }: Bodies): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
   if (Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '') > EXTRACTED_BYTES) return {}
   // An event is measured as JSON, where a control character is six bytes.
   if (Buffer.byteLength(JSON.stringify([text, html])) > 2 * EXTRACTED_BYTES) return {}

@@ -27,6 +27,7 @@ export async function readSource(
   const { thread_id: threadId, author, subject, text, html } = source
   return {
     threadId,
+    attachments: source.attachments.map(({ attachment_id }) => attachment_id),
     source: {
       messageId: source.message_id,
       from: source.from,
@@ -44,8 +45,11 @@ export async function readSource(
   }
 }
 
-/** @returns whether the inbox sent this message so recently that it may have been missing. */
-async function bringCopy(
+/**
+ * Places the copy of a message in the mailbox that may not have it yet.
+ * @returns whether the inbox sent this message so recently that it may have been missing.
+ */
+export async function bringCopy(
   db: Queryable,
   mailIngest: ServiceClient<'mail-send'>,
   { uid, address }: CallerInbox,

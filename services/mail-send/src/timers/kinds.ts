@@ -5,10 +5,12 @@ export interface DeliveryTarget {
 }
 
 /** Timers of this service. First attempts are timers that are due at once. */
-export interface DeliveryTimers {
+export interface SendTimers {
   /** Hand-over to inboxes hosted here. */
   readonly 'delivery-local': DeliveryTarget
   /** SMTP to the outside. */
   readonly 'delivery-outside': DeliveryTarget
+  /** A scheduled draft is due; its key is the id of the draft. */
+  readonly 'draft-send': { readonly draft_id: string }
 }
-export type DeliveryKind = keyof DeliveryTimers
+export type DeliveryKind = 'delivery-local' | 'delivery-outside'

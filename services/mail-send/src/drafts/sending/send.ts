@@ -1,0 +1,192 @@
+import type { Caller, CallerInbox } from '@restante/contracts/access'
+import type { SendDraftBody } from '@restante/contracts/operations'
+import { isUuid, LIMITS } from '@restante/contracts/vocabulary'
+import type { AttemptContext, Schedule, Timers } from '@restante/jobs'
+import type { Outbox } from '@restante/messaging'
+import { backoff } from '@restante/service/concurrency'
+import type { Database, Tx } from '@restante/service/database'
+import { ApiError, isInfrastructureError, notFound } from '@restante/service/errors'
+import type { ServiceClient } from '@restante/service/http'
+import { requireInbox } from '@restante/service/identity'
+import type { Logger } from '@restante/service/telemetry'
+import { files, storedOf } from '../../files/store.ts'
+import type { MessageCommand, OpenedDraft, SendCommand, Sender } from '../../sending/sender.ts'
+import type { SendTimers } from '../../timers/kinds.ts'
+import { changeable } from '../state/changeable.ts'
+import { changedEvent, deletedEvent, draftsTopic } from '../state/events.ts'
+import { type DraftRow, drafts } from '../state/store.ts'
+import { changedLabels, customLabels } from '../writing/content.ts'
+import { draftsEnded } from './telemetry.ts'
+
+export interface DraftSenderOptions {
+  readonly db: Database
+  readonly outbox: Outbox
+  readonly sender: Sender
+  readonly gateway: ServiceClient<'mail-send'>
+  readonly timers: Timers<SendTimers>
+  readonly log: Logger
+}
+
+interface SendOptions extends Pick<DraftSenderOptions, 'db' | 'outbox'> {
+  /** What is to be cancelled with the draft; the attempt of a timer ends that timer itself. */
+  readonly timers?: Schedule<SendTimers>
+}
+
+/** The command that sends a draft; it is read once its `Idempotency-Key` is known to be new (mail 9). */
+export function sendCommand(options: SendOptions, inbox: CallerInbox, id: string, body: SendDraftBody): SendCommand {
+  const open = async (): Promise<OpenedDraft> => {
+    const row = isUuid(id) ? await drafts.byId(options.db, id) : undefined
+    return opened(options, changeable(row?.inbox_uid === inbox.uid ? row : undefined), body)
+  }
+  return { kind: 'draft', draftId: id, body, open }
+}
+
+async function opened({ db, outbox, timers }: SendOptions, row: DraftRow, body: SendDraftBody): Promise<OpenedDraft> {
+  const kept = await files.ofDrafts(db, [row.id])
+  return {
+    message: messageOf(row, changedLabels(customLabels(row.labels), body)),
+    files: kept.map(storedOf),
+    end: async (tx, sent) => {
+      if (!(await drafts.delete(tx, row))) throw await endedOtherwise(tx, row)
+      await files.releaseAll(tx, [row.id])
+      if (row.send_at !== null) await timers?.cancel(tx, 'draft-send', row.id)
+      await outbox.add(tx, draftsTopic, deletedEvent(row, new Date(), sent.message_id))
+    },
+  }
+}
+
+/** The draft was sent, deleted or changed while its message was composed. */
+async function endedOtherwise(tx: Tx, { id }: DraftRow): Promise<ApiError> {
+  if (!(await drafts.byId(tx, id))) return notFound('Draft')
+  return new ApiError('conflict', {
+    message: 'The draft was changed while it was being sent',
+    fix: 'Send it again: nothing was sent.',
+  })
+}
+
+function messageOf(row: DraftRow, labels: string[]): MessageCommand {
+  const { to, cc, bcc, reply_to, subject, text, html, kind, source_id } = row
+  const body = {
+    to: [...to],
+    cc: [...cc],
+    bcc: [...bcc],
+    reply_to: [...reply_to],
+    labels,
+    ...(subject !== null && { subject }),
+    ...(text !== null && { text }),
+    ...(html !== null && { html }),
+  }
+  if (source_id === null) return { kind: 'send', body }
+  if (kind === 'forward') return { kind, messageId: source_id, body }
+  const isToAll = row.reply_all && to.length + cc.length + bcc.length === 0
+  return { kind: 'reply', messageId: source_id, body: { ...body, reply_all: isToAll } }
+}
+
+const CONCURRENCY = 16
+const ATTEMPT_MS = 60_000
+const RETRY = { firstMs: 1_000, longestMs: 30_000 }
+
+/**
+ * Sends scheduled drafts when they are due (mail 11.4). What accepts the message deletes the draft in the same
+ * transaction, so that it is sent once whatever is repeated; the status only tells callers, and keeps them out meanwhile.
+ */
+export class DraftSender {
+  readonly #options: DraftSenderOptions
+
+  constructor(options: DraftSenderOptions) {
+    this.#options = options
+  }
+
+  /** Registers the handler of the timers. To be called before they start. */
+  register(): void {
+    this.#options.timers.work(
+      'draft-send',
+      {
+        concurrency: CONCURRENCY,
+        attemptMs: ATTEMPT_MS,
+        // Reached only after failures of the own infrastructure; a draft that has been sending for too long fails.
+        retry: (attempt) => new Date(Date.now() + backoff(attempt, RETRY)),
+      },
+      (context) => this.#attempt(context),
+    )
+  }
+
+  async #attempt(context: AttemptContext<SendTimers['draft-send']>): Promise<void> {
+    const row = await this.#claim(context.timer.payload.draft_id)
+    if (!row) return
+    try {
+      await this.#send(row, context.signal)
+    } catch (error) {
+      await this.#conclude(context, row, error)
+    }
+  }
+
+  async #send(row: DraftRow, signal: AbortSignal): Promise<void> {
+    const { db, outbox, sender, log } = this.#options
+    const caller = await this.#caller(row)
+    // The purge of the deleted inbox removes its drafts.
+    if (!caller) return
+    const open = () => opened({ db, outbox }, row, {})
+    await sender.send(
+      { kind: 'draft', draftId: row.id, body: {}, open },
+      {
+        caller,
+        inbox: requireInbox(caller),
+        idempotencyKey: undefined,
+        log,
+        confirmCaller: async () => (await this.#caller(row)) ?? fail('Inbox'),
+        signal,
+        yieldSlot: (slow) => slow(),
+      },
+    )
+    draftsEnded.inc({ outcome: 'sent' })
+  }
+
+  /** The inbox itself as the caller: no key sends a scheduled draft, so none limits what it may see. */
+  async #caller({ inbox_uid }: DraftRow): Promise<Caller | undefined> {
+    const { sender } = await this.#options.gateway.call('gateway.getSendingInbox', { inbox_uid })
+    if (!sender) return undefined
+    const { inbox } = sender
+    const credential = { id: inbox.uid, type: 'bearer', tier: 'inbox', app_connect: false, provisional: false } as const
+    return { ...sender, pod_id: inbox.pod_id, credential }
+  }
+
+  /** Marks a due draft as being sent. @returns undefined when there is nothing to send. */
+  async #claim(id: string): Promise<DraftRow | undefined> {
+    const { db, outbox } = this.#options
+    const row = await drafts.byId(db, id)
+    if (row?.send_status !== 'scheduled') return row?.send_status === 'sending' ? row : undefined
+    return db.transaction(async (tx) => {
+      const claimed = await drafts.setStatus(tx, row, 'sending')
+      if (claimed) await outbox.add(tx, draftsTopic, changedEvent(claimed))
+      return claimed
+    })
+  }
+
+  /** A refusal fails the draft for good; trouble of the installation does after a time. */
+  async #conclude(context: AttemptContext<SendTimers['draft-send']>, row: DraftRow, error: unknown): Promise<void> {
+    const { log, outbox } = this.#options
+    const since = row.sending_since?.getTime() ?? Date.now()
+    const isOver = Date.now() - since > LIMITS.draft.sendingFor
+    if (!isRefusal(error) && !isOver) throw error
+    const code = error instanceof ApiError ? error.code : 'infrastructure'
+    await context.run(async (tx) => {
+      const failed = await drafts.setStatus(tx, row, 'failed')
+      if (failed) await outbox.add(tx, draftsTopic, changedEvent(failed))
+    })
+    draftsEnded.inc({ outcome: 'failed' })
+    log.info(
+      { draft: row.id, organization: row.organization_id, inbox: row.inbox_uid, code, err: error },
+      'scheduled draft failed',
+    )
+  }
+}
+
+/** An answer that repeating the request would not change. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status < 500 && !isInfrastructureError(error)
+}
+
+function fail(resource: string): never {
+  throw notFound(resource)
+}

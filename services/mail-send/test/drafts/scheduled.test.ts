@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from '@restante/service/database'
+import { waitFor } from '@restante/testkit'
+import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
+
+type SendingCaller = ReturnType<typeof inboxCaller>
+
+let fixture: Fixture
+const callers = new Map<string, SendingCaller>()
+
+beforeAll(async () => {
+  fixture = await startWorld()
+  fixture.peers.answers = {
+    'mail-ingest.placeSent': async () => ({}),
+    'gateway.getSendingInbox': async ({ inbox_uid }) => {
+      const caller = callers.get(inbox_uid)
+      if (!caller) return {}
+      const { organization_id, inbox, sending, unverified } = caller
+      return { sender: { organization_id, inbox, sending, unverified } }
+    },
+  }
+}, 60_000)
+afterAll(() => fixture.stop(), 30_000)
+
+/** A caller whose inbox the gateway knows. */
+function known(overrides: Parameters<typeof inboxCaller>[0] = {}): SendingCaller {
+  const caller = inboxCaller(overrides)
+  callers.set(caller.inbox.uid, caller)
+  return caller
+}
+
+function someone(): string {
+  return `ann-${randomUUID().slice(0, 8)}@outside.example`
+}
+
+function soon(ms: number): string {
+  return new Date(Date.now() + ms).toISOString()
+}
+
+async function schedule(caller: SendingCaller, body: Record<string, unknown>): Promise<string> {
+  const answer = await fixture.call('drafts.create', caller, { path: '/drafts', body })
+  expect(answer).toMatchObject({ status: 200, body: { send_status: 'scheduled', labels: ['draft', 'scheduled'] } })
+  return String(answer.body.draft_id)
+}
+
+function update(caller: SendingCaller, id: string, body: unknown): Promise<Answer> {
+  return fixture.call('drafts.update', caller, { method: 'PATCH', path: `/drafts/${id}`, body })
+}
+
+function get(caller: SendingCaller, id: string): Promise<Answer> {
+  return fixture.call('drafts.get', caller, { method: 'GET', path: `/drafts/${id}` })
+}
+
+function statusOf(caller: SendingCaller, id: string, status: string): Promise<Answer> {
+  return waitFor(
+    async () => {
+      const answer = await get(caller, id)
+      return answer.body.send_status === status ? answer : undefined
+    },
+    { what: `${status} of the draft`, timeout: 15_000 },
+  )
+}
+
+async function isGone(caller: SendingCaller, id: string): Promise<void> {
+  await waitFor(async () => (await get(caller, id)).status === 404 || undefined, { what: 'the end of the draft' })
+}
+
+describe('a scheduled draft', () => {
+  it('is sent when it is due, by the inbox as it is then, and is gone', async () => {
+    const caller = known()
+    const to = someone()
+    const id = await schedule(caller, { to, subject: 'Later', text: 'now', send_at: soon(300) })
+    callers.set(caller.inbox.uid, { ...caller, inbox: { ...caller.inbox, display_name: 'Renamed' } })
+    const { parsed } = await fixture.outside.next(to)
+    expect([parsed.subject, parsed.from?.text]).toEqual(['Later', expect.stringContaining('Renamed')])
+    await isGone(caller, id)
+    const placed = fixture.peers
+      .requests('mail-ingest.placeSent')
+      .filter(({ inbox_uid }) => inbox_uid === caller.inbox.uid)
+    expect(placed).toMatchObject([{ labels: [] }])
+  })
+
+  it('in the past goes out at once', async () => {
+    const caller = known()
+    const to = someone()
+    await schedule(caller, { to, send_at: '2001-01-01T00:00:00+05:00' })
+    await fixture.outside.next(to)
+  })
+
+  it('of a paused inbox fails once and for good, and is scheduled again by another time', async () => {
+    const caller = known()
+    const to = someone()
+    const paused = { ...caller, inbox: { ...caller.inbox, paused: true } }
+    callers.set(caller.inbox.uid, paused)
+    const at = soon(200)
+    const id = await schedule(caller, { to, send_at: at })
+    const failed = await statusOf(caller, id, 'failed')
+    expect(failed.body).toMatchObject({ send_at: at, labels: ['draft', 'scheduled'] })
+    callers.set(caller.inbox.uid, caller)
+    expect((await fixture.db.query(TIMERS, id)).length).toBe(0)
+    expect((await update(caller, id, { text: 'changed' })).body.send_status).toBe('failed')
+    expect((await update(caller, id, { send_at: soon(100) })).body.send_status).toBe('scheduled')
+    await fixture.outside.next(to)
+    await isGone(caller, id)
+  })
+
+  it.each([
+    ['a suspended organization', { sending: 'suspended' as const }],
+    ['an organization that may send to nobody', { sending: 'none' as const, unverified: true }],
+  ])('of %s fails', async (_, overrides) => {
+    const caller = known(overrides)
+    await statusOf(caller, await schedule(caller, { to: someone(), send_at: soon(0) }), 'failed')
+  })
+
+  it('without a time is a draft like any other', async () => {
+    const caller = known()
+    const id = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
+    const { body } = await update(caller, id, { send_at: null })
+    expect(body.labels).toEqual(['draft'])
+    expect(body).not.toHaveProperty('send_status')
+    expect(body).not.toHaveProperty('send_at')
+    expect((await fixture.db.query(TIMERS, id)).length).toBe(0)
+  })
+
+  it('needs a recipient, unless it is a reply', async () => {
+    const caller = known()
+    const id = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
+    expect((await update(caller, id, { to: [] })).status).toBe(400)
+    expect((await get(caller, id)).body).toHaveProperty('to')
+  })
+
+  it('needs draft_send', async () => {
+    const caller = known()
+    const credential = { ...caller.credential, permissions: ['draft_create', 'draft_update'] }
+    const weak = { ...caller, credential }
+    const create = (body: unknown) => fixture.call('drafts.create', weak, { path: '/drafts', body })
+    expect((await create({ to: someone(), send_at: soon(1_000) })).body.fix).toContain('draft_send')
+    const { body } = await create({ to: someone() })
+    expect((await update(weak, String(body.draft_id), { send_at: soon(1_000) })).body.code).toBe('missing_permission')
+  })
+
+  it('can be sent before it is due, and is not sent again', async () => {
+    const caller = known()
+    const to = someone()
+    const id = await schedule(caller, { to, send_at: soon(1_500) })
+    const path = `/drafts/${id}/send`
+    expect((await fixture.call('drafts.send', caller, { path, body: {} })).status).toBe(200)
+    await fixture.outside.next(to)
+    expect((await fixture.db.query(TIMERS, id)).length).toBe(0)
+  })
+
+  it('is neither changed nor deleted while it is being sent, and fails after a quarter of an hour', async () => {
+    const caller = known()
+    const id = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
+    await fixture.db.query(SENDING, id, '16 minutes')
+    const refused = [
+      await update(caller, id, { text: 'x' }),
+      await fixture.call('drafts.delete', caller, { method: 'DELETE', path: `/drafts/${id}` }),
+      await fixture.call('drafts.send', caller, { path: `/drafts/${id}/send`, body: {} }),
+    ]
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [409, 'conflict']))
+    const { answers } = fixture.peers
+    fixture.peers.answers = { ...answers, 'gateway.getSendingInbox': async () => 503 }
+    await fixture.db.query(DUE, id)
+    await statusOf(caller, id, 'failed')
+    fixture.peers.answers = answers
+  })
+
+  it('survives an outage of another service', async () => {
+    const caller = known()
+    const to = someone()
+    const { answers } = fixture.peers
+    fixture.peers.answers = { ...answers, 'gateway.getSendingInbox': async () => 503 }
+    const id = await schedule(caller, { to, send_at: soon(0) })
+    await statusOf(caller, id, 'sending')
+    fixture.peers.answers = answers
+    await fixture.outside.next(to)
+    await isGone(caller, id)
+  }, 30_000)
+
+  it('is sent once when Redis is flushed and the process restarted', async () => {
+    const caller = known()
+    const all = Array.from({ length: 30 }, someone)
+    const at = soon(2_000)
+    await Promise.all(all.map((to) => schedule(caller, { to, send_at: at })))
+    await fixture.flushRedis()
+    await fixture.restart()
+    await Promise.all(all.map((to) => fixture.outside.next(to)))
+    const placed = fixture.peers
+      .requests('mail-ingest.placeSent')
+      .filter(({ inbox_uid }) => inbox_uid === caller.inbox.uid)
+    expect(new Set(placed.map(({ message_id }) => message_id)).size).toBe(30)
+  }, 40_000)
+})
+
+const TIMERS = sql<{ id: string }, [key: string]>("select id from timers where kind = 'draft-send' and key = $1")
+const SENDING = sql<unknown, [id: string, age: string]>(
+  "update drafts set send_status = 'sending', sending_since = now() - $2::interval, version = version + 1 where id = $1",
+)
+const DUE = sql<unknown, [id: string]>("update timers set due_at = now() where kind = 'draft-send' and key = $1")
