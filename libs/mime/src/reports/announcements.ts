@@ -29,6 +29,10 @@ const DELAYED: readonly RegExp[] = [
   /(?:noch|bisher) nicht .{0,20}zugestellt|verzögert|weiter versucht|différée?\b|retardée?\b|retrasad|ritardat|atrasad|vertraagd|opóźnion|försenad|forsinket|задержив|задержан|попытки .{0,20}продолж|затримк|遅延|延迟|延遲|지연/i,
 ]
 
+/** The mail has arrived, or waits for somebody to let it through. */
+const DELIVERED =
+  /\b(?:was|has been|have been) (?:successfully )?(?:delivered|relayed)\b|success(?:ful|fully)? (?:mail )?deliver(?:y|ed)|delivery (?:confirmation|receipt|status notification \((?:success|relay)\))|return receipt|erfolgreich (?:zugestellt|übermittelt)|(?:remis|distribué|livré) avec succès|entregad[oa] (?:correctamente|con éxito)|entregue com sucesso|consegnato correttamente|успешно доставлен|配信されました|投递成功|(?:is being|been|was) (?:held|quarantined)|awaits moderator|in quarantäne|en cuarentena|mis en quarantaine/i
+
 /** Whether words say that a mail was not delivered, or not yet. Line breaks must be blanks in them. */
 export function announcesFailure(words: string): boolean {
   return FAILED.some((pattern) => pattern.test(words)) || announcesDelay(words)
@@ -37,4 +41,9 @@ export function announcesFailure(words: string): boolean {
 /** Whether words say that delivery is still attempted. */
 export function announcesDelay(words: string): boolean {
   return DELAYED.some((pattern) => pattern.test(words))
+}
+
+/** Whether words say that a mail was delivered after all, or is kept for somebody's decision. */
+export function announcesDelivery(words: string): boolean {
+  return DELIVERED.test(words)
 }

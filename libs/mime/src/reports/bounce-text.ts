@@ -1,4 +1,4 @@
-import { announcesDelay, announcesFailure } from './announcements.ts'
+import { announcesDelay, announcesDelivery, announcesFailure } from './announcements.ts'
 import { enhancedStatusIn, namesCause } from './classify.ts'
 import type { DeliveryReport, RecipientStatus } from './report.ts'
 
@@ -27,11 +27,11 @@ const MAX_RECIPIENTS = 100
 
 /** Where the returned mail begins: a line that says so, or the first of its fields. */
 const SAYS_SO =
-  /^\W{0,40}(?:below this line is a copy|this is a copy of the message|below is a copy|the header of the original|original message (?:follows|headers)|unsent message follows|message text follows|original message\b|message d['’]origine|исходное сообщение)/im
+  /^[^\w\n]{0,40}(?:below this line is a copy|this is a copy of the message|below is a copy|the header of the original|original message (?:follows|headers)|unsent message follows|message text follows|original message\b|message d['’]origine|исходное сообщение)/im
 const FIELD =
   /(?:^|\n[ \t]*)\n(?:received: (?:from|by) |return-path: ?<|dkim-signature: ?v=|message-id: ?<|mime-version: ?1)/i
 
-const ADDRESS = /[^\s<>"'()[\]:;,@|=]{1,64}@[^\s<>"'()[\]:;,@|]{1,253}\.[^\s<>"'()[\]:;,@|.]{2,63}/g
+const ADDRESS = /[^\s<>"'()[\]:;,@|=]{1,64}@[^\s<>"'()[\]:;,@|.]{1,63}(?:\.[^\s<>"'()[\]:;,@|.]{1,63}){1,10}/g
 /** What stands ahead of the address that a line is about: nothing, or a label. */
 const LEADING =
   /^(?!\W{0,20}(?:to|cc|an|à|para|a)\s*:)[\s>*|•-]{0,20}(?:[^@:]{1,40}:\s{0,20})?(?:["'<[]|mailto:|smtp:){0,3}$/i
@@ -61,12 +61,15 @@ export function reportInText({ subject = '', text, parties = [] }: BounceText): 
   const explained = all.filter(({ reason }) => reason !== undefined)
   if (!announced && explained.length === 0) return undefined
   const delayed = announcesDelay(flat)
+  // The subject of the mail that failed may say so, too: then there is a reason why it failed.
+  const delivered = !delayed && explained.length === 0 && announcesDelivery(flat)
+  const otherwise = delayed ? 'delayed' : delivered ? 'delivered' : 'failed'
   // Where a reason is given for some addresses, the others are of people to ask.
   const recipients = (explained.length > 0 ? explained : all).map(({ address, reason }): RecipientStatus => {
     const { status, diagnostic, final = false } = reason ?? {}
     return {
       ...(address !== undefined && { recipient: address }),
-      action: delayed && !final ? 'delayed' : 'failed',
+      action: final ? 'failed' : otherwise,
       ...(status !== undefined && { status }),
       ...(diagnostic !== undefined && { diagnostic }),
     }

@@ -47,6 +47,10 @@ const NOBODY_ELSEWHERE: readonly RegExp[] = [
   /존재하지 않는|(?:사용자|수신자|주소|계정)[^.\n]{0,20}(?:없습니다|없음|존재하지|찾을 수 없)/,
 ]
 
+/** The server does not know either, and says what it may have been. */
+const GUESSED =
+  /\b(?:(?:may|might|could) (?:not |no longer )?(?:exist|be (?:in(?:valid|correct)|wrong|unknown|misspelled|unavailable))|(?:possible|likely|common) (?:reasons|causes)|mögliche (?:gründe|ursachen)|causes possibles|posibles causas|possibili cause)|возможные причины|可能的?原因/i
+
 /** What words name as the cause; `nobody` counts only where neither a code nor another word says more. */
 export interface Causes {
   readonly full: boolean
@@ -58,12 +62,12 @@ export interface Causes {
 
 export function causesIn(text: string): Causes {
   // Addresses are no words: `spam@` may be the one that is unknown.
-  const prose = text.replace(/[^\s@]{1,254}@\S{1,254}/g, ' ')
+  const prose = text.replace(/[^\s@]{1,254}@[^\s@.]{1,254}(?:\.[^\s@.]{1,63}){0,10}/g, ' ')
   return {
     full: FULL.test(prose) || FULL_ELSEWHERE.test(prose),
     tooLarge: TOO_LARGE.test(prose),
     refused: REFUSED.some((words) => words.test(prose)),
     givenUp: GIVEN_UP.test(prose),
-    nobody: NOBODY.test(prose) || NOBODY_ELSEWHERE.some((words) => words.test(prose)),
+    nobody: !GUESSED.test(prose) && [NOBODY, ...NOBODY_ELSEWHERE].some((words) => words.test(prose)),
   }
 }
