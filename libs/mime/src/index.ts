@@ -60,7 +60,6 @@ export {
   replyRecipients,
   threadingHeaders,
 } from './reply/recipients.ts'
-export { reportInText } from './reports/bounce-text.ts'
 export {
   type BounceClass,
   type BounceSubType,
@@ -71,6 +70,7 @@ export {
   enhancedStatusIn,
 } from './reports/classify.ts'
 export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
+export { reportToReturnPath } from './reports/report-to-return-path.ts'
 export { ReturnPath } from './reports/return-path.ts'
 export { UnsubscribeAddress } from './reports/unsubscribe-address.ts'
 export { ParserCrashedError, ParserOverdueError, ParserTimeoutError, ParserUnavailableError } from './worker/errors.ts'

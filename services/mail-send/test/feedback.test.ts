@@ -55,9 +55,9 @@ type Report = Extract<FeedbackEvent, { type: 'bounce.reported' }>['payload']['re
 type Origin = Pick<BounceReported['payload'], 'peer' | 'authenticated'>
 const THERE: Origin = { peer: '127.0.0.7' }
 
-function bounce(sent: Sent, recipient: Report, origin = THERE): FeedbackEvent {
+function bounce(sent: Sent, recipient: Report | Report[], origin = THERE): FeedbackEvent {
   const received_at = new Date().toISOString()
-  const payload = { delivery_id: sent.deliveryId, received_at, ...origin, recipients: [recipient] }
+  const payload = { delivery_id: sent.deliveryId, received_at, ...origin, recipients: [recipient].flat() }
   return { ...head(sent), type: 'bounce.reported', payload }
 }
 
@@ -154,6 +154,23 @@ describe('reports that arrive later', () => {
     await deliver(bounce(sent, recipient))
     expect((await factOf(fixture, sent.messageId, 'delivery.bounced')).payload).toMatchObject({ type, sub_type })
     expect(await suppressions(sent)).toHaveLength(suppressed)
+  })
+
+  it('mean the recipient of the delivery where they name it, and otherwise the first address that failed', async () => {
+    const gone = { address: 'other@outside.example', action: 'failed', status: '5.1.1' } as const
+    const [full, expanded] = [await delivered(), await delivered()]
+    await deliver(bounce(full, [gone, { address: full.to.toUpperCase(), action: 'failed', status: '5.2.2' }]))
+    await deliver(bounce(expanded, [{ action: 'relayed' }, gone]))
+    expect((await factOf(fixture, full.messageId, 'delivery.bounced')).payload).toMatchObject({
+      sub_type: 'MailboxFull',
+    })
+    expect(await suppressions(full)).toEqual([])
+    expect((await factOf(fixture, expanded.messageId, 'delivery.bounced')).payload).toMatchObject({
+      sub_type: 'NoEmail',
+    })
+    const fine = await delivered()
+    await deliver(bounce(fine, [gone, { address: fine.to, action: 'delivered', status: '2.0.0' }]))
+    expect(await deliveryOf(fine.deliveryId)).toMatchObject({ state: 'delivered' })
   })
 
   it('count as one complaint, and suppress the address', async () => {

@@ -1,3 +1,5 @@
+import { causesIn } from './causes.ts'
+
 export type BounceType = 'Permanent' | 'Transient' | 'Undetermined'
 export type BounceSubType =
   | 'NoEmail'
@@ -52,39 +54,6 @@ const CODES: readonly (readonly [RegExp, BounceClass])[] = [
   [/^5\.(?:1\.[78]|3\.[02]|[4567]\.\d+)$/, REFUSED],
 ]
 
-/** Words about the mail, its sender or the way: whatever code stands with them, the address is not at fault. */
-const OTHER_CAUSES: readonly (readonly [RegExp, BounceClass])[] = [
-  [
-    /\b(?:over ?quota|quota (?:is )?exceeded|exceeded (?:its |the )?(?:storage|quota)|(?:mailbox|inbox) (?:is )?full|full mailbox)\b/i,
-    MAILBOX_FULL,
-  ],
-  [
-    /\b(?:message|mail|size) (?:is )?(?:too (?:big|large)|size exceeds|exceeds (?:the )?(?:fixed )?(?:maximum|size))/i,
-    TOO_LARGE,
-  ],
-  [
-    /\b(?:block ?list|blacklist|black list|[a-z]*rbl|dnsbl|spamhaus|spamcop|barracuda|listed (?:at|by|in|on)|(?:bad|low|poor) reputation)\b/i,
-    REFUSED,
-  ],
-  [
-    /\b(?:spf|dkim|dmarc|(?:not |un)authenticated|authentication (?:is )?(?:required|failed)|reverse dns|ptr record)\b/i,
-    REFUSED,
-  ],
-  [
-    /\b(?:relay(?:ing)? (?:access )?(?:is )?(?:denied|not (?:allowed|permitted))|relaying|(?:unable|not (?:allowed|permitted)) to relay)\b/i,
-    REFUSED,
-  ],
-  [
-    /\b(?:rate[- ]?limit(?:ed|s)?|too many (?:messages|mails|e-?mails|connections|recipients)|throttl(?:ed|ing))\b/i,
-    REFUSED,
-  ],
-  [/\b(?:sender (?:address|domain|verif\w+)|spam|content (?:rejected|refused|filter))\b/i, REFUSED],
-]
-
-/** Words that say there is no such mailbox or domain. They count where no code says something more specific. */
-const NOBODY =
-  /\b(?:no such (?:user|mailbox|recipient|address|account|person|domain)|(?:unknown|invalid|non-?existent) (?:local )?(?:user|mailbox|recipient|address|account)|(?:user|mailbox|recipient|address|account|alias|domain)\b[^.;,\n]{0,60}(?:\bunknown|\bnot found|\bnot exist|n't exist|\bno longer (?:exists|valid|available))|(?:user|recipient|mailbox) (?:is )?invalid)\b/i
-
 /** An enhanced status; not a part of an IP address or of a version. */
 const ENHANCED = /(?<![\d.])[245]\.[0-7]\.\d{1,3}(?!\.?\d)/
 const ENHANCED_ALL = new RegExp(ENHANCED, 'g')
@@ -102,18 +71,38 @@ export function enhancedStatusIn(text: string): string | undefined {
  * being retried. Of all codes and words the specific ones decide, and `x.0.0` is none; where two of them are in different
  * rows of the table, the address is not suppressed, and a cause that passes outweighs a permanent one.
  */
-export function classifyBounce({ status = '', diagnostic = '', exhausted }: Failure): BounceClass | undefined {
+export function classifyBounce(failure: Failure): BounceClass | undefined {
+  const { severity, codes, text } = factsOf(failure)
+  if (severity === 4 && !failure.exhausted) return undefined
+  const [only, ...others] = rowsFor(severity, codes, text)
+  if (only === undefined) return severity === 5 ? GENERAL : severity === 4 ? GIVEN_UP : UNDETERMINED
+  if (others.length === 0) return only
+  return [only, ...others].find(({ type }) => type === 'Transient') ?? { ...only, suppress: 'never' }
+}
+
+/** Whether a code or words tell why, rather than only that, the delivery failed. */
+export function namesCause(failure: Pick<Failure, 'status' | 'diagnostic'>): boolean {
+  const { severity, codes, text } = factsOf(failure)
+  return rowsFor(severity, codes, text).length > 0
+}
+
+function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'diagnostic'>) {
   const text = diagnostic.slice(0, MAX_TEXT)
   const given = enhancedStatusIn(status)
   const codes = [...new Set([...(given === undefined ? [] : [given]), ...(text.match(ENHANCED_ALL) ?? [])])]
-  const severity = Number(given?.[0] ?? SMTP_CODE.exec(text)?.[1] ?? codes[0]?.[0] ?? 0)
-  if (severity === 4 && !exhausted) return undefined
-  const found = new Set([...codes.flatMap(rowOf), ...rowsOfWords(text)])
-  if (found.size === 0 && (severity === 5 || severity === 0) && NOBODY.test(text)) return NO_EMAIL
-  const [only, ...others] = found
-  if (only === undefined) return severity === 5 ? GENERAL : severity === 4 ? GIVEN_UP : UNDETERMINED
-  if (others.length === 0) return only
-  return [...found].find(({ type }) => type === 'Transient') ?? { ...only, suppress: 'never' }
+  return { codes, text, severity: Number(given?.[0] ?? SMTP_CODE.exec(text)?.[1] ?? codes[0]?.[0] ?? 0) }
+}
+
+/** The rows of the table that codes and words name, each once. */
+function rowsFor(severity: number, codes: readonly string[], text: string): BounceClass[] {
+  const { full, tooLarge, refused, givenUp, nobody } = causesIn(text)
+  const rows = new Set(codes.flatMap(rowOf))
+  if (full) rows.add(MAILBOX_FULL)
+  if (tooLarge) rows.add(TOO_LARGE)
+  if (refused) rows.add(REFUSED)
+  if (rows.size > 0) return [...rows]
+  if (givenUp) return [GIVEN_UP]
+  return nobody && (severity === 5 || severity === 0) ? [NO_EMAIL] : []
 }
 
 /** The row of a specific code. */
@@ -121,12 +110,6 @@ function rowOf(code: string): BounceClass[] {
   if (code.startsWith('2') || code.endsWith('.0.0')) return []
   const row = CODES.find(([pattern]) => pattern.test(code))?.[1]
   return [row ?? (code.startsWith('5') ? GENERAL : GIVEN_UP)]
-}
-
-function rowsOfWords(text: string): BounceClass[] {
-  // Addresses are no words: `spam@` may be the one that is unknown.
-  const prose = text.replace(/\S{1,254}@\S+/g, ' ')
-  return OTHER_CAUSES.flatMap(([words, row]) => (words.test(prose) ? [row] : []))
 }
 
 /**

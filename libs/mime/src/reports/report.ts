@@ -52,18 +52,27 @@ const MAX_DIAGNOSTIC = 2_000
  * reports `multipart/report`, and some name the recipients in a header field alone.
  */
 export function reportIn(raw: Buffer, root: Part, budget: Budget): Report | undefined {
-  const original = originalHeader(raw, root, budget)
+  const parts = [...partsIn(root)]
+  const original = originalHeader(raw, parts, budget)
   const [originalMessageId] = messageIdsIn(firstValue(original, 'message-id') ?? '')
   const known = originalMessageId === undefined ? {} : { originalMessageId }
-  const feedback = root.children.find(({ type }) => type === 'message/feedback-report')
+  const feedback = parts.find(({ type }) => type === 'message/feedback-report')
   if (feedback) {
     const returnPath = addressInPath(firstValue(original, 'return-path') ?? '')
     const enclosed = { ...known, ...(returnPath && { originalReturnPath: returnPath }) }
     return feedbackReport(contentOf(raw, feedback, budget.limits.bodyBytes), enclosed, budget)
   }
-  const status = root.children.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
+  const status = parts.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
   if (status) return deliveryReport(contentOf(raw, status, budget.limits.bodyBytes), known, budget)
   return reportInHeader(root, known)
+}
+
+/** The parts of a mail, also where a gateway has put its own around a report; not those of a mail that is enclosed. */
+function* partsIn({ children }: Part): Generator<Part> {
+  for (const part of children) {
+    yield part
+    if (part.type.startsWith('multipart/')) yield* partsIn(part)
+  }
 }
 
 /** The report of a server that names the recipients in its header, as Exim and Google do. */
@@ -95,7 +104,9 @@ function deliveryReport(body: Buffer, known: { originalMessageId?: string }, bud
 
 function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | undefined {
   const originalRecipient = typed(firstValue(fields, 'original-recipient'))
-  const recipient = typed(firstValue(fields, 'final-recipient')) ?? originalRecipient
+  const finalRecipient = typed(firstValue(fields, 'final-recipient'))
+  // Final addresses of other systems (X.400, a mailbox's name) are none that mail was sent to.
+  const recipient = finalRecipient?.includes('@') ? finalRecipient : (originalRecipient ?? finalRecipient)
   const status = enhancedStatusIn(firstValue(fields, 'status') ?? '')
   const action = actionOf(firstValue(fields, 'action'), status)
   if (action === undefined) return undefined
@@ -143,8 +154,8 @@ function addressInPath(value: string): string {
 }
 
 /** The header of the returned message, whole or as text/rfc822-headers. */
-function originalHeader(raw: Buffer, root: Part, budget: Budget): readonly HeaderField[] {
-  const original = root.children.find(({ type }) =>
+function originalHeader(raw: Buffer, parts: readonly Part[], budget: Budget): readonly HeaderField[] {
+  const original = parts.find(({ type }) =>
     /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers)|text\/rfc822-headers)$/.test(type),
   )
   if (original === undefined) return []

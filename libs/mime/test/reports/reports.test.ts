@@ -1,4 +1,5 @@
-import { classifyComplaint, readReport, reportInText } from '../../src/index.ts'
+import { classifyComplaint, readReport } from '../../src/index.ts'
+import { reportInText } from '../../src/reports/bounce-text.ts'
 import { fixture, mailOf } from '../fixture.ts'
 
 describe('readReport', () => {
@@ -185,11 +186,14 @@ describe('reportInText', () => {
     ],
   ])('reads %s', (_name, subject, text, action, status) => {
     const report = reportInText({ subject, text })
+    expect(report).toMatchObject({ announced: true, answered: /\d{3}[ :]/.test(text) })
+    const address = /a@b\.test/.exec(text)?.[0]
     expect(report?.recipients).toEqual([
       {
         action,
+        ...(address !== undefined && { recipient: address }),
         ...(status !== undefined && { status }),
-        ...(/\d{3}/.test(text) && { diagnostic: expect.any(String) }),
+        ...(/\d{3}[ :]/.test(text) && { diagnostic: expect.any(String) }),
       },
     ])
   })

@@ -6,6 +6,7 @@ import { markHandedOver } from '../delivery/outbound/sends.ts'
 import { deliveriesTopic, deliveryEvents, type Occurrence } from '../delivery/outcome/delivery-events.ts'
 import { type Recording, suppress, suppressBounced } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
+import { failureOf } from './reported-failure.ts'
 import { findReported, type ReportedDelivery, saveComplaint, saveReportedBounce } from './store.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
@@ -14,7 +15,7 @@ export type ComplaintReported = Extract<FeedbackEvent, { type: 'complaint.report
 
 /**
  * Applies external reports to deliveries. The return path that a report was sent to identifies exactly one delivery, so
- * whatever the report says of several recipients (a forwarder's, for example) is about this one. A report suppresses
+ * what the report says of other addresses only (a forwarder's, for example) is about this one. A report suppresses
  * the recipient's address only when it comes from where the mail was delivered; one that anyone could have written
  * leads to an event and a label. Mail that was handed over internally has no genuine reports by mail.
  */
@@ -27,9 +28,10 @@ export class Reports {
 
   /** A failure bounces the delivery, once; anything else in a report (delays, relays) changes nothing. */
   async bounce(tx: Tx, { payload }: BounceReported): Promise<void> {
-    const failure = payload.recipients.find(({ action }) => action === 'failed')
-    const delivery = failure && (await findReported(tx, payload.delivery_id))
-    if (!delivery || delivery.inside) return
+    if (!payload.recipients.some(({ action }) => action === 'failed')) return
+    const delivery = await findReported(tx, payload.delivery_id)
+    const failure = delivery && failureOf(payload.recipients, delivery.recipient)
+    if (!failure || delivery.inside) return
     const { diagnostic } = failure
     const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
     const bounce = classifyBounce({ status: failure.status, diagnostic, exhausted: true })

@@ -1,0 +1,104 @@
+import { readMail, reportToReturnPath } from '../../src/index.ts'
+import { mailOf } from '../fixture.ts'
+
+const SYSTEM = 'From: Mail Delivery System <mailer-daemon@far.test>'
+const PERSON = 'From: Pia <pia@far.test>'
+const NOTICE = 'Subject: Undelivered Mail Returned to Sender'
+const REASON = '<gone@far.test>: 550 5.1.1 User unknown'
+const ORIGINAL = ['', 'Received: from a.test by b.test; Tue, 5 Mar 2024 09:12:44 +0000', 'Subject: Offer']
+
+const read = (mailFrom: string, ...lines: string[]) => reportToReturnPath(readMail(mailOf(...lines)), mailFrom)
+
+describe('reportToReturnPath', () => {
+  it('believes a mail system at its words, by envelope, address or name', () => {
+    const expected = { recipients: [{ recipient: 'gone@far.test', action: 'failed', status: '5.1.1' }] }
+    expect(read('', SYSTEM, NOTICE, '', REASON)).toMatchObject(expected)
+    expect(read('postmaster@far.test', PERSON, NOTICE, '', REASON)).toMatchObject(expected)
+    expect(read('x@far.test', 'From: Mail Delivery Subsystem <x@far.test>', NOTICE, '', REASON)).toMatchObject(expected)
+    expect(read('pia@far.test', PERSON, NOTICE, '', REASON, ...ORIGINAL)).toBeUndefined()
+  })
+
+  it('believes another name from the null sender only with a reason and the returned mail', () => {
+    expect(read('', PERSON, NOTICE, '', REASON, ...ORIGINAL)).toMatchObject({ kind: 'delivery' })
+    expect(read('', PERSON, NOTICE, '', REASON)).toBeUndefined()
+    expect(read('', PERSON, NOTICE, '', 'Sorry.', ...ORIGINAL)).toBeUndefined()
+    for (const mark of ['Auto-Submitted: auto-replied', 'Precedence: bulk', 'List-Id: <l.far.test>'])
+      expect(read('', PERSON, mark, NOTICE, '', REASON, ...ORIGINAL)).toBeUndefined()
+  })
+
+  it('reads no words of the mail that is returned', () => {
+    const text = ['<gone@far.test>: User unknown', ...ORIGINAL, '', 'Your mailbox is full: 552 5.2.2 <bo@far.test>']
+    expect(read('', SYSTEM, NOTICE, '', ...text)).toEqual({
+      kind: 'delivery',
+      recipients: [{ recipient: 'gone@far.test', action: 'failed', diagnostic: '<gone@far.test>: User unknown' }],
+    })
+  })
+
+  it('takes from words what the fields of a report leave open, and nothing that they say', () => {
+    const status = (...group: string[]) => [
+      SYSTEM,
+      'Content-Type: multipart/report; boundary=b',
+      '',
+      '--b',
+      '',
+      '<gone@far.test>: account does not exist',
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; far.test',
+      '',
+      ...group,
+      '--b--',
+    ]
+    const group = ['Final-Recipient: rfc822; gone@far.test', 'Action: failed']
+    expect(read('', ...status(...group, 'Status: 5.0.0'))).toMatchObject({
+      recipients: [{ status: '5.0.0', diagnostic: '<gone@far.test>: account does not exist' }],
+    })
+    expect(read('', ...status(...group, 'Status: 5.7.1'))).toMatchObject({ recipients: [{ status: '5.7.1' }] })
+    expect(read('', ...status(...group, 'Status: 5.7.1'))).not.toHaveProperty(['recipients', 0, 'diagnostic'])
+    const other = ['Final-Recipient: rfc822; bo@far.test', 'Action: failed', 'Status: 5.0.0', '']
+    expect(read('', ...status(...other, ...group, 'Status: 5.0.0'))).toMatchObject({
+      recipients: [
+        { recipient: 'bo@far.test', status: '5.0.0' },
+        { recipient: 'gone@far.test', diagnostic: '<gone@far.test>: account does not exist' },
+      ],
+    })
+    expect(read('', ...status('Action: delayed', 'Status: 4.0.0'))).toMatchObject({
+      recipients: [{ action: 'delayed' }],
+    })
+  })
+
+  it('prefers the address that the mail was sent to over one of another system', () => {
+    const fields = ['Original-Recipient: rfc822; gone@far.test', 'Final-Recipient: x400; /S=gone/', 'Action: failed']
+    const lines = ['Content-Type: multipart/report; boundary=b', '', '--b', 'Content-Type: message/delivery-status', '']
+    expect(read('', SYSTEM, ...lines, ...fields, '--b--')).toMatchObject({
+      recipients: [{ recipient: 'gone@far.test' }],
+    })
+  })
+
+  it.each([
+    ['addresses', 'a@b.test\n'],
+    ['addresses in one line', '<a@b.test> '],
+    ['answers', '<a@b.test>: 550 5.0.0 no\n'],
+    ['half addresses', 'a@'],
+    ['labels', 'address: '],
+    ['beginnings of reasons', 'user mailbox over the its quota '],
+    ['beginnings of announcements', 'could not be been mail message delivery nicht '],
+    ['beginnings of other languages', 'адрес 宛先 utilisateur postfach '],
+    ['empty lines', '\n'],
+    ['blank lines', ' \n\t\n'],
+    ['one word', 'a'],
+  ])('reads 1 MB of %s within 500 ms', (_what, unit) => {
+    const body = unit.repeat(Math.ceil(1_000_000 / unit.length)).replaceAll('\n', '\r\n')
+    const head = `${SYSTEM}\r\nSubject: ${'not delivered '.repeat(50)}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
+    const mail = readMail(Buffer.from(head + body))
+    const started = performance.now()
+    reportToReturnPath(mail, '')
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+
+  it('names at most 100 addresses of a text', () => {
+    const lines = Array.from({ length: 500 }, (_, index) => `<a${index}@b.test>: 550 5.1.1 User unknown`)
+    expect(read('', SYSTEM, NOTICE, '', ...lines)).toMatchObject({ recipients: { length: 100 } })
+  })
+})
