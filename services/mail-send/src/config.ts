@@ -17,6 +17,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import type { SendLimit } from './sending/checks/send-limit.ts'
 
 const smarthost = env.string().transform((text, context) => {
   const [, host, port] = /^\[?([^\s\]]+?)\]?(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -25,7 +26,26 @@ const smarthost = env.string().transform((text, context) => {
   return z.NEVER
 })
 
+const LIMIT = /^(\d{1,9})\/(\d{0,4})([hd])$/
+
+/** Limits such as `100/h,1000/d,10000/30d`: recipients in windows of hours or days. */
+const sendLimits = env.list().transform((words, context): SendLimit[] =>
+  words.map((word) => {
+    const [, recipients, count, unit] = LIMIT.exec(word) ?? []
+    const windowMs = Number(count === '' ? 1 : count) * (unit === 'h' ? 3_600_000 : 24 * 3_600_000)
+    if (recipients !== undefined && windowMs > 0) return { recipients: Number(recipients), windowMs }
+    context.addIssue({ code: 'custom', message: 'must be limits such as 100/h,1000/d,10000/30d' })
+    return z.NEVER
+  }),
+)
+
 const variables = z.object({
+  SEND_LIMIT_ORGANIZATION: sendLimits.describe(
+    'Most recipients that one organization mails in an hour, a day or several, such as 100/h,1000/d,10000/30d; default: no limit',
+  ),
+  SEND_LIMIT_POD: sendLimits.describe('The same for one pod'),
+  SEND_LIMIT_INBOX: sendLimits.describe('The same for one inbox'),
+
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
   DKIM_KEY_FILE: env
     .string()
@@ -120,6 +140,11 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
           ? { selector: given.DKIM_SELECTOR, keyFile: given.DKIM_KEY_FILE }
           : undefined,
       linkSecret: given.LINK_SECRET,
+      sendLimits: {
+        organization: given.SEND_LIMIT_ORGANIZATION,
+        pod: given.SEND_LIMIT_POD,
+        inbox: given.SEND_LIMIT_INBOX,
+      },
       attachmentTimeoutMs: given.ATTACHMENT_TIMEOUT,
       delivery: deliveryOf(given, defaultDomain, dnsServers),
     }),

@@ -60,8 +60,8 @@ const DELETE_OLD = [
   `delete from idempotency_keys where (organization_id, key) in (select organization_id, key from idempotency_keys
     where coalesce(completed_at + interval '${LIMITS.idempotency.kept / 1_000} seconds', leased_until) <= now() limit $1)
    returning 1 as one`,
-  `delete from daily_counts where (organization_id, day) in (select organization_id, day from daily_counts
-    where day < (now() at time zone 'utc')::date - 2 limit $1)
+  `delete from send_counts where ctid = any(array(
+    select ctid from send_counts where starts_at + make_interval(secs => window_seconds) < now() - interval '1 hour' limit $1))
    returning 1 as one`,
   FORGET_REFUSALS,
   FORGET_TAKE_OVERS,

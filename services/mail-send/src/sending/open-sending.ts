@@ -29,6 +29,7 @@ export function openSending(
     acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     attachments,
+    limits: config.sendLimits,
     domains: { isVerified: isShared, isShared, dkimKey: (domain) => (isShared(domain) ? dkim : undefined) },
   })
 }

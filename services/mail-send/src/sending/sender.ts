@@ -20,7 +20,7 @@ import {
   releaseKey,
   UnknownOutcomeError,
 } from './acceptance/idempotency.ts'
-import { countToday } from './acceptance/quota.ts'
+import { findExceeded } from './acceptance/send-limits.ts'
 import {
   answerRecipients,
   type GivenAddresses,
@@ -29,14 +29,15 @@ import {
   uniqueAddresses,
 } from './checks/recipients.ts'
 import {
-  dailyLimitExceeded,
   noRecipients,
   recipientsBlocked,
   refusedRecipients,
+  sendLimitExceeded,
   suspended,
   tooManyRecipients,
   trackingNotPossible,
 } from './checks/refusals.ts'
+import { type Charge, chargesOf, type SendLimits } from './checks/send-limit.ts'
 import { type AttachmentLoader, isRemote } from './content/attachments.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
 import { readSource } from './content/source.ts'
@@ -94,6 +95,7 @@ export interface SenderOptions {
   readonly attachments: AttachmentLoader
   /** Whether mail may be sent from a domain, and with which key it is signed. */
   readonly domains: SendingDomains
+  readonly limits: SendLimits
 }
 
 export interface SendingDomains {
@@ -173,9 +175,13 @@ export class Sender {
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
     await this.#checkLists(caller, inbox, addresses)
-    const limit = caller.unverified ? LIMITS.signUp.mailsPerDay : undefined
-    await this.#checkQuota(caller, envelope.size, limit)
-    const charge = limit === undefined ? undefined : { recipients: envelope.size, limit }
+    const charges = chargesOf(
+      this.#options.limits,
+      { organization: caller.organization_id, pod: inbox.pod_id, inbox: inbox.uid },
+      caller.unverified,
+    )
+    await this.#checkLimits(charges, envelope.size)
+    const charged = envelope.size
     // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
     envelope.delete(normalizeAddress(inbox.address))
     const terms: Terms = {
@@ -183,7 +189,8 @@ export class Sender {
       podId: inbox.pod_id,
       inboxUid: inbox.uid,
       recipients: [...envelope.values()].map(({ address }) => address),
-      charge,
+      charges,
+      charged,
       claim,
       also: end,
     }
@@ -229,10 +236,10 @@ export class Sender {
   }
 
   /** An early check, before work that costs something; the transaction that accepts the message decides. */
-  async #checkQuota(caller: Caller, recipients: number, limit: number | undefined): Promise<void> {
-    if (limit === undefined) return
-    const today = await countToday(this.#options.db, caller.organization_id)
-    if (today + recipients > limit) throw dailyLimitExceeded(new Date())
+  async #checkLimits(charges: readonly Charge[], recipients: number): Promise<void> {
+    const now = new Date()
+    const exceeded = await findExceeded(this.#options.db, charges, recipients, now)
+    if (exceeded) throw sendLimitExceeded(exceeded, now)
   }
 
   /** What is forwarded, what the draft has, and what the request gives. */

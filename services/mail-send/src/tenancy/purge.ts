@@ -23,6 +23,10 @@ const filesOf = (owner: 'inbox_uid' | 'organization_id') =>
 const DRAFTS = { inbox: draftsOf('inbox_uid'), organization: draftsOf('organization_id') }
 const FILES = { inbox: filesOf('inbox_uid'), organization: filesOf('organization_id') }
 const FORGET_FILES = sql<never, [ids: readonly string[]]>('delete from files where id = any($1::uuid[])')
+// A few windows at most.
+const FORGET_COUNTS = sql<never, [tier: string, scopeId: string]>(
+  'delete from send_counts where tier = $1 and scope_id = $2',
+)
 const COPIES = sql<Affected, Batch>(`
 update sends set copy = null
  where id in (select id from sends where inbox_uid = $1 and copy is not null limit $2)
@@ -50,8 +54,8 @@ const OF_ORGANIZATION = [
     (select organization_id from take_overs where organization_id = $1 limit $2) returning 1 as one`,
   `delete from refusals where (organization_id, address) in
     (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
-  `delete from daily_counts where (organization_id, day) in
-    (select organization_id, day from daily_counts where organization_id = $1 limit $2) returning 1 as one`,
+  `delete from send_counts where ctid = any(array(
+    select ctid from send_counts where organization_id = $1 limit $2)) returning 1 as one`,
 ].map((text) => sql<Affected, Batch>(text))
 const SENDS_LEFT = sql<{ id: string }, [organizationId: string]>(
   'select id from sends where organization_id = $1 limit 1',
@@ -83,6 +87,7 @@ export class SendPurge implements PurgeInBatches {
       tx,
       delivered.map(({ id }) => id),
     )
+    await tx.query(FORGET_COUNTS, 'inbox', uid)
     const listed = await listEntries.deleteOfScope(tx, 'inbox', uid, BATCH)
     const drafted = await this.#drafts(tx, 'inbox', uid)
     if (listed === BATCH || drafted === 'more' || [keys, copies, delivered].some((rows) => rows.length === BATCH))
@@ -91,6 +96,7 @@ export class SendPurge implements PurgeInBatches {
   }
 
   async pod(tx: Tx, id: string): Promise<BatchOutcome> {
+    await tx.query(FORGET_COUNTS, 'pod', id)
     return (await listEntries.deleteOfScope(tx, 'pod', id, BATCH)) === BATCH ? 'more' : 'ended'
   }
 

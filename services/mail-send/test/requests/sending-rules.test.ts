@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { ReplySource } from '@restante/mime'
 import { callerOf } from '@restante/testkit'
 import type { FoundEntry } from '../../src/lists/store.ts'
 import { fingerprint } from '../../src/sending/acceptance/idempotency.ts'
 import { answerRecipients, readAddresses, uniqueAddresses } from '../../src/sending/checks/recipients.ts'
-import { dailyLimitExceeded, recipientsBlocked, refusedRecipients } from '../../src/sending/checks/refusals.ts'
+import { recipientsBlocked, refusedRecipients, sendLimitExceeded } from '../../src/sending/checks/refusals.ts'
+import { chargesOf } from '../../src/sending/checks/send-limit.ts'
 
 const OWN = 'desk@restante.test'
 const SOURCE: ReplySource = {
@@ -166,10 +168,48 @@ describe('refusedRecipients', () => {
   })
 })
 
-describe('dailyLimitExceeded', () => {
-  it('says when the day ends', () => {
-    expect(dailyLimitExceeded(new Date('2026-03-02T23:59:00.500Z')).options.retryAfter).toBe(60)
-    expect(dailyLimitExceeded(new Date('2026-03-02T00:00:00Z')).options.retryAfter).toBe(86_400)
+describe('sendLimitExceeded', () => {
+  const limit = { tier: 'pod', scopeId: randomUUID(), recipients: 100 } as const
+  it.each([
+    [24, '2026-03-02T23:59:00.500Z', 60, 'day'],
+    [24, '2026-03-02T00:00:00Z', 86_400, 'day'],
+    [1, '2026-03-02T10:59:59.999Z', 1, 'hour'],
+    [6, '2026-03-02T05:00:00Z', 3_600, '6 hours'],
+  ])('says when a window of %i hours ends', (hours, now, seconds, window) => {
+    const { retryAfter, details, message } = sendLimitExceeded(
+      { ...limit, windowMs: hours * 3_600_000 },
+      new Date(now),
+    ).options
+    expect([retryAfter, details, message]).toEqual([
+      seconds,
+      { resource: 'recipients', limit: 100, window },
+      `Send limit exceeded: 100 recipients per ${window} for one pod`,
+    ])
+  })
+})
+
+describe('chargesOf', () => {
+  const scopes = { organization: randomUUID(), pod: randomUUID(), inbox: randomUUID() }
+  const day = 24 * 3_600_000
+  it('has each window of a scope once, with its lowest limit', () => {
+    const limits = {
+      organization: [
+        { recipients: 5, windowMs: day },
+        { recipients: 50, windowMs: 30 * day },
+      ],
+      pod: [],
+      inbox: [
+        { recipients: 100, windowMs: day },
+        { recipients: 20, windowMs: day },
+      ],
+    }
+    expect(chargesOf(limits, scopes, true).map(({ tier, recipients }) => [tier, recipients])).toEqual([
+      ['organization', 5],
+      ['organization', 50],
+      ['inbox', 20],
+    ])
+    expect(chargesOf({ organization: [], pod: [], inbox: [] }, scopes, true)).toMatchObject([{ recipients: 10 }])
+    expect(chargesOf({ organization: [], pod: [], inbox: [] }, scopes, false)).toEqual([])
   })
 })
 

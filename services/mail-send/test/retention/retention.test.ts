@@ -103,15 +103,15 @@ describe('the sweeper', () => {
     expect(await queryRows(fixture.db, 'select send_id from pending_blobs')).toEqual([{ send_id: writing }])
   })
 
-  it('deletes idempotency keys a day after completion, claims of dead processes, counts of past days, and old refusals', async () => {
+  it('deletes idempotency keys a day after completion, claims of dead processes, counts of past windows, and old refusals', async () => {
     const { caller } = await sent(`ann-${randomUUID()}@outside.example`)
     const { organization_id: organizationId } = caller
     await queryRows(
       fixture.db,
-      'insert into daily_counts (organization_id, day, recipients) values ($1, $2, $3)',
+      `insert into send_counts (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
+       select 'organization', $1::uuid, 86400, starts_at, $1::uuid, 3 from unnest($2::timestamptz[]) as starts_at`,
       organizationId,
-      days(5),
-      3,
+      [days(5), days(0)],
     )
     const refused = 'insert into refusals (organization_id, address, send_id, refused_at) values ($1, $2, $1, $3)'
     await queryRows(fixture.db, refused, organizationId, 'old@b.example', days(31))
@@ -127,7 +127,7 @@ describe('the sweeper', () => {
     )
     await sweeper.sweep()
     expect(await keys()).toBe(0)
-    expect(await countRows(fixture.db, 'daily_counts where organization_id = $1', organizationId)).toBe(0)
+    expect(await countRows(fixture.db, 'send_counts where organization_id = $1', organizationId)).toBe(1)
     const left = 'select address from refusals where organization_id = $1'
     expect(await queryRows(fixture.db, left, organizationId)).toEqual([{ address: 'new@b.example' }])
   })

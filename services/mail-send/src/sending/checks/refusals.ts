@@ -4,6 +4,7 @@ import { judgeAddress, listNames, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
 import { pathOf } from '../../lists/path.ts'
 import type { FoundEntry } from '../../lists/store.ts'
+import { type Charge, windowEnd } from './send-limit.ts'
 
 /** A recipient that cannot be mailed, and why. */
 export interface RefusedRecipient {
@@ -124,13 +125,26 @@ export function trackingNotPossible(): ApiError {
   })
 }
 
-/** @param now determines the time until the next UTC midnight, when the count starts again (identity 5.4). */
-export function dailyLimitExceeded(now: Date): ApiError {
-  const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** The refusal of recipients beyond a limit (identity 1.10). @param now determines the time until its window ends. */
+export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
+  const { tier, recipients, windowMs } = limit
+  const window = windowName(windowMs)
   return new ApiError('rate_limit_exceeded', {
-    message: 'Daily send limit exceeded',
-    fix: "Verify the agent's human with POST /v0/agent/verify, or wait as long as Retry-After says.",
-    retryAfter: Math.max(1, Math.ceil((midnight - now.getTime()) / 1_000)),
-    details: { resource: 'recipients', limit: LIMITS.signUp.mailsPerDay, window: 'day' },
+    message: limit.isOfSignUp
+      ? 'Daily send limit exceeded'
+      : `Send limit exceeded: ${recipients} recipients per ${window} for one ${tier}`,
+    fix: limit.isOfSignUp
+      ? "Verify the agent's human with POST /v0/agent/verify, or wait as long as Retry-After says."
+      : 'Wait as long as Retry-After says; each recipient counts as one send.',
+    retryAfter: Math.max(1, Math.ceil((windowEnd(limit, now).getTime() - now.getTime()) / 1_000)),
+    details: { resource: 'recipients', limit: recipients, window },
   })
+}
+
+function windowName(ms: number): string {
+  const [unit, count] = ms % DAY === 0 ? ['day', ms / DAY] : ['hour', ms / HOUR]
+  return count === 1 ? unit : `${count} ${unit}s`
 }
