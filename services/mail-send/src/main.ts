@@ -24,7 +24,7 @@ export const service = defineService({
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs }))
-    const { content, outboundQueue } = openDelivery(kit, config, blobs)
+    const { content, outboundQueue, routes } = openDelivery(kit, config, blobs)
     kit.serve({
       callerKey,
       handlers: {
@@ -34,6 +34,7 @@ export const service = defineService({
       internal: {
         ...systemMailRoutes(new SystemMail({ db, content, outboundQueue, domain, sender, dkim })),
         ...copyRoutes(db),
+        ...routes,
         ...openFeedback(kit),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },

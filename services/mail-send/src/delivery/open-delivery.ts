@@ -8,6 +8,8 @@ import { Decisions } from './attempts/decisions.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
 import type { DeliveryTimers } from './outbound/timers.ts'
+import { DeliveryQueue } from './queue/delivery-queue.ts'
+import { queueRoutes } from './queue/routes.ts'
 import { LocalRoute } from './routes/local-route.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
@@ -16,6 +18,8 @@ import { OutsideRoute } from './routes/outside-route.ts'
 export interface Delivery {
   readonly content: OutboundContent
   readonly outboundQueue: OutboundQueue
+  /** The internal operations of the operator on the queue. */
+  readonly routes: ReturnType<typeof queueRoutes>
 }
 
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
@@ -26,11 +30,12 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
   const mxHosts = new MxHosts(delivery.mxHosts)
   const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
+  const decisions = new Decisions(outbox)
   new Attempts({
     ...delivery,
     db,
     timers,
-    decisions: new Decisions(outbox),
+    decisions,
     routes: {
       'delivery-local': new LocalRoute({
         gateway: kit.peer('gateway'),
@@ -42,5 +47,9 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
     },
     log,
   }).register()
-  return { content, outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain) }
+  return {
+    content,
+    outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain),
+    routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
+  }
 }

@@ -1,8 +1,10 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
 import { backoff } from '@restante/service/concurrency'
+import type { SendRecord } from '../outbound/sends.ts'
 import type { DeliveryKind, DeliveryTarget, DeliveryTimers } from '../outbound/timers.ts'
 import type { Route } from '../routes/route.ts'
 import { Attempt, type AttemptOptions, BUSY_RETRY_MS, soon } from './attempt.ts'
+import { HELD_UNTIL, staysHeld } from './holds.ts'
 import { KeyedSemaphore } from './keyed-semaphore.ts'
 import { findOpen } from './store.ts'
 
@@ -61,9 +63,25 @@ export class Attempts {
     }
     try {
       const found = await findOpen(this.#options.db, send_id, destination)
-      if (found) await new Attempt(this.#options, route, context, found.send, found.deliveries).make()
+      if (!found) return
+      if (found.held) await this.#holdBack(context, found.send)
+      else await new Attempt(this.#options, route, context, found.send, found.deliveries).make()
     } finally {
       free()
     }
   }
+
+  /** Postpones an attempt until the operator releases it; at once, if that has happened in the meantime. */
+  async #holdBack(context: AttemptContext<DeliveryTarget>, send: SendRecord): Promise<void> {
+    const { destination } = context.timer.payload
+    await context.run(async (tx) => {
+      const held = await staysHeld(tx, ownerOf(send), destination)
+      await context.postpone(tx, held ? HELD_UNTIL : new Date())
+    })
+  }
+}
+
+/** The installation's own mail has no owner. */
+function ownerOf({ origin }: SendRecord): string | null {
+  return origin.kind === 'inbox' ? origin.organizationId : null
 }

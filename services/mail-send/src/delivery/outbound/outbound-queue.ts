@@ -47,10 +47,11 @@ const ADD_DELIVERIES = sql<
     recipients: readonly string[],
     destinations: readonly string[],
     inside: readonly boolean[],
+    queuedAt: string,
   ]
 >(`
-insert into deliveries (id, send_id, recipient, destination, state, inside, updated_at)
-select id, $2, recipient, destination, 'queued', inside, now()
+insert into deliveries (id, send_id, recipient, destination, state, inside, queued_at, updated_at)
+select id, $2, recipient, destination, 'queued', inside, $6, now()
   from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
 
 /** Queues accepted messages for delivery. */
@@ -80,7 +81,15 @@ export class OutboundQueue {
     const destinations = message.recipients.map(destinationOf)
     const ids = message.recipients.map(() => randomUUID())
     const inside = destinations.map(this.#isHosted)
-    await tx.query(ADD_DELIVERIES, ids, message.id, message.recipients, destinations, inside)
+    await tx.query(
+      ADD_DELIVERIES,
+      ids,
+      message.id,
+      message.recipients,
+      destinations,
+      inside,
+      message.acceptedAt.toISOString(),
+    )
     await this.#timers.scheduleAll(
       tx,
       [...new Set(destinations)].map((destination) => ({
