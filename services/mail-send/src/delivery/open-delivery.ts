@@ -8,6 +8,7 @@ import { Decisions } from './attempts/decisions.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
 import type { DeliveryTimers } from './outbound/timers.ts'
+import { DeliveryBacklog } from './queue/backlog.ts'
 import { DeliveryQueue } from './queue/delivery-queue.ts'
 import { queueRoutes } from './queue/routes.ts'
 import { LocalRoute } from './routes/local-route.ts'
@@ -30,6 +31,7 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
   const mxHosts = new MxHosts(delivery.mxHosts)
   const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
+  kit.use(new DeliveryBacklog({ db, log }))
   const decisions = new Decisions(outbox)
   new Attempts({
     ...delivery,

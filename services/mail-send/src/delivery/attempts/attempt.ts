@@ -9,8 +9,9 @@ import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
 import type { Route } from '../routes/route.ts'
 import type { Decided, Decisions } from './decisions.ts'
+import { providerOf } from './providers.ts'
 import { begin, findOpen } from './store.ts'
-import { attemptSeconds, deliveryDecisions, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
+import { attemptSeconds, deliveryDecisions, firstAttemptDelay, providerOutcomes, unknownOutcomes } from './telemetry.ts'
 
 export interface AttemptOptions {
   readonly db: Database
@@ -153,7 +154,11 @@ export class Attempt {
   #logAttempt(ms: number): void {
     const route = this.#route.name
     attemptSeconds.observe({ route }, ms / 1_000)
-    for (const { decision } of this.#decided) deliveryDecisions.inc({ route, outcome: decision.state })
+    const provider = providerOf(this.#context.timer.payload.destination)
+    for (const { decision } of this.#decided) {
+      deliveryDecisions.inc({ route, outcome: decision.state })
+      if (route === 'outside') providerOutcomes.inc({ provider, outcome: decision.state })
+    }
     this.#options.log.info(
       {
         send: this.#send.id,
