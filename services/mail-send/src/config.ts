@@ -53,6 +53,14 @@ const variables = z.object({
   DELIVERY_PER_DESTINATION: env
     .integer(5, 1_000)
     .describe('Concurrent deliveries of this process to one domain; does not apply to a smarthost'),
+  DELIVERY_SLOW_CONCURRENCY: env
+    .integer(50, 1_000, 1)
+    .describe('Further concurrent deliveries to domains that were slow, or could not be reached, at the last attempt'),
+  DELIVERY_PER_MINUTE: env
+    .integer(0, 1_000_000)
+    .describe(
+      'Messages of this process to one domain in a minute, each recipient counted; 0: any number. Not with a smarthost',
+    ),
   DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('Time limit for establishing one connection'),
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Longest silence of a server before the session is given up'),
   RETRY_FIRST: env
@@ -77,6 +85,8 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
     ehloName: given.EHLO_NAME ?? `mail.${defaultDomain}`,
     concurrency: given.DELIVERY_CONCURRENCY,
     perDestination: given.DELIVERY_PER_DESTINATION,
+    slowConcurrency: given.DELIVERY_SLOW_CONCURRENCY,
+    perMinute: given.DELIVERY_PER_MINUTE === 0 ? undefined : given.DELIVERY_PER_MINUTE,
     timeouts: { connectMs: given.DELIVERY_CONNECT_TIMEOUT, answerMs: given.DELIVERY_ANSWER_TIMEOUT },
     smarthost: given.SMARTHOST && {
       ...given.SMARTHOST,

@@ -1,24 +1,28 @@
-import type { AttemptContext } from '@restante/jobs'
+import type { AttemptContext, Schedule } from '@restante/jobs'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
 import { isInfrastructureError } from '@restante/service/errors'
 import type { Logger } from '@restante/service/telemetry'
 import type { SendRecord } from '../outbound/sends.ts'
-import type { DeliveryTarget } from '../outbound/timers.ts'
+import type { DeliveryKind, DeliveryTarget, DeliveryTimers } from '../outbound/timers.ts'
 import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
-import type { Route } from '../routes/route.ts'
+import { NotPromptError, type Route } from '../routes/route.ts'
 import type { Decided, Decisions } from './decisions.ts'
 import { providerOf } from './providers.ts'
-import { begin, findOpen } from './store.ts'
+import { begin, findOpen, type OpenTarget } from './store.ts'
 import { attemptSeconds, deliveryDecisions, firstAttemptDelay, providerOutcomes, unknownOutcomes } from './telemetry.ts'
 
 export interface AttemptOptions {
   readonly db: Database
   readonly decisions: Decisions
   readonly retry: RetryPolicy
+  readonly timers: Schedule<DeliveryTimers>
   readonly log: Logger
 }
+
+/** Which timer makes the next attempt, given the outcomes of this one. */
+export type NextKind = (outcomes: readonly Outcome[], ms: number) => DeliveryKind
 
 /** Wait before recipients are tried whose destination is busy, or which another attempt has taken. */
 export const BUSY_RETRY_MS = 5_000
@@ -30,6 +34,8 @@ export class Attempt {
   readonly #context: AttemptContext<DeliveryTarget>
   readonly #send: SendRecord
   readonly #deliveries: readonly OpenDelivery[]
+  readonly #nextKind: NextKind
+  readonly #outcomes: Outcome[] = []
   readonly #decided: Decided[] = []
   /** Outcomes that are not committed yet. */
   #pending: Decided[] = []
@@ -38,23 +44,29 @@ export class Attempt {
     options: AttemptOptions,
     route: Route,
     context: AttemptContext<DeliveryTarget>,
-    send: SendRecord,
-    deliveries: readonly OpenDelivery[],
+    { send, deliveries }: Pick<OpenTarget, 'send' | 'deliveries'>,
+    nextKind: NextKind,
   ) {
     this.#options = options
     this.#route = route
     this.#context = context
     this.#send = send
     this.#deliveries = deliveries
+    this.#nextKind = nextKind
   }
 
-  async make(): Promise<void> {
+  /**
+   * @param patience aborted when a session should have come about.
+   * @throws NotPromptError when it was: nothing is decided, and the timer is the caller's to postpone.
+   */
+  async make(patience?: AbortSignal): Promise<void> {
     const begun = performance.now()
     this.#observeStart()
     try {
-      await this.#attempt()
-      await this.#conclude()
+      await this.#attempt(patience)
+      await this.#conclude(performance.now() - begun)
     } catch (error) {
+      if (error instanceof NotPromptError) throw error
       await this.#commitPending()
       if (!(await this.#reject(error))) throw error
     } finally {
@@ -62,7 +74,7 @@ export class Attempt {
     }
   }
 
-  #attempt(): Promise<void> {
+  #attempt(patience: AbortSignal | undefined): Promise<void> {
     const { destination } = this.#context.timer.payload
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => {
@@ -71,11 +83,12 @@ export class Attempt {
       },
       report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
     }
-    const mail = { send: this.#send, destination, deliveries: this.#deliveries }
+    const mail = { send: this.#send, destination, deliveries: this.#deliveries, ...(patience && { patience }) }
     return this.#route.attempt(mail, steps, this.#context.signal)
   }
 
   #report(delivery: BegunDelivery, outcome: Outcome): void {
+    this.#outcomes.push(outcome)
     const clock = { acceptedAt: this.#send.acceptedAt, now: new Date(), random: Math.random() }
     this.#decide({ delivery, decision: decide(delivery, outcome, clock, this.#options.retry) })
   }
@@ -105,14 +118,22 @@ export class Attempt {
    * deliveries that another attempt has taken first: an attempt that lost its lease must not leave them open without a
    * timer.
    */
-  async #conclude(): Promise<void> {
+  async #conclude(ms: number): Promise<void> {
+    const kind = this.#nextKind(this.#outcomes, ms)
     const undecided = this.#decided.length < this.#deliveries.length
     const next = earliest(this.#decided) ?? (undecided ? soon(BUSY_RETRY_MS) : undefined)
     await this.#context.run(async (tx: Tx) => {
       await this.#options.decisions.record(tx, this.#send, this.#pending)
-      if (next) await this.#context.postpone(tx, next)
+      if (next) await this.#postpone(tx, kind, next)
     })
     this.#pending = []
+  }
+
+  /** The timer of one kind ends in the transaction that schedules that of another. */
+  async #postpone(tx: Tx, kind: DeliveryKind, dueAt: Date): Promise<void> {
+    const { timer } = this.#context
+    if (timer.kind === kind) await this.#context.postpone(tx, dueAt)
+    else await this.#options.timers.schedule(tx, { kind, key: timer.key, dueAt, payload: timer.payload })
   }
 
   /**

@@ -10,5 +10,8 @@ export interface DeliveryTimers {
   readonly 'delivery-local': DeliveryTarget
   /** SMTP to the outside. */
   readonly 'delivery-outside': DeliveryTarget
+  /** SMTP to destinations that were slow, or could not be reached, at the last attempt. */
+  readonly 'delivery-slow': DeliveryTarget
 }
-export type DeliveryKind = keyof DeliveryTimers
+export const DELIVERY_KINDS = ['delivery-local', 'delivery-outside', 'delivery-slow'] as const
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number]

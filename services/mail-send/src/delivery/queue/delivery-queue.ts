@@ -5,7 +5,7 @@ import type { Logger } from '@restante/service/telemetry'
 import type { Decided, Decisions } from '../attempts/decisions.ts'
 import { begin } from '../attempts/store.ts'
 import { sendOf } from '../outbound/sends.ts'
-import type { DeliveryTimers } from '../outbound/timers.ts'
+import { DELIVERY_KINDS, type DeliveryTimers } from '../outbound/timers.ts'
 import { type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import { addHold, endHold, type IdleRow, keysFinished, retryWaiting, takeIdle } from './store.ts'
 
@@ -105,8 +105,6 @@ export class DeliveryQueue {
       rows.map(({ id: sendId, destination }) => [`${sendId}/${destination}`, { sendId, destination }]),
     )
     const keys = await keysFinished(tx, [...targets.values()])
-    for (const kind of ['delivery-local', 'delivery-outside'] as const) {
-      await this.#options.timers.cancelIdle(tx, kind, keys)
-    }
+    for (const kind of DELIVERY_KINDS) await this.#options.timers.cancelIdle(tx, kind, keys)
   }
 }

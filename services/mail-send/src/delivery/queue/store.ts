@@ -2,9 +2,10 @@ import type { QueueFilter } from '@restante/contracts/internal'
 import { type Queryable, sql, sqlUnprepared, type Tx } from '@restante/service/database'
 import { HELD_UNTIL, holds } from '../attempts/holds.ts'
 import { SEND_COLUMNS, type SendRow } from '../outbound/sends.ts'
+import { DELIVERY_KINDS } from '../outbound/timers.ts'
 
 /** The kinds of timers that attempt deliveries. */
-const KINDS = "('delivery-local', 'delivery-outside')"
+const KINDS = `(${DELIVERY_KINDS.map((kind) => `'${kind}'`).join(', ')})`
 const HELD = `timestamptz '${HELD_UNTIL.toISOString()}'`
 const IS_OPEN = "d.state in ('queued', 'handing_over', 'deferred')"
 const HAS_HOLD = `exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')})`

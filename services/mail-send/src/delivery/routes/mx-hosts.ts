@@ -49,6 +49,7 @@ export class MxHosts {
    */
   async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
     const { port, connectMs, allowLocal } = this.#options
+    signal.throwIfAborted()
     const connecting = mxConnect({
       target: domain,
       port,

@@ -51,7 +51,8 @@ export class OutsideRoute implements Route, Component {
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
     const key = this.#sessionKey(mail.destination)
-    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, signal))
+    const opening = mail.patience ? AbortSignal.any([signal, mail.patience]) : signal
+    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, opening))
     if (!(session instanceof Session)) {
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
