@@ -48,6 +48,9 @@ const variables = z.object({
   MX_ALLOW_LOCAL: env
     .flag()
     .describe('Deliver to MX hosts on loopback and private addresses. Not on a public installation'),
+  MTA_STS: env
+    .choice(['on', 'off'], 'on')
+    .describe('Whether MTA-STS policies of domains are obeyed; does not apply to a smarthost'),
   EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
   DELIVERY_PER_DESTINATION: env
@@ -96,6 +99,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
           ? { user: given.SMARTHOST_USER, pass: given.SMARTHOST_PASSWORD }
           : undefined,
     },
+    mtaSts: given.MTA_STS === 'on',
     mxHosts: {
       port: given.MX_PORT,
       allowLocal: given.MX_ALLOW_LOCAL,

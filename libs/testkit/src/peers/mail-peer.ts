@@ -51,6 +51,7 @@ export class MailPeer {
   #greeting: Promise<void> | undefined
   #server: SMTPServer | undefined
   #port = 0
+  #certificate = ''
 
   constructor(options: MailPeerOptions = {}) {
     this.#options = options
@@ -61,12 +62,18 @@ export class MailPeer {
     return this.#port
   }
 
+  /** PEM, for the name in the greeting; clients that trust it as an authority accept the server. */
+  get certificate(): string {
+    return this.#certificate
+  }
+
   async start(): Promise<this> {
     const name = this.#options.name ?? 'peer.test'
     const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
       keyType: 'ec',
       curve: 'P-256',
     })
+    this.#certificate = cert
     const server = new SMTPServer({
       name,
       cert,

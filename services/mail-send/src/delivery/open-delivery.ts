@@ -12,6 +12,7 @@ import { DeliveryBacklog } from './queue/backlog.ts'
 import { DeliveryQueue } from './queue/delivery-queue.ts'
 import { queueRoutes } from './queue/routes.ts'
 import { LocalRoute } from './routes/local-route.ts'
+import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
 
@@ -30,6 +31,9 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
   const returnPath = new ReturnPath(config.returnPath)
   const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
   const mxHosts = new MxHosts(delivery.mxHosts)
+  const { dnsServers, allowLocal } = delivery.mxHosts
+  const fetcher = kit.fetcher({ name: 'policy hosts', allow: { loopback: allowLocal }, dnsServers })
+  const mtaSts = delivery.mtaSts ? new MtaSts({ db, fetcher, dnsServers, log }) : undefined
   const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
   kit.use(new DeliveryBacklog({ db, log }))
   const decisions = new Decisions(outbox)
@@ -45,7 +49,7 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
         returnPath,
         name: defaultDomain,
       }),
-      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts })),
+      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts, mtaSts })),
     },
     log,
   }).register()

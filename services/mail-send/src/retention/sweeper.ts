@@ -5,6 +5,7 @@ import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
+import { FORGET_POLICIES } from '../delivery/routes/mta-sts/store.ts'
 import { FORGET_TAKE_OVERS } from '../lists/store.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
@@ -57,6 +58,7 @@ const DELETE_OLD = [
     where day < (now() at time zone 'utc')::date - 2 limit $1)
    returning 1 as one`,
   FORGET_REFUSALS,
+  FORGET_POLICIES,
   FORGET_TAKE_OVERS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 
