@@ -25,6 +25,13 @@ const smarthost = env.string().transform((text, context) => {
   return z.NEVER
 })
 
+const day = env.string().transform((text, context) => {
+  const at = new Date(`${text}T00:00:00Z`)
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(at.getTime())) return at
+  context.addIssue({ code: 'custom', message: 'must be a day such as 2026-12-01' })
+  return z.NEVER
+})
+
 const variables = z.object({
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
   DKIM_KEY_FILE: env
@@ -64,6 +71,13 @@ const variables = z.object({
     .describe(
       'Messages of this process to one domain in a minute, each recipient counted; 0: any number. Not with a smarthost',
     ),
+  WARM_UP_FROM: day
+    .optional()
+    .describe(
+      'First day of a new source address (2026-12-01, UTC): its daily volume is limited, and grows; not with a smarthost',
+    ),
+  WARM_UP_START: env.integer(200, 1_000_000, 1).describe('Recipients on the first day of the warm-up'),
+  WARM_UP_DOUBLING: env.duration('3d').describe('In this time the daily volume of the warm-up doubles'),
   DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('Time limit for establishing one connection'),
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Longest silence of a server before the session is given up'),
   RETRY_FIRST: env
@@ -84,12 +98,17 @@ function smarthostTls(given: Given): 'opportunistic' | 'required' | 'implicit' |
 
 /** How mail is delivered to the outside. */
 function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly string[]) {
+  const ehloName = given.EHLO_NAME ?? `mail.${defaultDomain}`
   return {
-    ehloName: given.EHLO_NAME ?? `mail.${defaultDomain}`,
+    ehloName,
     concurrency: given.DELIVERY_CONCURRENCY,
     perDestination: given.DELIVERY_PER_DESTINATION,
     slowConcurrency: given.DELIVERY_SLOW_CONCURRENCY,
     perMinute: given.DELIVERY_PER_MINUTE === 0 ? undefined : given.DELIVERY_PER_MINUTE,
+    warmUp:
+      given.WARM_UP_FROM && given.SMARTHOST === undefined
+        ? { source: ehloName, from: given.WARM_UP_FROM, start: given.WARM_UP_START, doublingMs: given.WARM_UP_DOUBLING }
+        : undefined,
     timeouts: { connectMs: given.DELIVERY_CONNECT_TIMEOUT, answerMs: given.DELIVERY_ANSWER_TIMEOUT },
     smarthost: given.SMARTHOST && {
       ...given.SMARTHOST,

@@ -15,6 +15,7 @@ import { LocalRoute } from './routes/local-route.ts'
 import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
+import { WarmUp } from './warm-up/warm-up.ts'
 
 /** What gives mail to delivery: its content, and the queue of messages on their way out. */
 export interface Delivery {
@@ -42,6 +43,7 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
     db,
     timers,
     decisions,
+    warmUp: delivery.warmUp && new WarmUp(delivery.warmUp),
     routes: {
       'delivery-local': new LocalRoute({
         gateway: kit.peer('gateway'),

@@ -6,6 +6,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
 import { FORGET_POLICIES } from '../delivery/routes/mta-sts/store.ts'
+import { FORGET_WARM_UP_COUNTS } from '../delivery/warm-up/warm-up.ts'
 import { FORGET_TAKE_OVERS } from '../lists/store.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
@@ -59,6 +60,7 @@ const DELETE_OLD = [
    returning 1 as one`,
   FORGET_REFUSALS,
   FORGET_POLICIES,
+  FORGET_WARM_UP_COUNTS,
   FORGET_TAKE_OVERS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 

@@ -8,6 +8,7 @@ import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delive
 import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
 import { NotPromptError, type Route } from '../routes/route.ts'
+import type { WarmUp } from '../warm-up/warm-up.ts'
 import type { Decided, Decisions } from './decisions.ts'
 import { providerOf } from './providers.ts'
 import { begin, findOpen, type OpenTarget } from './store.ts'
@@ -18,11 +19,18 @@ export interface AttemptOptions {
   readonly decisions: Decisions
   readonly retry: RetryPolicy
   readonly timers: Schedule<DeliveryTimers>
+  /** Absent: the source address is trusted already. */
+  readonly warmUp: WarmUp | undefined
   readonly log: Logger
 }
 
 /** Which timer makes the next attempt, given the outcomes of this one. */
 export type NextKind = (outcomes: readonly Outcome[], ms: number) => DeliveryKind
+
+/** Rolls the beginning of a delivery back. */
+class NoVolumeError extends Error {
+  override readonly name = 'NoVolumeError'
+}
 
 /** Wait before recipients are tried whose destination is busy, or which another attempt has taken. */
 export const BUSY_RETRY_MS = 5_000
@@ -81,10 +89,30 @@ export class Attempt {
         await this.#commitPending()
         return begin(this.#options.db, deliveries)
       },
+      beginSending: async (delivery: OpenDelivery) => {
+        await this.#commitPending()
+        return this.#beginSending(delivery)
+      },
       report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
     }
     const mail = { send: this.#send, destination, deliveries: this.#deliveries, ...(patience && { patience }) }
     return this.#route.attempt(mail, steps, this.#context.signal)
+  }
+
+  /** The count and the beginning commit together. What the day has no room for is left for another one. */
+  async #beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined> {
+    const { db, warmUp } = this.#options
+    if (!warmUp) return (await begin(db, [delivery]))[0]
+    return db
+      .transaction(async (tx) => {
+        const [begun] = await begin(tx, [delivery])
+        if (begun && !(await warmUp.count(tx))) throw new NoVolumeError()
+        return begun
+      })
+      .catch((error: unknown) => {
+        if (error instanceof NoVolumeError) return undefined
+        throw error
+      })
   }
 
   #report(delivery: BegunDelivery, outcome: Outcome): void {

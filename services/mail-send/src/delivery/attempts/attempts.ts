@@ -10,7 +10,7 @@ import type { Outcome } from '../outcome/outcome.ts'
 import { NotPromptError, type Route, withOutcome } from '../routes/route.ts'
 import { Attempt, type AttemptOptions, BUSY_RETRY_MS, type NextKind, soon } from './attempt.ts'
 import { HELD_UNTIL, staysHeld } from './holds.ts'
-import { findOpen } from './store.ts'
+import { findOpen, type OpenTarget } from './store.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<DeliveryTimers>
@@ -145,9 +145,19 @@ export class Attempts {
       await this.#holdBack(context, found.send)
       return
     }
-    const at = paced === undefined ? undefined : this.#pace.take(paced, found.deliveries.length)
+    const at = await this.#tooEarly(found, paced)
     if (at === undefined) await new Attempt(this.#options, route, context, found, nextKind).make(patience)
-    else await context.run((tx) => context.postpone(tx, new Date(at)))
+    else await context.run((tx) => context.postpone(tx, at))
+  }
+
+  /** When an attempt is to be made, if the volume of today or the pace at the destination does not allow it now. */
+  async #tooEarly({ deliveries }: OpenTarget, paced: string | undefined): Promise<Date | undefined> {
+    if (paced === undefined) return undefined
+    const { db, warmUp } = this.#options
+    const nextDay = await warmUp?.closedUntil(db)
+    if (nextDay) return nextDay
+    const at = this.#pace.take(paced, deliveries.length)
+    return at === undefined ? undefined : new Date(at)
   }
 
   /** What the outcomes of an attempt say about its destination. */

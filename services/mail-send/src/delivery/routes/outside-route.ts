@@ -93,7 +93,7 @@ export class OutsideRoute implements Route, Component {
     steps: Steps,
     signal: AbortSignal,
   ): Promise<Session> {
-    const [delivery] = await steps.begin([open])
+    const delivery = await steps.beginSending(open)
     if (!delivery) return session
     if (!session.usable) {
       steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))

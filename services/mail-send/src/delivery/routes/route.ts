@@ -27,6 +27,11 @@ export interface OutgoingMail {
 
 export interface Steps {
   begin(deliveries: readonly OpenDelivery[]): Promise<BegunDelivery[]>
+  /**
+   * `begin` for a delivery whose mail goes over the wire next, which counts for the warm-up.
+   * @returns undefined when it is not to be tried: another attempt has it, or the volume of the day is used up.
+   */
+  beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined>
   report(delivery: BegunDelivery, outcome: Outcome): void
 }
 

@@ -109,6 +109,7 @@ class Place {
     const delivery = { id: randomUUID(), recipient: `ann@${this.domain}`, attempts: 0, delayed: false }
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),
+      beginSending: async (delivery: OpenDelivery) => ({ ...delivery, attempts: 1 }),
       report: (_delivery: unknown, outcome: Outcome) => void outcomes.push(outcome),
     }
     const mail = { send, destination: this.domain, deliveries: [{ ...delivery, state: 'queued' as const }] }
