@@ -9,6 +9,11 @@ export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
   readonly concurrency: number
   /**
+   * Number of shares among which due timers are leased in rotation, so that a long queue of one does not delay the
+   * others; default 1. A timer must be scheduled with a lower `share` than that, or it never runs.
+   */
+  readonly shares?: number
+  /**
    * Time limit of an attempt, during which its lease is renewed. Afterwards another attempt begins, and the effect of
    * this one is refused.
    */

@@ -29,6 +29,7 @@ export class Schedule<Kinds extends object> {
       rows.map(({ key }) => key),
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
       rows.map(({ payload }) => JSON.stringify(payload)),
+      rows.map(({ share = 0 }) => share),
     )
     this.#notifyWhenDue(tx, rows)
   }

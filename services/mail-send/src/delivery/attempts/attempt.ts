@@ -45,6 +45,7 @@ export class Attempt {
   readonly #nextKind: NextKind
   readonly #outcomes: Outcome[] = []
   readonly #decided: Decided[] = []
+  #started = false
   /** Outcomes that are not committed yet. */
   #pending: Decided[] = []
 
@@ -69,7 +70,6 @@ export class Attempt {
    */
   async make(patience?: AbortSignal): Promise<void> {
     const begun = performance.now()
-    this.#observeStart()
     try {
       await this.#attempt(patience)
       await this.#conclude(performance.now() - begun)
@@ -86,10 +86,12 @@ export class Attempt {
     const { destination } = this.#context.timer.payload
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => {
+        this.#observeStart()
         await this.#commitPending()
         return begin(this.#options.db, deliveries)
       },
       beginSending: async (delivery: OpenDelivery) => {
+        this.#observeStart()
         await this.#commitPending()
         return this.#beginSending(delivery)
       },
@@ -161,7 +163,10 @@ export class Attempt {
   async #postpone(tx: Tx, kind: DeliveryKind, dueAt: Date): Promise<void> {
     const { timer } = this.#context
     if (timer.kind === kind) await this.#context.postpone(tx, dueAt)
-    else await this.#options.timers.schedule(tx, { kind, key: timer.key, dueAt, payload: timer.payload })
+    else {
+      const { key, payload, share } = timer
+      await this.#options.timers.schedule(tx, { kind, key, dueAt, payload, share })
+    }
   }
 
   /**
@@ -190,7 +195,10 @@ export class Attempt {
     return rejected
   }
 
+  /** Once, when the first delivery begins: an attempt that ends before that is made again elsewhere. */
   #observeStart(): void {
+    if (this.#started) return
+    this.#started = true
     const route = this.#route.name
     const unknown = this.#deliveries.filter(({ state }) => state === 'handing_over').length
     if (unknown > 0 && !this.#route.repeatable) unknownOutcomes.inc(unknown)

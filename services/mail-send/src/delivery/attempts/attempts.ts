@@ -5,7 +5,13 @@ import { KeyedSemaphore } from '../destinations/keyed-semaphore.ts'
 import { Pace } from '../destinations/pace.ts'
 import { Throttles } from '../destinations/throttles.ts'
 import type { SendRecord } from '../outbound/sends.ts'
-import { DELIVERY_KINDS, type DeliveryKind, type DeliveryTarget, type DeliveryTimers } from '../outbound/timers.ts'
+import {
+  DELIVERY_KINDS,
+  type DeliveryKind,
+  type DeliveryTarget,
+  type DeliveryTimers,
+  SHARES,
+} from '../outbound/timers.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import { NotPromptError, type Route, withOutcome } from '../routes/route.ts'
 import { Attempt, type AttemptOptions, BUSY_RETRY_MS, type NextKind, soon } from './attempt.ts'
@@ -65,6 +71,7 @@ export class Attempts {
     for (const kind of DELIVERY_KINDS) {
       const work: WorkOptions<DeliveryTarget> = {
         concurrency: kind === 'delivery-slow' ? slowConcurrency : concurrency,
+        shares: SHARES,
         attemptMs: ATTEMPT_MS,
         // Reached only after failures of the own infrastructure, so it is retried without limit.
         retry: (attempt) => soon(backoff(attempt, RETRY)),
@@ -128,8 +135,8 @@ export class Attempts {
 
   /** No attempt was made, so none is counted. */
   async #moveToSlow(context: Context): Promise<void> {
-    const { key, payload } = context.timer
-    await context.run((tx) => this.#options.timers.schedule(tx, { kind: 'delivery-slow', key, payload }))
+    const { key, payload, share } = context.timer
+    await context.run((tx) => this.#options.timers.schedule(tx, { kind: 'delivery-slow', key, payload, share }))
   }
 
   async #attempt(

@@ -5,7 +5,7 @@ import { normalizeAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { forgetBlob } from './pending-blobs.ts'
 import type { Origin } from './sends.ts'
-import type { DeliveryTimers } from './timers.ts'
+import { type DeliveryTimers, shareOf } from './timers.ts'
 
 /** A message to be sent. */
 export interface OutboundMessage {
@@ -81,6 +81,8 @@ export class OutboundQueue {
     const destinations = message.recipients.map(destinationOf)
     const ids = message.recipients.map(() => randomUUID())
     const inside = destinations.map(this.#isHosted)
+    const { origin } = message
+    const share = shareOf(origin.kind === 'inbox' ? origin.organizationId : undefined)
     await tx.query(
       ADD_DELIVERIES,
       ids,
@@ -96,6 +98,7 @@ export class OutboundQueue {
         kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
         key: `${message.id}/${destination}`,
         payload: { send_id: message.id, destination },
+        share,
       })),
     )
   }

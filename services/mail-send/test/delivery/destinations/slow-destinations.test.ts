@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { queryRows, waitFor } from '@restante/testkit'
+import { shareOf } from '../../../src/delivery/outbound/timers.ts'
 import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../../support/fixture.ts'
 
 const CONCURRENCY = 2
@@ -62,12 +63,14 @@ interface Row {
   readonly attempts: number
   readonly diagnostic: string | null
   readonly kind: string | null
+  readonly share: number | null
+  readonly organization_id: string
 }
 
 async function rowOf(messageId: string): Promise<Row> {
   const [row] = await queryRows<Row>(
     fixture.db,
-    `select d.state, d.attempts, d.diagnostic, t.kind
+    `select d.state, d.attempts, d.diagnostic, t.kind, t.share, s.organization_id
        from sends s join deliveries d on d.send_id = s.id left join timers t on t.key = s.id || '/' || d.destination
       where s.message_id = $1`,
     messageId,
@@ -112,6 +115,8 @@ describe('a destination that cannot be reached', () => {
       kind: 'delivery-slow',
       diagnostic: expect.stringContaining('Not tried again so soon'),
     })
+    const { share, organization_id } = await rowOf(second)
+    expect(share).toBe(shareOf(organization_id))
     await dead.stop()
   })
 
