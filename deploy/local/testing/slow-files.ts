@@ -19,6 +19,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['test-e2e/hostile-http/fuzz.alone.test.ts', 'makes 2,500 requests beside another file'],
   ['services/mail-ingest/test/smtp/smtp.test.ts', 'waits, once for each case, until answers about recipients are old'],
   ['test-e2e/hostile-http/slow-peers.e2e.test.ts', 'waits for the timeouts that end slow connections'],
+  [
+    'services/mail-send/test/delivery/destinations/slow-destinations.test.ts',
+    'waits until servers that hang are known as slow, and for messages that are spread over time',
+  ],
   ['services/mail-ingest/test/faults/slow-mail.test.ts', 'reads mails that use up the whole time of each attempt'],
   ['services/mail-ingest/test/hostile/process.test.ts', 'sends floods and the largest mails to a process of its own'],
   ['services/mail-ingest/test/hostile/slow-peers.test.ts', 'waits for the timeouts that end slow SMTP sessions'],

@@ -1,5 +1,5 @@
-export type { AttemptContext, WorkOptions } from './attempt.ts'
-export { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
 export { Schedule } from './schedule.ts'
-export type { ScheduledTimer, Timer } from './timer.ts'
+export { AttemptsExhaustedError, LeaseLostError } from './state/errors.ts'
+export type { ScheduledTimer, Timer } from './state/timer.ts'
 export { Timers, type TimersOptions } from './timers.ts'
+export type { AttemptContext, WorkOptions } from './working/attempt.ts'

@@ -1,6 +1,6 @@
 import type { Queryable, Tx } from '@restante/service/database'
-import { DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './statements.ts'
-import type { ScheduledTimer } from './timer.ts'
+import { DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
+import type { ScheduledTimer } from './state/timer.ts'
 
 /**
  * Schedules and cancels timers of one service, whichever process runs them. A process that only schedules them needs no
@@ -29,6 +29,7 @@ export class Schedule<Kinds extends object> {
       rows.map(({ key }) => key),
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
       rows.map(({ payload }) => JSON.stringify(payload)),
+      rows.map(({ share = 0 }) => share),
     )
     this.#notifyWhenDue(tx, rows)
   }

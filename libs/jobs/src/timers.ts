@@ -2,10 +2,10 @@ import { within } from '@restante/service/concurrency'
 import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { Attempts, type Handler, type WorkOptions } from './attempt.ts'
-import { Poller } from './poller.ts'
-import { Queues, type TimerJob } from './queues.ts'
 import { Schedule } from './schedule.ts'
+import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
+import { Poller } from './working/poller.ts'
+import { Queues, type TimerJob } from './working/queues.ts'
 
 export interface TimersOptions {
   readonly db: Transactional
@@ -25,6 +25,7 @@ export interface TimersOptions {
 
 interface Work {
   readonly concurrency: number
+  readonly shares: number
   readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
 }
 
@@ -71,6 +72,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const attempts = new Attempts(this.#options.db, this.#options.log, options, handler)
     this.#works.set(kind, {
       concurrency: options.concurrency,
+      shares: options.shares ?? 1,
       make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
     })
   }
@@ -82,10 +84,11 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const queues = new Queues({ ...redis, log })
     for (const [kind, { concurrency, make }] of this.#works)
       queues.open(kind, concurrency, (job) => make(job, this.#stopping.signal))
-    const backlog = new Map([...this.#works].map(([kind, { concurrency }]) => [kind, Math.max(50, concurrency * 10)]))
+    const backlog = new Map([...this.#works].map(([kind, work]) => [kind, backlogOf(work)]))
+    const shares = new Map([...this.#works].map(([kind, work]) => [kind, work.shares]))
     const { pollMs = 250, queueLeaseMs = 10_000 } = this.#options
     this.#queues = queues
-    this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog })
+    this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog, shares })
     this.#poller.start()
   }
 
@@ -111,6 +114,11 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     }
     queues.disconnect()
   }
+}
+
+/** What is queued already keeps its place, so a kind with several shares has a short queue. */
+function backlogOf({ concurrency, shares }: Work): number {
+  return Math.max(50, concurrency * (shares > 1 ? 2 : 10))
 }
 
 function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

@@ -45,6 +45,9 @@ export class FakeUpstreams {
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
+  /** Calls about the outbound queue, in order, and the answers to the next ones. */
+  readonly queueCalls: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = []
+  readonly queueAnswers: Readonly<Record<string, unknown>>[] = []
   /** Paths of internal calls that are answered 503. */
   readonly refusing = new Set<string>()
   /** Whom the sending service says that it cannot mail. */
@@ -91,6 +94,13 @@ export class FakeUpstreams {
     }
   }
 
+  #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    this.queueCalls.push({ path: path.replace('/internal/delivery-queue/', ''), body })
+    const answer = this.queueAnswers.shift()
+    if (answer === undefined) throw new Error(`no answer is scripted for ${path}`)
+    return answer
+  }
+
   async #internal(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const document = JSON.parse((await readAll(request)).toString())
     if (this.down || this.refusing.has(request.url ?? '')) return void response.writeHead(503).end()
@@ -116,6 +126,14 @@ export class FakeUpstreams {
       case '/internal/webhooks/end':
         this.ended.push(document)
         return void response.end('{}')
+      case '/internal/delivery-queue/list':
+      case '/internal/delivery-queue/show':
+      case '/internal/delivery-queue/retry':
+      case '/internal/delivery-queue/drop':
+      case '/internal/delivery-queue/hold':
+      case '/internal/delivery-queue/release':
+      case '/internal/delivery-queue/holds':
+        return void response.end(JSON.stringify(this.#queued(request.url, document)))
       default:
         if (request.url === undefined || !purgePaths.has(request.url)) return void response.writeHead(404).end()
         this.asked.push({ path: request.url, inbox: document })

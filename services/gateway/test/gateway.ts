@@ -4,6 +4,7 @@ import { UPSTREAMS, variablePart } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
 import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
+import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
 import { service as gatewayService } from '../src/main.ts'
 import { type Db, openDatabase } from '../src/storage/database.ts'
@@ -43,6 +44,8 @@ export interface TestGateway {
   readonly db: Db
   readonly behind: FakeUpstreams
   readonly operator: Operator
+  /** The outbound queue of the fake mail-send. */
+  readonly queue: DeliveryQueue
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
   /** Requests with a key, or with none. */
@@ -76,6 +79,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const service = await startService(gatewayService, configOf(env))
   const db = openDatabase({ url: database.url, poolSize: 2 })
   const operator = new Operator({ ...configOf(env), operator: 'tester' })
+  const queue = new DeliveryQueue({ mailSend: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {
@@ -85,6 +89,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     db,
     behind,
     operator,
+    queue,
     topics: kafkaTopics,
     env,
     as,
@@ -104,7 +109,14 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     },
     async stop() {
       await Promise.all([service, ...others].map((running) => running.stop()))
-      await Promise.all([db.stop(), operator.close(), behind.stop(), redis.close(), kafkaTopics.delete()])
+      await Promise.all([
+        db.stop(),
+        operator.close(),
+        queue.close(),
+        behind.stop(),
+        redis.close(),
+        kafkaTopics.delete(),
+      ])
       await database.drop()
     },
   }

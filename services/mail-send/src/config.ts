@@ -39,6 +39,13 @@ const sendLimits = env.list().transform((words, context): SendLimit[] =>
   }),
 )
 
+const day = env.string().transform((text, context) => {
+  const at = new Date(`${text}T00:00:00Z`)
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(at.getTime())) return at
+  context.addIssue({ code: 'custom', message: 'must be a day such as 2026-12-01' })
+  return z.NEVER
+})
+
 const variables = z.object({
   SEND_LIMIT_ORGANIZATION: sendLimits.describe(
     'Most recipients that one organization mails in an hour, a day or several, such as 100/h,1000/d,10000/30d; default: no limit',
@@ -69,11 +76,29 @@ const variables = z.object({
   MX_ALLOW_LOCAL: env
     .flag()
     .describe('Deliver to MX hosts on loopback and private addresses. Not on a public installation'),
+  MTA_STS: env
+    .choice(['on', 'off'], 'on')
+    .describe('Whether MTA-STS policies of domains are obeyed; does not apply to a smarthost'),
   EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
   DELIVERY_PER_DESTINATION: env
     .integer(5, 1_000)
     .describe('Concurrent deliveries of this process to one domain; does not apply to a smarthost'),
+  DELIVERY_SLOW_CONCURRENCY: env
+    .integer(50, 1_000, 1)
+    .describe('Further concurrent deliveries to domains that were slow, or could not be reached, at the last attempt'),
+  DELIVERY_PER_MINUTE: env
+    .integer(0, 1_000_000)
+    .describe(
+      'Messages of this process to one domain in a minute, each recipient counted; 0: any number. Not with a smarthost',
+    ),
+  WARM_UP_FROM: day
+    .optional()
+    .describe(
+      'First day of a new source address (2026-12-01, UTC): its daily volume is limited, and grows; not with a smarthost',
+    ),
+  WARM_UP_START: env.integer(200, 1_000_000, 1).describe('Recipients on the first day of the warm-up'),
+  WARM_UP_DOUBLING: env.duration('3d').describe('In this time the daily volume of the warm-up doubles'),
   DELIVERY_CONNECT_TIMEOUT: env.duration('20s').describe('Time limit for establishing one connection'),
   DELIVERY_ANSWER_TIMEOUT: env.duration('2m').describe('Longest silence of a server before the session is given up'),
   RETRY_FIRST: env
@@ -94,10 +119,17 @@ function smarthostTls(given: Given): 'opportunistic' | 'required' | 'implicit' |
 
 /** How mail is delivered to the outside. */
 function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly string[]) {
+  const ehloName = given.EHLO_NAME ?? `mail.${defaultDomain}`
   return {
-    ehloName: given.EHLO_NAME ?? `mail.${defaultDomain}`,
+    ehloName,
     concurrency: given.DELIVERY_CONCURRENCY,
     perDestination: given.DELIVERY_PER_DESTINATION,
+    slowConcurrency: given.DELIVERY_SLOW_CONCURRENCY,
+    perMinute: given.DELIVERY_PER_MINUTE === 0 ? undefined : given.DELIVERY_PER_MINUTE,
+    warmUp:
+      given.WARM_UP_FROM && given.SMARTHOST === undefined
+        ? { source: ehloName, from: given.WARM_UP_FROM, start: given.WARM_UP_START, doublingMs: given.WARM_UP_DOUBLING }
+        : undefined,
     timeouts: { connectMs: given.DELIVERY_CONNECT_TIMEOUT, answerMs: given.DELIVERY_ANSWER_TIMEOUT },
     smarthost: given.SMARTHOST && {
       ...given.SMARTHOST,
@@ -107,6 +139,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
           ? { user: given.SMARTHOST_USER, pass: given.SMARTHOST_PASSWORD }
           : undefined,
     },
+    mtaSts: given.MTA_STS === 'on',
     mxHosts: {
       port: given.MX_PORT,
       allowLocal: given.MX_ALLOW_LOCAL,

@@ -30,7 +30,7 @@ export const service = defineService({
     kit.use(new Sweeper({ db, blobs, log }))
     const timers = kit.use(new Timers<SendTimers>({ db, redis: config.redis, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
-    const { content, outboundQueue } = openDelivery(kit, config, { blobs, timers })
+    const { content, outboundQueue, routes } = openDelivery(kit, config, { blobs, timers })
     const links = new DraftLinks({ publicUrl: config.publicUrl, secret: config.linkSecret })
     const cursors = new Cursors(config.cursorSecret)
     const attachments = openAttachments(kit, config, { shelf: new FileShelf({ db, blobs }), links })
@@ -45,6 +45,7 @@ export const service = defineService({
       internal: {
         ...systemMailRoutes(new SystemMail({ db, content, outboundQueue, domain, sender: systemSender, dkim })),
         ...copyRoutes(db),
+        ...routes,
         ...openFeedback(kit),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },

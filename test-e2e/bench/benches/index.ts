@@ -5,7 +5,8 @@ import { latency } from './latency.ts'
 import { mailbox } from './mailbox.ts'
 import { memory } from './memory.ts'
 import { pipeline } from './pipeline.ts'
+import { queue } from './queue.ts'
 import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
-export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer]
+export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer, queue]

@@ -1,3 +1,4 @@
+export * from './delivery-queue.ts'
 export * from './gateway.ts'
 export * from './mail.ts'
 export * from './purge.ts'

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
+import { deliveryQueueOperations } from './delivery-queue.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations, mailSendInternalOperations } from './mail.ts'
 import { purgeOperations } from './purge.ts'
@@ -12,6 +13,7 @@ export const internalOperations = {
   ...gatewayInternalOperations,
   ...mailIngestInternalOperations,
   ...mailSendInternalOperations,
+  ...deliveryQueueOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,

@@ -19,6 +19,8 @@ export interface GuardedFetchOptions {
   readonly ca?: string
   /** DNS servers (`address` or `address:port`) instead of the system's. */
   readonly dnsServers?: readonly string[]
+  /** Name of the component; default `outbound`. A service with two clients names one of them. */
+  readonly name?: string
 }
 
 export interface OutboundRequest {
@@ -67,17 +69,18 @@ const OWN_HEADERS = new Set(
 )
 
 /**
- * The one client for URLs that come from users: webhooks, attachments. It reaches public addresses only, keeps no
+ * The one client for URLs that come from users: webhooks, attachments, policies of their correspondents. It reaches public addresses only, keeps no
  * cookies, uses no proxy, verifies TLS (1.2 or newer), and bounds every response in time and size.
  */
 export class GuardedFetch implements Component {
-  readonly name = 'outbound'
+  readonly name: string
   readonly #agent: Agent
   readonly #http: boolean
   readonly #userAgent: string
 
   /** @throws Error when an allowed network is not in CIDR form. */
   constructor(options: GuardedFetchOptions) {
+    this.name = options.name ?? 'outbound'
     const policy = new AddressPolicy(options.allow)
     const resolver = new NameResolver({ servers: options.dnsServers, system: policy.local })
     this.#http = options.allow?.http ?? false

@@ -16,9 +16,12 @@ export class NameResolver {
   readonly #dns = new Resolver(QUERY)
   readonly #system: boolean
 
-  /** @param options.system whether names unknown to DNS may be resolved by the system (a hosts file). */
+  /**
+   * @param options.servers DNS servers; without any, those of the system.
+   * @param options.system whether names unknown to DNS may be resolved by the system (a hosts file).
+   */
   constructor(options: { servers?: readonly string[] | undefined; system: boolean }) {
-    if (options.servers) this.#dns.setServers(options.servers)
+    if (options.servers && options.servers.length > 0) this.#dns.setServers(options.servers)
     this.#system = options.system
   }
 

@@ -271,6 +271,15 @@ describe('GuardedFetch', () => {
       expect(await outbound.fetch(at('127.0.0.2'), request)).toMatchObject({ status: 201, truncated: true })
     })
 
+    it('asks the DNS servers of the system where none are given', async () => {
+      const plain = new GuardedFetch({ version: '1.2.3', dnsServers: [] })
+      const failure: unknown = await plain.fetch('https://nowhere.invalid/', LIMITS).catch((error: unknown) => error)
+      await plain.stop()
+      // A resolver without servers fails before it asks anyone.
+      expect(failure).toBeInstanceOf(Error)
+      expect(failure).not.toMatchObject({ networkCode: 'UNKNOWN_ARES_ERROR' })
+    })
+
     it('names the reason of a failed connection', async () => {
       await expect(outbound.fetch('http://127.0.0.3:1/', LIMITS)).rejects.toMatchObject({ networkCode: 'ECONNREFUSED' })
       answer = (_request, response) => response.destroy()

@@ -40,13 +40,18 @@ export class MailPeer {
   readonly mails: ReceivedMail[] = []
   /** Every RCPT that was received, including refused ones. */
   readonly attempts: string[] = []
+  /** Connections that were not greeted at once; see `holdGreeting`. */
+  greetingsHeld = 0
   readonly host: string
   readonly #options: MailPeerOptions
   readonly #recipients = new Map<string, PeerAnswer[]>()
   readonly #data = new Map<string, PeerAnswer[]>()
+  readonly #dataHeld = new Map<string, Promise<void>>()
   readonly #sockets = new Map<number, Socket>()
+  #greeting: Promise<void> | undefined
   #server: SMTPServer | undefined
   #port = 0
+  #certificate = ''
 
   constructor(options: MailPeerOptions = {}) {
     this.#options = options
@@ -57,12 +62,18 @@ export class MailPeer {
     return this.#port
   }
 
+  /** PEM, for the name in the greeting; clients that trust it as an authority accept the server. */
+  get certificate(): string {
+    return this.#certificate
+  }
+
   async start(): Promise<this> {
     const name = this.#options.name ?? 'peer.test'
     const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
       keyType: 'ec',
       curve: 'P-256',
     })
+    this.#certificate = cert
     const server = new SMTPServer({
       name,
       cert,
@@ -73,6 +84,7 @@ export class MailPeer {
       // Scripted replies carry their enhanced codes themselves.
       hideENHANCEDSTATUSCODES: true,
       closeTimeout: 100,
+      onConnect: (_session, done) => void this.#onConnect(done),
       onRcptTo: (address, session, done) => this.#onRecipient(address, session, done),
       onData: (stream, session, done) => void this.#onData(stream, session, done),
     })
@@ -111,6 +123,18 @@ export class MailPeer {
     return this
   }
 
+  /** Answers the end of DATA of mails to an address only after a promise has resolved. */
+  holdData(address: string, until: Promise<void>): this {
+    this.#dataHeld.set(address.toLowerCase(), until)
+    return this
+  }
+
+  /** Greets new connections only after a promise has resolved. */
+  holdGreeting(until: Promise<void>): this {
+    this.#greeting = until
+    return this
+  }
+
   /** Mails that were sent to an address, oldest first. */
   mailsTo(address: string): ReceivedMail[] {
     return this.mails.filter((mail) => mail.recipients.includes(address.toLowerCase()))
@@ -120,6 +144,13 @@ export class MailPeer {
   next(address: string, options: Partial<WaitOptions> & { matches?: (mail: ReceivedMail) => boolean } = {}) {
     const { matches = () => true, ...wait } = options
     return waitFor(() => this.mailsTo(address).find(matches), { what: `a mail to ${address}`, ...wait })
+  }
+
+  async #onConnect(done: Done): Promise<void> {
+    if (this.#greeting) this.greetingsHeld++
+    await this.#greeting
+    this.#greeting = undefined
+    done()
   }
 
   #onRecipient(address: SMTPServerAddress, session: SMTPServerSession, done: Done): void {
@@ -139,6 +170,7 @@ export class MailPeer {
     }
     const raw = await contentOf(stream)
     if (!raw) return
+    for (const recipient of recipients) await this.#dataHeld.get(recipient)
     if (answer === 'accept') {
       this.mails.push({
         mailFrom: mailFrom === false ? '' : mailFrom.address,

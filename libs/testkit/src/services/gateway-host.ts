@@ -17,13 +17,22 @@ const command = z.discriminatedUnion('kind', [
 type Command = z.infer<typeof command>
 
 /** The modules of the gateway: this package must not import services, so it loads them at run time only. */
-interface Gateway<Config extends { readonly log: { readonly level: string } }> {
+interface Gateway<Config extends GatewayConfig> {
   readonly service: {
     readonly configure: (variables: Readonly<Record<string, string>>) => Config
     readonly create: (config: Config, log: Logger) => Promise<Service>
   }
   readonly Operator: new (config: Config & { readonly operator: string }) => Operator
+  readonly DeliveryQueue: new (config: { readonly mailSend: Peer; readonly operator: string }) => Operator
   readonly execute: (console: Console, words: readonly string[]) => Promise<number>
+}
+interface GatewayConfig {
+  readonly log: { readonly level: string }
+  readonly peers: { of(name: 'mail-send'): Peer }
+}
+interface Peer {
+  readonly url: string
+  readonly key: string
 }
 interface Operator {
   close(): Promise<void>
@@ -31,6 +40,7 @@ interface Operator {
 /** What a command of the operator prints to. */
 interface Console {
   readonly operator: () => Operator
+  readonly queue: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
   readonly ask: (question: string) => Promise<string | undefined>
@@ -41,10 +51,12 @@ const load = (module: string) => import(path.join(folder, 'src', module))
 const {
   service: gateway,
   Operator,
+  DeliveryQueue,
   execute,
-}: Gateway<{ readonly log: { readonly level: string } }> = {
+}: Gateway<GatewayConfig> = {
   ...(await load('main.ts')),
   ...(await load('admin/operator/operator.ts')),
+  ...(await load('admin/operator/delivery-queue.ts')),
   ...(await load('admin/program.ts')),
 }
 
@@ -66,10 +78,13 @@ async function obey(given: Command): Promise<unknown> {
 
 /** Runs a command of the operator. @returns what it prints. @throws Error with what it says when it is refused. */
 async function operate(given: Record<string, string>, words: readonly string[]): Promise<string> {
-  const operator = new Operator({ ...gateway.configure(given), operator: 'tester' })
+  const config = gateway.configure(given)
+  const operator = new Operator({ ...config, operator: 'tester' })
+  const queue = new DeliveryQueue({ mailSend: config.peers.of('mail-send'), operator: 'tester' })
   const [printed, said]: [string[], string[]] = [[], []]
   const console: Console = {
     operator: () => operator,
+    queue: () => queue,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
     ask: async () => undefined,
@@ -79,7 +94,7 @@ async function operate(given: Record<string, string>, words: readonly string[]):
     if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${said.join('\n')}`)
     return printed.join('\n')
   } finally {
-    await operator.close()
+    await Promise.all([operator.close(), queue.close()])
   }
 }
 

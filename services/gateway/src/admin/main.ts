@@ -1,5 +1,6 @@
 import { readEnvironment } from '@restante/service/configuration'
-import { configure, environment } from './operator/config.ts'
+import { configure, configureQueue, environment, queueEnvironment } from './operator/config.ts'
+import { DeliveryQueue } from './operator/delivery-queue.ts'
 import { Operator } from './operator/operator.ts'
 import { processConsole } from './output/console.ts'
 import { execute } from './program.ts'
@@ -7,14 +8,21 @@ import { execute } from './program.ts'
 /** The operator's command line: results on standard output, everything else on standard error. */
 async function main(words: readonly string[]): Promise<number> {
   let operator: Operator | undefined
-  const console = processConsole(() => {
-    operator ??= new Operator(configure(readEnvironment(environment, process.env)))
-    return operator
+  let queue: DeliveryQueue | undefined
+  const console = processConsole({
+    operator() {
+      operator ??= new Operator(configure(readEnvironment(environment, process.env)))
+      return operator
+    },
+    queue() {
+      queue ??= new DeliveryQueue(configureQueue(readEnvironment(queueEnvironment, process.env)))
+      return queue
+    },
   })
   try {
     return await execute(console, words)
   } finally {
-    await operator?.close()
+    await Promise.all([operator?.close(), queue?.close()])
   }
 }
 

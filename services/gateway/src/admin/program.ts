@@ -1,9 +1,11 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { ConfigurationError } from '@restante/service/configuration'
-import { ApiError, isInfrastructureError, messageOf } from '@restante/service/errors'
+import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@restante/service/errors'
+import { UpstreamRejectedError } from '@restante/service/http'
 import { addAuditCommand } from './commands/audit.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
+import { addQueueCommands } from './commands/queue.ts'
 import { UsageError } from './operator/usage-error.ts'
 import type { Console } from './output/console.ts'
 
@@ -26,6 +28,10 @@ export async function execute(console: Console, words: readonly string[]): Promi
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused
     if (error instanceof UsageError || error instanceof ConfigurationError || error instanceof ApiError) {
       console.say(error.message)
+      return EXIT.refused
+    }
+    if (error instanceof UpstreamError || error instanceof UpstreamRejectedError) {
+      console.say(`mail-send cannot be asked: ${lastLine(error)}`)
       return EXIT.refused
     }
     if (isInfrastructureError(error)) {
@@ -60,6 +66,7 @@ function program(console: Console): Command {
   addOrganizationCommands(root, console)
   addKeyCommands(root, console)
   addAuditCommand(root, console)
+  addQueueCommands(root, console)
   return root
 }
 

@@ -26,6 +26,7 @@ describe('the operator’s command line', () => {
     const code = await execute(
       {
         operator: () => gateway.operator,
+        queue: () => gateway.queue,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => answer,

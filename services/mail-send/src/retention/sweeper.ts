@@ -5,6 +5,8 @@ import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
+import { FORGET_POLICIES } from '../delivery/routes/mta-sts/store.ts'
+import { FORGET_WARM_UP_COUNTS } from '../delivery/warm-up/warm-up.ts'
 import { fileBlob } from '../files/store.ts'
 import { FORGET_TAKE_OVERS } from '../take-overs/store.ts'
 
@@ -64,6 +66,8 @@ const DELETE_OLD = [
     select ctid from send_counts where starts_at + make_interval(secs => window_seconds) < now() - interval '1 hour' limit $1))
    returning 1 as one`,
   FORGET_REFUSALS,
+  FORGET_POLICIES,
+  FORGET_WARM_UP_COUNTS,
   FORGET_TAKE_OVERS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))
 

@@ -10,7 +10,23 @@ export interface SendTimers {
   readonly 'delivery-local': DeliveryTarget
   /** SMTP to the outside. */
   readonly 'delivery-outside': DeliveryTarget
+  /** SMTP to destinations that were slow, or could not be reached, at the last attempt. */
+  readonly 'delivery-slow': DeliveryTarget
   /** A scheduled draft is due; its key is the id of the draft. */
   readonly 'draft-send': { readonly draft_id: string }
 }
-export type DeliveryKind = 'delivery-local' | 'delivery-outside'
+export const DELIVERY_KINDS = ['delivery-local', 'delivery-outside', 'delivery-slow'] as const
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number]
+
+/** Shares of organizations, and one of the installation's own mail. */
+const ORGANIZATION_SHARES = 64
+export const SHARES = ORGANIZATION_SHARES + 1
+
+/**
+ * The share of an organization's mail: what waits for one organization delays the mail of few others. Shares are few,
+ * because each is looked at with every poll.
+ */
+export function shareOf(organizationId: string | undefined): number {
+  if (organizationId === undefined) return ORGANIZATION_SHARES
+  return Number.parseInt(organizationId.slice(0, 8), 16) % ORGANIZATION_SHARES
+}

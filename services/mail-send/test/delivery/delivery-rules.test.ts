@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { decide } from '../../src/delivery/outcome/delivery.ts'
 import { deferredBy, type Outcome, readReply, refusedBy } from '../../src/delivery/outcome/outcome.ts'
 import { retryAt } from '../../src/delivery/outcome/retry-policy.ts'
+import { SHARES, shareOf } from '../../src/timers/kinds.ts'
 
 const POLICY = { firstMs: 60_000, longestMs: 4 * 3_600_000, giveUpAfterMs: 72 * 3_600_000 }
 const ACCEPTED = new Date('2026-03-02T12:00:00Z')
@@ -82,5 +84,16 @@ describe('decide', () => {
       return decision.state === 'deferred' && decision.announceDelay
     })
     expect(announced).toEqual([false, true, false])
+  })
+})
+
+describe('the share of an organization', () => {
+  it('is the same for all its mail, one of a few, and never that of the installation itself', () => {
+    const ids = Array.from({ length: 5_000 }, () => randomUUID())
+    const shares = new Set(ids.map((id) => shareOf(id)))
+    expect(ids.map((id) => shareOf(id))).toEqual(ids.map((id) => shareOf(id)))
+    expect(shares.size).toBe(SHARES - 1)
+    expect(shares.has(shareOf(undefined))).toBe(false)
+    expect(Math.max(...shares, shareOf(undefined))).toBeLessThan(SHARES)
   })
 })

@@ -130,6 +130,7 @@ async function attemptBy(
   }
   const steps = {
     begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),
+    beginSending: async (delivery: OpenDelivery) => ({ ...delivery, attempts: 1 }),
     report: (_delivery: unknown, outcome: Outcome) => void outcomes.push(outcome),
   }
   await route.attempt({ send, destination: 'outside.example', deliveries: recipients.map(open) }, steps, signal)

@@ -26,6 +26,7 @@ import {
   waitFor,
 } from '@restante/testkit'
 import type { Config } from '../../src/config.ts'
+import type { QueueOperation } from '../../src/delivery/queue/routes.ts'
 import { service as mailSend } from '../../src/main.ts'
 import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
@@ -61,7 +62,8 @@ export interface Fixture {
       | 'mail-send.getSentCopy'
       | 'mail-send.findRecentSends'
       | 'mail-send.findDeliveries'
-      | 'mail-send.purgeInbox',
+      | 'mail-send.purgeInbox'
+      | QueueOperation,
     from: 'gateway' | 'mail-ingest',
     body: unknown,
   ): Promise<Answer>

@@ -1,7 +1,9 @@
+import { domainToASCII } from 'node:url'
 import { InvalidArgumentError } from '@commander-js/extra-typings'
 import { apiKeyName, operations } from '@restante/contracts/operations'
 import { instantInput } from '@restante/contracts/schemas'
 import { validate } from '@restante/contracts/validation'
+import { isUuid } from '@restante/contracts/vocabulary'
 import { parseDuration } from '@restante/service/configuration'
 
 /** Option of every command whose output scripts may want to read. */
@@ -47,6 +49,18 @@ export function names(text: string): string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
+}
+
+/** Parses a domain into the form in which domains are compared: lower case, A-labels. */
+export function domainName(text: string): string {
+  const domain = domainToASCII(text)
+  if (domain !== '' && !/[^a-z0-9.-]/.test(domain)) return domain
+  throw new InvalidArgumentError('It must be a domain.')
+}
+
+export function organizationId(text: string): string {
+  if (isUuid(text)) return text.toLowerCase()
+  throw new InvalidArgumentError('It must be an id (a UUID).')
 }
 
 const address = operations['agent.human'].body.shape.human_email

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { databaseVariables } from '@restante/kit'
+import { databaseVariables, peersOf, peerVariables } from '@restante/kit'
 import type { z } from 'zod'
 import { credentialVariables } from '../../credentials/variables.ts'
 
@@ -17,7 +17,17 @@ export function configure(given: z.output<typeof environment>) {
 }
 export type OperatorConfig = ReturnType<typeof configure>
 
-/** The logged-in user, for the audit log. A container may run under a user id that has no name. */
+const QUEUE_OWNER = ['mail-send'] as const
+
+/** The part that commands on the outbound queue need. */
+export const queueEnvironment = peerVariables(QUEUE_OWNER)
+
+export function configureQueue(given: z.output<typeof queueEnvironment>) {
+  return { mailSend: peersOf(QUEUE_OWNER, given).of('mail-send'), operator: userName() }
+}
+export type QueueConfig = ReturnType<typeof configureQueue>
+
+/** The logged-in user, for the audit log and that of mail-send. A container may run under a user id that has no name. */
 function userName(): string {
   try {
     return userInfo().username

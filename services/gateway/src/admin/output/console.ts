@@ -1,10 +1,13 @@
 import { createInterface } from 'node:readline/promises'
+import type { DeliveryQueue } from '../operator/delivery-queue.ts'
 import type { Operator } from '../operator/operator.ts'
 
 /** The input and output of a command. */
 export interface Console {
   /** The installation; opened on first use, so that help needs no configuration. */
   operator(): Operator
+  /** The outbound queue of mail-send; opened on first use too. */
+  queue(): DeliveryQueue
   /** Prints a line of the result, for a person or a script. */
   print(line: string): void
   /** Prints a line about progress or an error. */
@@ -14,9 +17,9 @@ export interface Console {
 }
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
-export function processConsole(operator: () => Operator): Console {
+export function processConsole(open: Pick<Console, 'operator' | 'queue'>): Console {
   return {
-    operator,
+    ...open,
     print: (line) => void process.stdout.write(`${line}\n`),
     say: (line) => void process.stderr.write(`${line}\n`),
     ask: async (question) => {

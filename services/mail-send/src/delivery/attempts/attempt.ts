@@ -1,22 +1,35 @@
-import type { AttemptContext } from '@restante/jobs'
+import type { AttemptContext, Schedule } from '@restante/jobs'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
 import { isInfrastructureError } from '@restante/service/errors'
 import type { Logger } from '@restante/service/telemetry'
-import type { DeliveryTarget } from '../../timers/kinds.ts'
+import type { DeliveryKind, DeliveryTarget, SendTimers } from '../../timers/kinds.ts'
 import type { SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
-import type { Route } from '../routes/route.ts'
+import { NotPromptError, type Route } from '../routes/route.ts'
+import type { WarmUp } from '../warm-up/warm-up.ts'
 import type { Decided, Decisions } from './decisions.ts'
-import { begin, findOpen } from './store.ts'
-import { attemptSeconds, deliveryDecisions, firstAttemptDelay, unknownOutcomes } from './telemetry.ts'
+import { providerOf } from './providers.ts'
+import { begin, findOpen, type OpenTarget } from './store.ts'
+import { attemptSeconds, deliveryDecisions, firstAttemptDelay, providerOutcomes, unknownOutcomes } from './telemetry.ts'
 
 export interface AttemptOptions {
   readonly db: Database
   readonly decisions: Decisions
   readonly retry: RetryPolicy
+  readonly timers: Schedule<SendTimers>
+  /** Absent: the source address is trusted already. */
+  readonly warmUp: WarmUp | undefined
   readonly log: Logger
+}
+
+/** Which timer makes the next attempt, given the outcomes of this one. */
+export type NextKind = (outcomes: readonly Outcome[], ms: number) => DeliveryKind
+
+/** Rolls the beginning of a delivery back. */
+class NoVolumeError extends Error {
+  override readonly name = 'NoVolumeError'
 }
 
 /** Wait before recipients are tried whose destination is busy, or which another attempt has taken. */
@@ -29,7 +42,10 @@ export class Attempt {
   readonly #context: AttemptContext<DeliveryTarget>
   readonly #send: SendRecord
   readonly #deliveries: readonly OpenDelivery[]
+  readonly #nextKind: NextKind
+  readonly #outcomes: Outcome[] = []
   readonly #decided: Decided[] = []
+  #started = false
   /** Outcomes that are not committed yet. */
   #pending: Decided[] = []
 
@@ -37,23 +53,28 @@ export class Attempt {
     options: AttemptOptions,
     route: Route,
     context: AttemptContext<DeliveryTarget>,
-    send: SendRecord,
-    deliveries: readonly OpenDelivery[],
+    { send, deliveries }: Pick<OpenTarget, 'send' | 'deliveries'>,
+    nextKind: NextKind,
   ) {
     this.#options = options
     this.#route = route
     this.#context = context
     this.#send = send
     this.#deliveries = deliveries
+    this.#nextKind = nextKind
   }
 
-  async make(): Promise<void> {
+  /**
+   * @param patience aborted when a session should have come about.
+   * @throws NotPromptError when it was: nothing is decided, and the timer is the caller's to postpone.
+   */
+  async make(patience?: AbortSignal): Promise<void> {
     const begun = performance.now()
-    this.#observeStart()
     try {
-      await this.#attempt()
-      await this.#conclude()
+      await this.#attempt(patience)
+      await this.#conclude(performance.now() - begun)
     } catch (error) {
+      if (error instanceof NotPromptError) throw error
       await this.#commitPending()
       if (!(await this.#reject(error))) throw error
     } finally {
@@ -61,20 +82,43 @@ export class Attempt {
     }
   }
 
-  #attempt(): Promise<void> {
+  #attempt(patience: AbortSignal | undefined): Promise<void> {
     const { destination } = this.#context.timer.payload
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => {
+        this.#observeStart()
         await this.#commitPending()
         return begin(this.#options.db, deliveries)
       },
+      beginSending: async (delivery: OpenDelivery) => {
+        this.#observeStart()
+        await this.#commitPending()
+        return this.#beginSending(delivery)
+      },
       report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
     }
-    const mail = { send: this.#send, destination, deliveries: this.#deliveries }
+    const mail = { send: this.#send, destination, deliveries: this.#deliveries, ...(patience && { patience }) }
     return this.#route.attempt(mail, steps, this.#context.signal)
   }
 
+  /** The count and the beginning commit together. What the day has no room for is left for another one. */
+  async #beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined> {
+    const { db, warmUp } = this.#options
+    if (!warmUp) return (await begin(db, [delivery]))[0]
+    return db
+      .transaction(async (tx) => {
+        const [begun] = await begin(tx, [delivery])
+        if (begun && !(await warmUp.count(tx))) throw new NoVolumeError()
+        return begun
+      })
+      .catch((error: unknown) => {
+        if (error instanceof NoVolumeError) return undefined
+        throw error
+      })
+  }
+
   #report(delivery: BegunDelivery, outcome: Outcome): void {
+    this.#outcomes.push(outcome)
     const clock = { acceptedAt: this.#send.acceptedAt, now: new Date(), random: Math.random() }
     this.#decide({ delivery, decision: decide(delivery, outcome, clock, this.#options.retry) })
   }
@@ -104,14 +148,25 @@ export class Attempt {
    * deliveries that another attempt has taken first: an attempt that lost its lease must not leave them open without a
    * timer.
    */
-  async #conclude(): Promise<void> {
+  async #conclude(ms: number): Promise<void> {
+    const kind = this.#nextKind(this.#outcomes, ms)
     const undecided = this.#decided.length < this.#deliveries.length
     const next = earliest(this.#decided) ?? (undecided ? soon(BUSY_RETRY_MS) : undefined)
     await this.#context.run(async (tx: Tx) => {
       await this.#options.decisions.record(tx, this.#send, this.#pending)
-      if (next) await this.#context.postpone(tx, next)
+      if (next) await this.#postpone(tx, kind, next)
     })
     this.#pending = []
+  }
+
+  /** The timer of one kind ends in the transaction that schedules that of another. */
+  async #postpone(tx: Tx, kind: DeliveryKind, dueAt: Date): Promise<void> {
+    const { timer } = this.#context
+    if (timer.kind === kind) await this.#context.postpone(tx, dueAt)
+    else {
+      const { key, payload, share } = timer
+      await this.#options.timers.schedule(tx, { kind, key, dueAt, payload, share })
+    }
   }
 
   /**
@@ -140,7 +195,10 @@ export class Attempt {
     return rejected
   }
 
+  /** Once, when the first delivery begins: an attempt that ends before that is made again elsewhere. */
   #observeStart(): void {
+    if (this.#started) return
+    this.#started = true
     const route = this.#route.name
     const unknown = this.#deliveries.filter(({ state }) => state === 'handing_over').length
     if (unknown > 0 && !this.#route.repeatable) unknownOutcomes.inc(unknown)
@@ -153,7 +211,11 @@ export class Attempt {
   #logAttempt(ms: number): void {
     const route = this.#route.name
     attemptSeconds.observe({ route }, ms / 1_000)
-    for (const { decision } of this.#decided) deliveryDecisions.inc({ route, outcome: decision.state })
+    const provider = providerOf(this.#context.timer.payload.destination)
+    for (const { decision } of this.#decided) {
+      deliveryDecisions.inc({ route, outcome: decision.state })
+      if (route === 'outside') providerOutcomes.inc({ provider, outcome: decision.state })
+    }
     this.#options.log.info(
       {
         send: this.#send.id,

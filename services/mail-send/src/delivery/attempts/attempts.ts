@@ -1,69 +1,195 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
 import { backoff } from '@restante/service/concurrency'
-import type { DeliveryKind, DeliveryTarget, SendTimers } from '../../timers/kinds.ts'
-import type { Route } from '../routes/route.ts'
-import { Attempt, type AttemptOptions, BUSY_RETRY_MS, soon } from './attempt.ts'
-import { KeyedSemaphore } from './keyed-semaphore.ts'
-import { findOpen } from './store.ts'
+import { DELIVERY_KINDS, type DeliveryKind, type DeliveryTarget, type SendTimers, SHARES } from '../../timers/kinds.ts'
+import { DestinationHealth } from '../destinations/health.ts'
+import { KeyedSemaphore } from '../destinations/keyed-semaphore.ts'
+import { Pace } from '../destinations/pace.ts'
+import { Throttles } from '../destinations/throttles.ts'
+import type { SendRecord } from '../outbound/sends.ts'
+import type { Outcome } from '../outcome/outcome.ts'
+import { NotPromptError, type Route, withOutcome } from '../routes/route.ts'
+import { Attempt, type AttemptOptions, BUSY_RETRY_MS, type NextKind, soon } from './attempt.ts'
+import { HELD_UNTIL, staysHeld } from './holds.ts'
+import { findOpen, type OpenTarget } from './store.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<SendTimers>
-  readonly routes: Readonly<Record<DeliveryKind, Route>>
+  /** `delivery-slow` takes the same route as `delivery-outside`. */
+  readonly routes: Readonly<Record<Exclude<DeliveryKind, 'delivery-slow'>, Route>>
   readonly concurrency: number
+  /** Concurrent attempts at destinations that were slow or unreachable the last time. */
+  readonly slowConcurrency: number
   readonly perDestination: number
+  /** Messages to one destination; undefined: any number. */
+  readonly perMinute: number | undefined
 }
+
+type Context = AttemptContext<DeliveryTarget>
 
 /** Servers may take their time with each recipient of a message (RFC 5321 4.5.3.2). */
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
+/** A destination that takes longer for a session, or for a recipient, continues among the slow ones. */
+const PROMPT_SESSION_MS = 5_000
+const PROMPT_RECIPIENT_MS = 10_000
+/** Longest pause between two attempts to reach a destination. */
+const LONGEST_PAUSE_MS = 30_000
 /** Delay of retries after failures of the own infrastructure. */
 const RETRY = { firstMs: 1_000, longestMs: 10_000 }
 
 /**
  * Makes the delivery attempts. Each outcome is committed before the next recipient's server is contacted; the timer is
- * postponed or deleted in the transaction that records the last one.
+ * postponed or deleted in the transaction that records the last one. Destinations that do not answer promptly have
+ * timers of a kind of their own, and so workers of their own: they do not delay the others.
  */
 export class Attempts {
   readonly #options: AttemptsOptions
   readonly #slots: KeyedSemaphore
+  readonly #health: DestinationHealth
+  readonly #throttles: Throttles
+  readonly #pace: Pace
 
   constructor(options: AttemptsOptions) {
+    const { concurrency, perDestination, perMinute, retry } = options
     this.#options = options
-    this.#slots = new KeyedSemaphore({
-      most: options.perDestination,
-      mostWaiting: Math.ceil(options.concurrency / 2),
-      maxWaitMs: SLOT_WAIT_MS,
-    })
+    this.#slots = new KeyedSemaphore({ mostWaiting: Math.ceil(concurrency / 2), maxWaitMs: SLOT_WAIT_MS })
+    this.#health = new DestinationHealth(Math.min(retry.firstMs / 2, LONGEST_PAUSE_MS))
+    this.#throttles = new Throttles(perDestination)
+    this.#pace = new Pace(perMinute)
   }
 
   /** Registers the handlers of the timers. To be called before they start. */
   register(): void {
-    for (const kind of ['delivery-local', 'delivery-outside'] as const) {
+    const { concurrency, slowConcurrency, timers } = this.#options
+    for (const kind of DELIVERY_KINDS) {
       const work: WorkOptions<DeliveryTarget> = {
-        concurrency: this.#options.concurrency,
+        concurrency: kind === 'delivery-slow' ? slowConcurrency : concurrency,
+        shares: SHARES,
         attemptMs: ATTEMPT_MS,
         // Reached only after failures of the own infrastructure, so it is retried without limit.
         retry: (attempt) => soon(backoff(attempt, RETRY)),
       }
-      this.#options.timers.work(kind, work, (context) => this.#make(kind, context))
+      timers.work(kind, work, (context) => this.#make(kind, context))
     }
   }
 
-  async #make(kind: DeliveryKind, context: AttemptContext<DeliveryTarget>): Promise<void> {
-    const { send_id, destination } = context.timer.payload
-    const route = this.#options.routes[kind]
-    const bottleneck = route.bottleneck(destination)
-    const free = bottleneck === undefined ? () => {} : await this.#slots.take(bottleneck)
+  async #make(kind: DeliveryKind, context: Context): Promise<void> {
+    const route = this.#options.routes[kind === 'delivery-slow' ? 'delivery-outside' : kind]
+    const bottleneck = route.bottleneck(context.timer.payload.destination)
+    if (bottleneck === undefined) await this.#attempt(context, route, () => kind)
+    else await this.#limited(kind, context, route, bottleneck)
+  }
+
+  /** An attempt that is one of few at its destination. */
+  async #limited(kind: DeliveryKind, context: Context, route: Route, destination: string): Promise<void> {
+    if (await this.#avoids(kind, context, route, destination)) return
+    const free = await this.#slots.take(destination, this.#throttles.limit(destination))
     if (!free) {
       await context.run((tx) => context.postpone(tx, soon(BUSY_RETRY_MS)))
       return
     }
     try {
-      const found = await findOpen(this.#options.db, send_id, destination)
-      if (found) await new Attempt(this.#options, route, context, found.send, found.deliveries).make()
+      // While this waited for a slot, the attempts before it may have failed.
+      if (await this.#avoids(kind, context, route, destination)) return
+      const ended = this.#health.begin(destination)
+      const nextKind = this.#learner(destination)
+      const attempt =
+        kind === 'delivery-slow'
+          ? this.#attempt(context, route, nextKind, { paced: destination })
+          : this.#promptly(context, route, destination, nextKind)
+      await attempt.finally(ended)
     } finally {
       free()
     }
   }
+
+  /** Defers what is due for a destination that could not be reached, and leaves slow ones to the other workers. */
+  async #avoids(kind: DeliveryKind, context: Context, route: Route, destination: string): Promise<boolean> {
+    const suspension = this.#health.suspension(destination)
+    if (suspension) await this.#attempt(context, withOutcome(route, suspension), () => 'delivery-slow')
+    else if (kind !== 'delivery-slow' && this.#health.isSlow(destination)) await this.#moveToSlow(context)
+    else return false
+    return true
+  }
+
+  async #promptly(context: Context, route: Route, destination: string, nextKind: NextKind): Promise<void> {
+    const patience = new AbortController()
+    const late = setTimeout(() => patience.abort(new NotPromptError(destination)), PROMPT_SESSION_MS)
+    try {
+      await this.#attempt(context, route, nextKind, { paced: destination, patience: patience.signal })
+    } catch (error) {
+      if (!(error instanceof NotPromptError)) throw error
+      this.#health.tooSlow(destination)
+      await this.#moveToSlow(context)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  /** No attempt was made, so none is counted. */
+  async #moveToSlow(context: Context): Promise<void> {
+    const { key, payload, share } = context.timer
+    await context.run((tx) => this.#options.timers.schedule(tx, { kind: 'delivery-slow', key, payload, share }))
+  }
+
+  async #attempt(
+    context: Context,
+    route: Route,
+    nextKind: NextKind,
+    { paced, patience }: { readonly paced?: string; readonly patience?: AbortSignal } = {},
+  ): Promise<void> {
+    const { send_id, destination } = context.timer.payload
+    const found = await findOpen(this.#options.db, send_id, destination)
+    if (!found) return
+    if (found.held) {
+      await this.#holdBack(context, found.send)
+      return
+    }
+    const at = await this.#tooEarly(found, paced)
+    if (at === undefined) await new Attempt(this.#options, route, context, found, nextKind).make(patience)
+    else await context.run((tx) => context.postpone(tx, at))
+  }
+
+  /** When an attempt is to be made, if the volume of today or the pace at the destination does not allow it now. */
+  async #tooEarly({ deliveries }: OpenTarget, paced: string | undefined): Promise<Date | undefined> {
+    if (paced === undefined) return undefined
+    const { db, warmUp } = this.#options
+    const nextDay = await warmUp?.closedUntil(db)
+    if (nextDay) return nextDay
+    const at = this.#pace.take(paced, deliveries.length)
+    return at === undefined ? undefined : new Date(at)
+  }
+
+  /** What the outcomes of an attempt say about its destination. */
+  #learner(destination: string): NextKind {
+    return (outcomes, ms) => {
+      const [first] = outcomes
+      if (first === undefined) return this.#kindFor(destination)
+      const isSilent = ({ kind, verdict }: Outcome) => kind === 'deferred' && verdict.mta === undefined
+      const promptly = ms < PROMPT_RECIPIENT_MS * outcomes.length
+      if (outcomes.every(isSilent)) this.#health.unreached(destination, first)
+      else this.#health.answered(destination, promptly)
+      this.#throttles.learn(destination, outcomes)
+      return this.#kindFor(destination)
+    }
+  }
+
+  #kindFor(destination: string): DeliveryKind {
+    return this.#health.isSlow(destination) ? 'delivery-slow' : 'delivery-outside'
+  }
+
+  /** Postpones an attempt until the operator releases it; at once, if that has happened in the meantime. */
+  async #holdBack(context: Context, send: SendRecord): Promise<void> {
+    const { destination } = context.timer.payload
+    await context.run(async (tx) => {
+      const held = await staysHeld(tx, ownerOf(send), destination)
+      await context.postpone(tx, held ? HELD_UNTIL : new Date())
+    })
+  }
+}
+
+/** The installation's own mail has no owner. */
+function ownerOf({ origin }: SendRecord): string | null {
+  return origin.kind === 'inbox' ? origin.organizationId : null
 }

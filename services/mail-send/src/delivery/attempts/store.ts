@@ -1,6 +1,7 @@
 import { type Queryable, sql } from '@restante/service/database'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
 import type { BegunDelivery, Decision, DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
+import { holds } from './holds.ts'
 
 type OpenRow = SendRow & {
   delivery_id: string
@@ -8,11 +9,13 @@ type OpenRow = SendRow & {
   state: DeliveryState
   attempts: number
   delayed: boolean
+  held: boolean
 }
 
 const OPEN = sql<OpenRow, [sendId: string, destination: string]>(`
 select ${SEND_COLUMNS},
-       d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed
+       d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed,
+       exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')}) as held
   from sends s join deliveries d on d.send_id = s.id
  where s.id = $1 and d.destination = $2 and d.state in ('queued', 'handing_over', 'deferred')
  order by d.id`)
@@ -44,12 +47,16 @@ update deliveries
  where id = $1 and attempts = $2 and state = 'handing_over'
 returning id`)
 
+/** What there is to do for one message at one destination. */
+export interface OpenTarget {
+  readonly send: SendRecord
+  readonly deliveries: OpenDelivery[]
+  /** Whether the operator keeps them back. */
+  readonly held: boolean
+}
+
 /** The message and those of its deliveries to one destination that are still open; undefined when none is. */
-export async function findOpen(
-  on: Queryable,
-  sendId: string,
-  destination: string,
-): Promise<{ send: SendRecord; deliveries: OpenDelivery[] } | undefined> {
+export async function findOpen(on: Queryable, sendId: string, destination: string): Promise<OpenTarget | undefined> {
   const rows = await on.query(OPEN, sendId, destination)
   const [first] = rows
   if (!first) return undefined
@@ -60,7 +67,7 @@ export async function findOpen(
     attempts,
     delayed,
   }))
-  return { send: sendOf(first), deliveries }
+  return { send: sendOf(first), deliveries, held: first.held }
 }
 
 /**

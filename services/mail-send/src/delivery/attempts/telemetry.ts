@@ -5,6 +5,11 @@ export const deliveryDecisions = new Counter({
   help: 'Outcomes of attempts, one per recipient: delivered, deferred, bounced, rejected',
   labelNames: ['route', 'outcome'],
 })
+export const providerOutcomes = new Counter({
+  name: 'restante_delivery_outcomes_total',
+  help: 'Outcomes of attempts at external recipients, one per recipient, by mailbox provider (large ones by name)',
+  labelNames: ['provider', 'outcome'],
+})
 export const attemptSeconds = new Histogram({
   name: 'restante_delivery_attempt_seconds',
   help: 'Duration of one attempt: all recipients of a message at one destination',

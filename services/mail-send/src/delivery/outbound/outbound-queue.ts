@@ -3,7 +3,7 @@ import type { BlobReference, SentCopy } from '@restante/contracts/schemas'
 import type { Timers } from '@restante/jobs'
 import { normalizeAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { SendTimers } from '../../timers/kinds.ts'
+import { type SendTimers, shareOf } from '../../timers/kinds.ts'
 import { forgetBlob } from './pending-blobs.ts'
 import type { Origin } from './sends.ts'
 
@@ -47,10 +47,11 @@ const ADD_DELIVERIES = sql<
     recipients: readonly string[],
     destinations: readonly string[],
     inside: readonly boolean[],
+    queuedAt: string,
   ]
 >(`
-insert into deliveries (id, send_id, recipient, destination, state, inside, updated_at)
-select id, $2, recipient, destination, 'queued', inside, now()
+insert into deliveries (id, send_id, recipient, destination, state, inside, queued_at, updated_at)
+select id, $2, recipient, destination, 'queued', inside, $6, now()
   from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
 
 /** Queues accepted messages for delivery. */
@@ -80,13 +81,24 @@ export class OutboundQueue {
     const destinations = message.recipients.map(destinationOf)
     const ids = message.recipients.map(() => randomUUID())
     const inside = destinations.map(this.#isHosted)
-    await tx.query(ADD_DELIVERIES, ids, message.id, message.recipients, destinations, inside)
+    const { origin } = message
+    const share = shareOf(origin.kind === 'inbox' ? origin.organizationId : undefined)
+    await tx.query(
+      ADD_DELIVERIES,
+      ids,
+      message.id,
+      message.recipients,
+      destinations,
+      inside,
+      message.acceptedAt.toISOString(),
+    )
     await this.#timers.scheduleAll(
       tx,
       [...new Set(destinations)].map((destination) => ({
         kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
         key: `${message.id}/${destination}`,
         payload: { send_id: message.id, destination },
+        share,
       })),
     )
   }

@@ -49,6 +49,7 @@ export class MxHosts {
    */
   async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
     const { port, connectMs, allowLocal } = this.#options
+    signal.throwIfAborted()
     const connecting = mxConnect({
       target: domain,
       port,
@@ -61,7 +62,7 @@ export class MxHosts {
       },
     })
     try {
-      return await unlessAborted(connecting, signal)
+      return await unlessAborted(connecting, signal, ({ socket }) => socket.destroy())
     } catch (error) {
       signal.throwIfAborted()
       throw new NoMxError(outcomeOf(error, domain), error)
@@ -69,19 +70,24 @@ export class MxHosts {
   }
 }
 
-/** Name resolution cannot be interrupted; a connection that is opened too late is closed. */
-async function unlessAborted(connecting: Promise<MxConnection>, signal: AbortSignal): Promise<MxConnection> {
+/**
+ * Waits for work that cannot be interrupted, such as name resolution.
+ * @param tooLate called with a result that nobody waits for any more.
+ * @throws the reason of `signal`.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  tooLate: (result: T) => void = () => {},
+): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => {
     reject(signal.reason)
-    connecting.then(
-      ({ socket }) => socket.destroy(),
-      () => {},
-    )
+    work.then(tooLate, () => {})
   }
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([connecting, aborted])
+    return await Promise.race([work, aborted])
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -7,7 +7,9 @@ import type { RemoteHost, Timeouts } from '../smtp/connection.ts'
 import { SessionFailedError } from '../smtp/failures.ts'
 import { IdleSessions } from '../smtp/idle-sessions.ts'
 import { Session } from '../smtp/session.ts'
-import { type MxHosts, NoMxError } from './mx-hosts.ts'
+import type { MtaSts } from './mta-sts/mta-sts.ts'
+import { lists, type MtaStsPolicy } from './mta-sts/policy.ts'
+import { type MxHosts, NoMxError, unlessAborted } from './mx-hosts.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
 
 /** A relay that accepts all mail for external recipients. */
@@ -22,9 +24,19 @@ export interface OutsideRouteOptions {
   readonly content: OutboundContent
   readonly returnPath: ReturnPath
   readonly mxHosts: MxHosts
+  /** Absent: policies are not looked at. */
+  readonly mtaSts?: MtaSts | undefined
   readonly smarthost: Smarthost | undefined
   readonly ehloName: string
   readonly timeouts: Timeouts
+  /** Certificate authorities instead of the public ones, PEM. */
+  readonly ca?: string
+}
+
+/** An MX host with which no session came about. */
+interface PassedOver {
+  readonly address: string
+  readonly outcome: Outcome
 }
 
 /** Most hosts of one domain that are tried in one attempt. */
@@ -51,7 +63,8 @@ export class OutsideRoute implements Route, Component {
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
     const key = this.#sessionKey(mail.destination)
-    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, signal))
+    const opening = mail.patience ? AbortSignal.any([signal, mail.patience]) : signal
+    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, opening))
     if (!(session instanceof Session)) {
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
@@ -80,7 +93,7 @@ export class OutsideRoute implements Route, Component {
     steps: Steps,
     signal: AbortSignal,
   ): Promise<Session> {
-    const [delivery] = await steps.begin([open])
+    const delivery = await steps.beginSending(open)
     if (!delivery) return session
     if (!session.usable) {
       steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
@@ -136,8 +149,14 @@ export class OutsideRoute implements Route, Component {
   async #openMxHost(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
     const passedOver: string[] = []
     let last: Outcome | undefined
+    const { mtaSts } = this.#options
+    signal.throwIfAborted()
+    const policy = mtaSts && (await unlessAborted(mtaSts.policyFor(domain), signal))
+    const enforced = policy?.mode === 'enforce' ? policy : undefined
     while (passedOver.length < MOST_HOSTS) {
-      const session = await this.#nextMxHost(domain, passedOver, 'opportunistic', signal)
+      const session = enforced
+        ? await this.#nextListedHost(domain, enforced, passedOver, signal)
+        : await this.#nextMxHost(domain, passedOver, 'opportunistic', signal)
       if (session instanceof Session) return session
       // The list is exhausted: the answer of the last host that was reached is more informative.
       if (session instanceof NoMxError) return last ?? session.outcome
@@ -147,12 +166,39 @@ export class OutsideRoute implements Route, Component {
     return last ?? deferredBy('4.4.1', 'No host of the domain was reached.')
   }
 
+  /** A session that the policy of the domain allows: with a listed host, under a valid certificate (RFC 8461 4). */
+  async #nextListedHost(
+    domain: string,
+    policy: MtaStsPolicy,
+    passedOver: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Session | NoMxError | PassedOver> {
+    const { mxHosts } = this.#options
+    try {
+      const { socket, hostname, host, port } = await mxHosts.connect(domain, passedOver, signal)
+      if (!lists(policy, hostname)) {
+        socket.destroy()
+        const text = `The MTA-STS policy of ${domain} does not list its MX host ${hostname}.`
+        return { address: host, outcome: deferredBy('4.7.5', text) }
+      }
+      const remote: RemoteHost = { name: hostname, port, socket, tls: 'required', verified: true }
+      const session = await this.#session(remote, signal)
+      if (session instanceof Session) return session
+      const { status, text } = session.verdict
+      const required = `${text} (required by the MTA-STS policy of ${domain})`
+      return { address: host, outcome: status === '4.7.5' ? deferredBy('4.7.5', required) : session }
+    } catch (error) {
+      if (error instanceof NoMxError) return error
+      throw error
+    }
+  }
+
   async #nextMxHost(
     domain: string,
     passedOver: readonly string[],
     tls: 'opportunistic' | 'none',
     signal: AbortSignal,
-  ): Promise<Session | NoMxError | { readonly address: string; readonly outcome: Outcome }> {
+  ): Promise<Session | NoMxError | PassedOver> {
     const { mxHosts, ehloName, timeouts } = this.#options
     try {
       const { socket, hostname, host, port } = await mxHosts.connect(domain, passedOver, signal)
@@ -172,9 +218,9 @@ export class OutsideRoute implements Route, Component {
   }
 
   async #session(remote: RemoteHost, signal: AbortSignal): Promise<Session | Outcome> {
-    const { ehloName, timeouts } = this.#options
+    const { ehloName, timeouts, ca } = this.#options
     try {
-      return await Session.open(remote, ehloName, timeouts, signal)
+      return await Session.open({ ...remote, ...(ca !== undefined && { ca }) }, ehloName, timeouts, signal)
     } catch (error) {
       if (!(error instanceof SessionFailedError)) throw error
       // A password must not be sent unencrypted, where an attacker who disturbs TLS could read it.

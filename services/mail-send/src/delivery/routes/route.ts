@@ -21,9 +21,36 @@ export interface OutgoingMail {
   readonly send: SendRecord
   readonly destination: string
   readonly deliveries: readonly OpenDelivery[]
+  /** Aborted when a session should have come about; the attempt then ends with its reason, and decides nothing. */
+  readonly patience?: AbortSignal
 }
 
 export interface Steps {
   begin(deliveries: readonly OpenDelivery[]): Promise<BegunDelivery[]>
+  /**
+   * `begin` for a delivery whose mail goes over the wire next, which counts for the warm-up.
+   * @returns undefined when it is not to be tried: another attempt has it, or the volume of the day is used up.
+   */
+  beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined>
   report(delivery: BegunDelivery, outcome: Outcome): void
+}
+
+/** No session came about within the time of a prompt one. */
+export class NotPromptError extends Error {
+  override readonly name = 'NotPromptError'
+  constructor(destination: string) {
+    super(`${destination} did not answer promptly`)
+  }
+}
+
+/** A route that tries nothing: every delivery has this outcome. */
+export function withOutcome(route: Route, outcome: Outcome): Route {
+  return {
+    name: route.name,
+    repeatable: route.repeatable,
+    bottleneck: (destination) => route.bottleneck(destination),
+    async attempt({ deliveries }, { begin, report }) {
+      for (const delivery of await begin(deliveries)) report(delivery, outcome)
+    },
+  }
 }

@@ -11,10 +11,12 @@ export interface RemoteHost {
   readonly socket?: Socket
   readonly tls: 'opportunistic' | 'required' | 'implicit' | 'none'
   /**
-   * Certificates are verified only where an operator configured the host: for an MX from DNS there is nothing to
-   * verify.
+   * Certificates are verified only where an operator configured the host, or where a policy of the domain lists it: for
+   * any other MX from DNS there is nothing to verify.
    */
   readonly verified: boolean
+  /** Certificate authorities instead of the public ones, PEM. */
+  readonly ca?: string
   readonly credentials?: { readonly user: string; readonly pass: string }
 }
 
@@ -36,6 +38,7 @@ export function connectionOptions(remote: RemoteHost, ehloName: string, timeouts
     requireTLS: remote.tls === 'required',
     tls: {
       rejectUnauthorized: remote.verified,
+      ...(remote.ca !== undefined && { ca: remote.ca }),
       servername: remote.name,
       minVersion: remote.verified ? 'TLSv1.2' : 'TLSv1',
     },

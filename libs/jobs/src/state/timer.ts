@@ -7,6 +7,8 @@ export interface Timer<Payload = unknown> {
   /** 1 for the first attempt since the timer was scheduled. */
   readonly attempt: number
   readonly payload: Payload
+  /** As it was scheduled. */
+  readonly share: number
 }
 
 /** What `schedule` takes: one of the service's kinds with the payload of that kind. */
@@ -19,5 +21,7 @@ export type ScheduledTimer<Kinds extends object> = {
     readonly dueAt?: Date | undefined
     /** JSON, and small: ids of rows, not their content. */
     readonly payload: Kinds[Kind]
+    /** Whose turn it takes, of the `shares` of its kind (0, 1, ...); default 0. */
+    readonly share?: number
   }
 }[keyof Kinds & string]

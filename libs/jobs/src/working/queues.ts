@@ -3,8 +3,8 @@ import { REDIS_DISCONNECT_MS } from '@restante/service/connections'
 import type { Logger } from '@restante/service/telemetry'
 import { Queue, Worker } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
-import type { LeasedTimer } from './statements.ts'
-import { queueUp } from './telemetry.ts'
+import type { LeasedTimer } from '../state/statements.ts'
+import { queueUp } from '../state/telemetry.ts'
 
 /** What a job carries: the timer and its lease. Everything else is in PostgreSQL. */
 export interface TimerJob {

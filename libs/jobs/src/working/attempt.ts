@@ -1,13 +1,25 @@
 import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
-import { AttemptsExhaustedError, LeaseLostError } from './errors.ts'
-import { type ClaimedTimer, COMPLETE_TIMER, claimTimer, LOCK_TIMER, POSTPONE_TIMER, RENEW_LEASE } from './statements.ts'
-import { attemptSeconds, attemptsEnded, startDelay } from './telemetry.ts'
-import type { Timer } from './timer.ts'
+import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
+import {
+  type ClaimedTimer,
+  COMPLETE_TIMER,
+  claimTimer,
+  LOCK_TIMER,
+  POSTPONE_TIMER,
+  RENEW_LEASE,
+} from '../state/statements.ts'
+import { attemptSeconds, attemptsEnded, startDelay } from '../state/telemetry.ts'
+import type { Timer } from '../state/timer.ts'
 
 export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
   readonly concurrency: number
+  /**
+   * Number of shares among which due timers are leased in rotation, so that a long queue of one does not delay the
+   * others; default 1. A timer must be scheduled with a lower `share` than that, or it never runs.
+   */
+  readonly shares?: number
   /**
    * Time limit of an attempt, during which its lease is renewed. Afterwards another attempt begins, and the effect of
    * this one is refused.

@@ -1,12 +1,12 @@
 /** Waiting callers of one destination, in order. */
 interface Queue {
   taken: number
+  /** As the last caller said. */
+  most: number
   readonly waiting: (() => void)[]
 }
 
 export interface KeyedSemaphoreOptions {
-  /** Slots per destination. */
-  readonly most: number
   /**
    * Most callers waiting for all destinations together, so that a slow one with a long queue leaves room for the
    * others.
@@ -25,17 +25,21 @@ export class KeyedSemaphore {
     this.#options = options
   }
 
-  /** @returns the function that releases the slot, or undefined when none was free in time, or too many are waiting. */
-  async take(destination: string): Promise<(() => void) | undefined> {
-    const queue = this.#queues.get(destination) ?? { taken: 0, waiting: [] }
+  /**
+   * @param most slots of the destination; when there are fewer than before, those that are taken run out.
+   * @returns the function that releases the slot, or undefined when none was free in time, or too many are waiting.
+   */
+  async take(destination: string, most: number): Promise<(() => void) | undefined> {
+    const queue = this.#queues.get(destination) ?? { taken: 0, most, waiting: [] }
     this.#queues.set(destination, queue)
-    if (queue.taken < this.#options.most) queue.taken++
+    queue.most = most
+    if (queue.taken < most) queue.taken++
     else if (this.#waiting >= this.#options.mostWaiting || !(await this.#wait(queue))) return undefined
     return () => this.#giveBack(destination, queue)
   }
 
   #giveBack(destination: string, queue: Queue): void {
-    const next = queue.waiting.shift()
+    const next = queue.taken <= queue.most ? queue.waiting.shift() : undefined
     // The slot is handed over without being released: a concurrent caller must not get it too.
     if (next) {
       next()

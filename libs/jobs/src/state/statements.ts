@@ -8,6 +8,8 @@ export interface LeasedTimer {
   readonly attempt: number
   readonly lease: string
   readonly dueAt: Date
+  /** Its place among the leased timers of its share. */
+  readonly turn: number
 }
 
 /** A timer whose attempt has begun, with the lease that only this attempt knows. */
@@ -16,13 +18,14 @@ export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 /** Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. */
 export const UPSERT_TIMERS = sql<
   { id: string },
-  [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[]]
+  [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[], shares: number[]]
 >(`
-  insert into timers (id, kind, key, due_at, payload)
-  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb
-  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[]) as given (kind, key, due_at, payload)
+  insert into timers (id, kind, key, due_at, payload, share)
+  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb, share
+  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::smallint[])
+    as given (kind, key, due_at, payload, share)
   on conflict (kind, key) do update
-  set due_at = excluded.due_at, payload = excluded.payload, attempt = 0, lease_id = null, leased_until = null
+  set due_at = excluded.due_at, payload = excluded.payload, share = excluded.share, attempt = 0, lease_id = null, leased_until = null
   returning id`)
 
 /** Inserts a timer unless there is one of its kind and key, leased or not. */
@@ -43,26 +46,40 @@ export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: reado
   returning id`)
 
 /**
- * Leases due timers, the longest due first, up to `room` of each kind. Concurrent pollers skip each other's rows.
- * `takeOver` says whether expired leases are taken from their holders.
+ * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation. Concurrent pollers skip
+ * each other's rows. No share of several gets more than a part of the room at once, so that few rows are looked at in
+ * vain; a poll follows soon.
+ * `takeOver` says whether expired leases are taken from their holders. The ids are an array, because the planner
+ * overestimates them, and would read the whole table to join it with them.
  */
-export const LEASE_DUE = sql<LeasedTimer, [kinds: string[], room: number[], leaseMs: number, takeOver: boolean]>(`
-  with due as (
-    select found.id
-    from unnest($1::text[], $2::int[]) as wanted (kind, room)
+export const LEASE_DUE = sql<
+  LeasedTimer,
+  [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]
+>(`
+  with locked as (
+    select wanted.kind, wanted.room, found.id, found.due_at, found.turn
+    from unnest($1::text[], $2::int[], $3::int[]) as wanted (kind, room, shares)
+    cross join lateral generate_series(0, wanted.shares - 1) as part (number)
     cross join lateral (
-      select id from timers
-      where kind = wanted.kind and due_at <= now() and (leased_until is null or ($4::boolean and leased_until <= now()))
-      order by due_at
-      limit wanted.room
-      for update skip locked
+      select id, due_at, (row_number() over (order by due_at))::int as turn
+      from (
+        select id, due_at from timers
+        where kind = wanted.kind and share = part.number and due_at <= now()
+          and (leased_until is null or ($5::boolean and leased_until <= now()))
+        order by due_at
+        limit case when wanted.shares = 1 then wanted.room else least(wanted.room, greatest(10, wanted.room / 4)) end
+        for update skip locked
+      ) as first
     ) as found
+  ), due as (
+    select id, turn
+    from (select *, row_number() over (partition by kind order by turn, due_at) as place from locked) as placed
+    where place <= room
   )
   update timers
-  set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond'
-  from due
-  where timers.id = due.id
-  returning timers.id, kind, attempt, lease_id as lease, due_at as "dueAt"`)
+  set lease_id = gen_random_uuid(), leased_until = now() + $4::int * interval '1 millisecond'
+  where id = any(array(select id from due))
+  returning id, kind, attempt, lease_id as lease, due_at as "dueAt", (select turn from due where due.id = timers.id) as turn`)
 
 /** Extends the leases of timers that wait in the queue; timers whose attempt has begun have another lease by now. */
 export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
@@ -84,7 +101,7 @@ export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: str
     update timers
     set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond', attempt = attempt + 1
     where id = $1 and lease_id = $2
-    returning id, kind, key, due_at as "dueAt", attempt, payload, lease_id as lease`)
+    returning id, kind, key, due_at as "dueAt", attempt, payload, share, lease_id as lease`)
 }
 
 /** Locks the timer for the rest of the transaction, if this attempt still has its lease. */

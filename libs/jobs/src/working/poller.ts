@@ -1,9 +1,9 @@
 import { Wakeup } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
+import { KEEP_LEASES, LEASE_DUE, type LeasedTimer, MEASURE_LAG, RELEASE_LEASES } from '../state/statements.ts'
+import { timerLag, timersLeased } from '../state/telemetry.ts'
 import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
-import { KEEP_LEASES, LEASE_DUE, type LeasedTimer, MEASURE_LAG, RELEASE_LEASES } from './statements.ts'
-import { timerLag, timersLeased } from './telemetry.ts'
 
 export interface PollerOptions {
   readonly db: Queryable
@@ -17,6 +17,8 @@ export interface PollerOptions {
   readonly queueLeaseMs: number
   /** Jobs of each kind that may wait in the queue; the rest waits in PostgreSQL. */
   readonly backlog: ReadonlyMap<string, number>
+  /** Shares of each kind. */
+  readonly shares: ReadonlyMap<string, number>
 }
 
 const BATCH = 500
@@ -103,16 +105,18 @@ export class Poller {
   }
 
   async #move(): Promise<boolean> {
-    const { db, queues, queueLeaseMs, backlog } = this.#options
+    const { db, queues, queueLeaseMs, backlog, shares } = this.#options
     const room = await this.#room()
     if (room.size === 0) return true
     const takeOver = Date.now() - this.#troubledAt > GRACE_MS
-    const leased = await db.query(LEASE_DUE, [...room.keys()], [...room.values()], queueLeaseMs, takeOver)
+    const kinds = [...room.keys()]
+    const sharesOf = kinds.map((kind) => shares.get(kind) ?? 1)
+    const leased = await db.query(LEASE_DUE, kinds, [...room.values()], sharesOf, queueLeaseMs, takeOver)
     const byKind = Map.groupBy(leased, ({ kind }) => kind)
     const taken = new Map([...byKind].map(([kind, timers]) => [kind, timers.length]))
     try {
       for (const [kind, timers] of byKind) {
-        await queues.add(kind, timers.sort(byDueTime))
+        await queues.add(kind, timers.sort(byTurn))
         timersLeased.inc({ kind }, timers.length)
         this.#queued.get(kind)?.push(...timers)
         byKind.delete(kind)
@@ -121,7 +125,7 @@ export class Poller {
       await this.#release([...byKind.values()].flat())
       throw error
     }
-    return [...backlog.keys()].some((kind) => (room.get(kind) ?? 0) === (taken.get(kind) ?? 0))
+    return [...backlog.keys()].some((kind) => isFull(room.get(kind) ?? 0, taken.get(kind) ?? 0, shares.get(kind) ?? 1))
   }
 
   /**
@@ -180,6 +184,11 @@ export class Poller {
   }
 }
 
-function byDueTime(a: LeasedTimer, b: LeasedTimer): number {
-  return a.dueAt.getTime() - b.dueAt.getTime()
+/** Several shares may leave room although more is due, because none gets all of it. */
+function isFull(room: number, taken: number, shares: number): boolean {
+  return shares === 1 ? taken === room : taken >= Math.min(room, 10)
+}
+
+function byTurn(a: LeasedTimer, b: LeasedTimer): number {
+  return a.turn - b.turn || a.dueAt.getTime() - b.dueAt.getTime()
 }

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { queryRows, waitFor } from '@restante/testkit'
+import { shareOf } from '../../../src/timers/kinds.ts'
+import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../../support/fixture.ts'
+
+const CONCURRENCY = 2
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await startWorld({ DELIVERY_CONCURRENCY: String(CONCURRENCY), RETRY_FIRST: '1h', RETRY_MOST: '1h' })
+  fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+}, 60_000)
+afterAll(() => fixture.stop(), 30_000)
+
+async function send(to: string): Promise<string> {
+  const body = { to, text: 'words' }
+  const answer = await fixture.call('messages.send', inboxCaller(), { path: '/messages/send', body })
+  expect(answer.status).toBe(200)
+  return String(answer.body['message_id'])
+}
+
+interface Tarpit {
+  readonly domain: string
+  readonly sockets: Set<Socket>
+  connections: number
+  stop(): Promise<void>
+}
+
+let tarpits = 0
+
+/** A destination whose server accepts connections; `greet` is what it does then, by default nothing. */
+async function tarpit(greet: (socket: Socket) => void = () => {}): Promise<Tarpit> {
+  const address = `127.0.9.${++tarpits}`
+  const domain = `tarpit-${randomUUID().slice(0, 8)}.example`
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    made.connections++
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    socket.resume()
+    greet(socket)
+  })
+  const made: Tarpit = {
+    domain,
+    sockets,
+    connections: 0,
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  await new Promise<void>((resolve) => server.listen(fixture.outside.port, address, resolve))
+  fixture.zone
+    .set(`mx.${domain}`, { type: 'A', address })
+    .set(domain, { type: 'MX', exchange: `mx.${domain}`, priority: 1 })
+  return made
+}
+
+interface Row {
+  readonly state: string
+  readonly attempts: number
+  readonly diagnostic: string | null
+  readonly kind: string | null
+  readonly share: number | null
+  readonly organization_id: string
+}
+
+async function rowOf(messageId: string): Promise<Row> {
+  const [row] = await queryRows<Row>(
+    fixture.db,
+    `select d.state, d.attempts, d.diagnostic, t.kind, t.share, s.organization_id
+       from sends s join deliveries d on d.send_id = s.id left join timers t on t.key = s.id || '/' || d.destination
+      where s.message_id = $1`,
+    messageId,
+  )
+  if (!row) throw new Error('no delivery')
+  return row
+}
+
+describe('destinations that hang', () => {
+  it('do not hold up others, although there are more of them than workers', async () => {
+    const hanging = await Promise.all(Array.from({ length: CONCURRENCY * 2 }, () => tarpit()))
+    const stuck = await Promise.all(hanging.map(({ domain }) => send(`ann@${domain}`)))
+    await waitFor(() => hanging.filter(({ connections }) => connections > 0).length >= CONCURRENCY, {
+      what: 'workers that wait',
+    })
+    const began = Date.now()
+    await factOf(fixture, await send(`bo@fine-${randomUUID().slice(0, 8)}.example`), 'delivery.delivered')
+    expect(Date.now() - began).toBeLessThan(14_000)
+    await waitFor(async () => (await Promise.all(stuck.map(rowOf))).every(({ kind }) => kind === 'delivery-slow'), {
+      what: 'all of it among the slow',
+      timeout: 15_000,
+    })
+    // Nothing was decided about them, so no attempt is counted yet.
+    expect(await Promise.all(stuck.map(rowOf))).toEqual(
+      stuck.map(() => expect.objectContaining({ state: 'queued', attempts: 0 })),
+    )
+    await Promise.all(hanging.map(({ stop }) => stop()))
+  }, 60_000)
+})
+
+describe('a destination that cannot be reached', () => {
+  it('is not connected to again at once: what is sent in the meantime is deferred', async () => {
+    const dead = await tarpit((socket) => socket.destroy())
+    const first = await send(`ann@${dead.domain}`)
+    await waitFor(async () => (await rowOf(first)).state === 'deferred', { what: 'the first deferral' })
+    const { connections } = dead
+    const second = await send(`bo@${dead.domain}`)
+    await waitFor(async () => (await rowOf(second)).state === 'deferred', { what: 'the second deferral' })
+    expect(dead.connections).toBe(connections)
+    expect(await rowOf(second)).toMatchObject({
+      attempts: 1,
+      kind: 'delivery-slow',
+      diagnostic: expect.stringContaining('Not tried again so soon'),
+    })
+    const { share, organization_id } = await rowOf(second)
+    expect(share).toBe(shareOf(organization_id))
+    await dead.stop()
+  })
+
+  it('gets its mail when it answers again, and is then no longer among the slow', async () => {
+    const quick = await startWorld({ RETRY_FIRST: '200ms', RETRY_MOST: '400ms' })
+    quick.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    quick.zone.set('mx.outside.test', { type: 'A', address: '127.0.9.250' })
+    const call = async (to: string) => {
+      const answer = await quick.call('messages.send', inboxCaller(), {
+        path: '/messages/send',
+        body: { to, text: 'words' },
+      })
+      return String(answer.body['message_id'])
+    }
+    const id = await call('ann@back.example')
+    await factOf(quick, id, 'delivery.delayed')
+    const [waiting] = await queryRows<{ kind: string }>(quick.db, 'select kind from timers')
+    expect(waiting).toEqual({ kind: 'delivery-slow' })
+    quick.zone.set('mx.outside.test', { type: 'A', address: '127.0.0.1' })
+    quick.outside.answerRecipient('bo@back.example', '450 4.2.0 later', '450 4.2.0 later')
+    await factOf(quick, id, 'delivery.delivered')
+    const after = await call('bo@back.example')
+    await waitFor(
+      async () => {
+        const rows = await queryRows<{ kind: string }>(quick.db, 'select kind from timers')
+        return rows.some(({ kind }) => kind === 'delivery-outside')
+      },
+      { what: 'a retry among the others' },
+    )
+    await factOf(quick, after, 'delivery.delivered')
+    expect(factsAbout(quick, id).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(1)
+    await quick.stop()
+  }, 60_000)
+})
+
+describe('DELIVERY_PER_MINUTE', () => {
+  it('spreads the messages to one destination, and leaves the others alone', async () => {
+    const paced = await startWorld({ DELIVERY_PER_MINUTE: '120' })
+    paced.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    const names = [1, 2, 3, 4, 5].map((number) => `ann-${number}@even.example`)
+    const deliver = (to: string) =>
+      paced.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to, text: 'words' } })
+    await Promise.all(names.map(deliver))
+    await deliver('bo@other.example')
+    const other = await paced.outside.next('bo@other.example')
+    const times = (await Promise.all(names.map((name) => paced.outside.next(name))))
+      .map(({ receivedAt }) => receivedAt.getTime())
+      .sort((a, b) => a - b)
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_400)
+    expect(other.receivedAt.getTime()).toBeLessThan(times.at(-1) ?? 0)
+    await paced.stop()
+  }, 60_000)
+})
