@@ -6,7 +6,7 @@ import { openDelivery } from './delivery/open-delivery.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
 import { listRoutes } from './lists/routes.ts'
 import { Sweeper } from './retention/sweeper.ts'
-import { readDkimKey } from './sending/content/dkim-key.ts'
+import { readDkimKeys } from './sending/content/dkim-keys.ts'
 import { copyRoutes } from './sending/copies/routes.ts'
 import { openSending } from './sending/open-sending.ts'
 import { sendingRoutes } from './sending/routes.ts'
@@ -20,11 +20,11 @@ export const service = defineService({
   async assemble(kit, config) {
     const { db, kafka, log, outbox } = kit
     const { callerKey, defaultDomain: domain, systemSender: sender } = config
-    const dkim = await readDkimKey(config)
+    const dkim = await readDkimKeys(config)
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs }))
-    const { content, outboundQueue } = openDelivery(kit, config, blobs)
+    const { content, outboundQueue } = openDelivery(kit, config, { blobs, dkim })
     kit.serve({
       callerKey,
       handlers: {
@@ -34,7 +34,7 @@ export const service = defineService({
       internal: {
         ...systemMailRoutes(new SystemMail({ db, content, outboundQueue, domain, sender, dkim })),
         ...copyRoutes(db),
-        ...openFeedback(kit),
+        ...openFeedback(kit, config),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },
     })

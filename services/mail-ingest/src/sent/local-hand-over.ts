@@ -10,7 +10,7 @@ import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
-import type { RawMailWriter } from '../raw/writer.ts'
+import type { RawMailWriter, WrittenMail } from '../raw/writer.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
@@ -81,7 +81,7 @@ export class LocalHandOver {
   }
 
   async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {
-    const { acceptance, writer, storage } = this.#options
+    const { acceptance, storage } = this.#options
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
@@ -89,11 +89,16 @@ export class LocalHandOver {
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
-    const written = await writer.copy(request.blob)
+    const written = await this.#write(request)
     const to = async () => ({ rows: [row], paused: [], unsubscribed: [] })
     await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, written, to, mark)
-    storage.add(inbox.organization_id, request.blob.size)
+    storage.add(inbox.organization_id, written.size)
     return outcome
+  }
+
+  async #write({ blob, fields }: HandOver): Promise<WrittenMail> {
+    const { blobs, writer } = this.#options
+    return fields === undefined ? writer.copy(blob) : writer.write(following(fields, await blobs.get(blob.name)))
   }
 
   async #isLoop({ blob }: HandOver, { address }: InboxScope): Promise<boolean> {
@@ -124,4 +129,9 @@ export class LocalHandOver {
   async #mark(tx: Tx, outcome: keyof typeof MARKED_AS, deliveryId: string): Promise<boolean> {
     return (await tx.query(MARK, MARKED_AS[outcome], deliveryId)).length > 0
   }
+}
+
+async function* following(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield Buffer.from(fields)
+  yield* message
 }

@@ -1,6 +1,6 @@
 import type { BlobStore } from '@restante/blobs'
 import { Timers } from '@restante/jobs'
-import { ReturnPath } from '@restante/mime'
+import { type DkimKeys, ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
 import type { Config, SendKit } from '../config.ts'
 import { Attempts } from './attempts/attempts.ts'
@@ -18,12 +18,22 @@ export interface Delivery {
   readonly outboundQueue: OutboundQueue
 }
 
+interface DeliveryParts {
+  readonly blobs: BlobStore
+  readonly dkim: DkimKeys | undefined
+}
+
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
-export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): Delivery {
+export function openDelivery(kit: SendKit, config: Config, { blobs, dkim }: DeliveryParts): Delivery {
   const { db, log, outbox } = kit
   const { delivery, defaultDomain, redis } = config
   const returnPath = new ReturnPath(config.returnPath)
-  const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
+  const content = new OutboundContent({
+    blobs,
+    box: new SecretBox(config.encryptionKey, 'system mail'),
+    dkim,
+    unsubscribe: { link: unsubscribeLink(config), address: new UnsubscribeAddress(config.returnPath) },
+  })
   const mxHosts = new MxHosts(delivery.mxHosts)
   const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
   new Attempts({
@@ -35,6 +45,7 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
       'delivery-local': new LocalRoute({
         gateway: kit.peer('gateway'),
         mailIngest: kit.peer('mail-ingest'),
+        content,
         returnPath,
         name: defaultDomain,
       }),
@@ -43,4 +54,9 @@ export function openDelivery(kit: SendKit, config: Config, blobs: BlobStore): De
     log,
   }).register()
   return { content, outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain) }
+}
+
+/** The links by which recipients unsubscribe. */
+export function unsubscribeLink({ publicUrl, returnPath }: Pick<Config, 'publicUrl' | 'returnPath'>): UnsubscribeLink {
+  return new UnsubscribeLink({ publicUrl, secret: returnPath.secret })
 }

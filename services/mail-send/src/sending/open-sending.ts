@@ -1,5 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import type { DkimKey } from '@restante/mime'
+import type { DkimKeys } from '@restante/mime'
 import type { Config, SendKit } from '../config.ts'
 import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
 import { Acceptance } from './acceptance/acceptance.ts'
@@ -8,7 +8,7 @@ import { Sender } from './sender.ts'
 interface SendingParts {
   readonly blobs: BlobStore
   readonly outboundQueue: OutboundQueue
-  readonly dkim: DkimKey | undefined
+  readonly dkim: DkimKeys | undefined
 }
 
 /** What accepts messages of callers. Mail may be sent from the default domain, and is signed with its key. */

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openBlobStore, parseBlobStore } from '@restante/blobs'
-import { ReturnPath } from '@restante/mime'
+import { ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
 import { freePort, waitFor } from '@restante/testkit'
 import { OutboundContent } from '../../src/delivery/outbound/outbound-content.ts'
@@ -20,7 +20,11 @@ const sendId = randomUUID()
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'outside-route-'))
   const blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
-  content = new OutboundContent({ blobs, box: new SecretBox('secret', 'system mail') })
+  const unsubscribe = {
+    link: new UnsubscribeLink({ publicUrl: 'http://127.0.0.1', secret: 'secret' }),
+    address: new UnsubscribeAddress({ domain: 'bounces.restante.test', secret: 'secret' }),
+  }
+  content = new OutboundContent({ blobs, box: new SecretBox('secret', 'system mail'), dkim: undefined, unsubscribe })
   await content.seal(sendId, Buffer.from('Subject: x\r\n\r\nplain words\r\n'))
 })
 afterAll(() => rm(directory, { recursive: true }))
@@ -127,6 +131,7 @@ async function attemptBy(
     size: 27,
     sha256: '',
     acceptedAt: new Date(),
+    unsubscribable: false,
   }
   const steps = {
     begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),

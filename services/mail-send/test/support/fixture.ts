@@ -60,6 +60,8 @@ export interface Fixture {
       | 'mail-send.getSentCopy'
       | 'mail-send.findRecentSends'
       | 'mail-send.findDeliveries'
+      | 'mail-send.findUnsubscribe'
+      | 'mail-send.unsubscribe'
       | 'mail-send.purgeInbox',
     from: 'gateway' | 'mail-ingest',
     body: unknown,

@@ -6,7 +6,7 @@ import {
   type Address,
   type ComposedMail,
   compose,
-  type DkimKey,
+  type DkimKeys,
   formatAddress,
   hasControlCharacter,
   makeMessageId,
@@ -32,7 +32,7 @@ export interface NewMessage {
   readonly attachments: readonly OutgoingAttachment[]
   readonly answered: AnsweredMessage | undefined
   readonly date: Date
-  readonly dkim: DkimKey | undefined
+  readonly dkim: DkimKeys | undefined
   /** Whether the inbox is on a domain of the installation, which sets some headers itself. */
   readonly sharedDomain: boolean
 }
@@ -41,6 +41,8 @@ export interface NewMessage {
 export interface ComposedMessage {
   readonly mail: ComposedMail
   readonly threadId: string
+  /** Whether the service puts a link to unsubscribe into the mail of each recipient (mail 15.5). */
+  readonly unsubscribable: boolean
   readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
 }
 
@@ -81,6 +83,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   return {
     mail,
     threadId,
+    unsubscribable: message.sharedDomain,
     copy: {
       message_id: messageId,
       thread_id: threadId,
