@@ -12,6 +12,7 @@ export {
 export type { Author } from './addresses/author.ts'
 export { formatAddress } from './addresses/format.ts'
 export { addressIn, bareAddress } from './addresses/mailboxes.ts'
+export { type BounceNotice, composeBounceNotice } from './compose/bounce-notice.ts'
 export {
   type ComposedMail,
   compose,

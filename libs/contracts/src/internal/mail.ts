@@ -81,6 +81,27 @@ export const mailIngestInternalOperations = internalGroup({
       }),
     }),
   }),
+  /** A notice is in the sending inbox what a report of another server is. A repeated one returns the first outcome. */
+  'mail-ingest.acceptNotice': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptNotice',
+    path: '/internal/inbound/accept-notice',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Store a notice about a failed delivery in the inbox that sent the message',
+    body: z.object({
+      delivery_id: z.guid().meta({ description: 'Of the notice.' }),
+      ...mailScope,
+      recipient: z.string(),
+      message_id: z.string().meta({ description: 'Of the message that the notice is about.' }),
+      blob: blobReference,
+    }),
+    response: z.object({
+      outcome: z
+        .enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop', 'unwanted', 'no_message'])
+        .meta({ description: 'Only `no_message` may change: while its copy is not placed yet.' }),
+    }),
+  }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
   'mail-ingest.hasReceivedMail': defineInternal({
     ...INTERNAL,

@@ -9,11 +9,16 @@ import type { RecipientLookup } from '../inbound/recipients.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
+import { store } from '../mailbox/store.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
 import type { RawMailWriter, WrittenMail } from '../raw/writer.ts'
+import type { CopySwitches } from '../reports/copy-switches.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
+
+type Notice = InternalRequestOf<'mail-ingest.acceptNotice'>
+type NoticeOutcome = InternalResponseOf<'mail-ingest.acceptNotice'>['outcome']
 
 /**
  * Marks of handed-over deliveries, by outcome. They are stored among the marks of processed events, and deleted with
@@ -34,6 +39,7 @@ export interface LocalHandOverOptions {
   readonly acceptance: Acceptance
   readonly writer: RawMailWriter
   readonly recipients: RecipientLookup
+  readonly copies: Pick<CopySwitches, 'wants'>
   readonly rates: InboundRates
   readonly storage: StorageQuota
   /** This server's name in the trace fields that reveal a loop. */
@@ -78,6 +84,14 @@ export class LocalHandOver {
       this.#options.rates.giveBack(admission.taken)
       throw error
     }
+  }
+
+  /** A notice about mail of an inbox, if the inbox wants it and still has the message (domains 11). */
+  async acceptNotice({ message_id, ...notice }: Notice): Promise<NoticeOutcome> {
+    const { copies, db } = this.#options
+    if (!(await copies.wants({ organization_id: notice.organization_id, address: notice.recipient }))) return 'unwanted'
+    if (!(await store.message(db, notice.inbox_uid, message_id))) return 'no_message'
+    return this.accept({ ...notice, mail_from: '' })
   }
 
   async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {

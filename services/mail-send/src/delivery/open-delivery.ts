@@ -3,11 +3,12 @@ import { Timers } from '@restante/jobs'
 import { type DkimKeys, ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
 import type { Config, SendKit } from '../config.ts'
+import { BounceNotices } from '../notices/bounce-notices.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
-import type { DeliveryTimers } from './outbound/timers.ts'
+import type { SendTimers } from './outbound/timers.ts'
 import { LocalRoute } from './routes/local-route.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
@@ -35,16 +36,20 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim }: Deli
     unsubscribe: { link: unsubscribeLink(config), address: new UnsubscribeAddress(config.returnPath) },
   })
   const mxHosts = new MxHosts(delivery.mxHosts)
-  const timers = kit.use(new Timers<DeliveryTimers>({ db, redis, log }))
+  const timers = kit.use(new Timers<SendTimers>({ db, redis, log }))
+  const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
+  const noticed = { db, blobs, timers, gateway, mailIngest, name: delivery.ehloName, domain: defaultDomain }
+  const notices = new BounceNotices(noticed)
+  notices.register()
   new Attempts({
     ...delivery,
     db,
     timers,
-    decisions: new Decisions(outbox),
+    decisions: new Decisions(outbox, notices),
     routes: {
       'delivery-local': new LocalRoute({
-        gateway: kit.peer('gateway'),
-        mailIngest: kit.peer('mail-ingest'),
+        gateway,
+        mailIngest,
         content,
         returnPath,
         name: defaultDomain,

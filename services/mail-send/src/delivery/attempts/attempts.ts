@@ -1,13 +1,13 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
 import { backoff } from '@restante/service/concurrency'
-import type { DeliveryKind, DeliveryTarget, DeliveryTimers } from '../outbound/timers.ts'
+import type { DeliveryKind, DeliveryTarget, SendTimers } from '../outbound/timers.ts'
 import type { Route } from '../routes/route.ts'
 import { Attempt, type AttemptOptions, BUSY_RETRY_MS, soon } from './attempt.ts'
 import { KeyedSemaphore } from './keyed-semaphore.ts'
 import { findOpen } from './store.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
-  readonly timers: Timers<DeliveryTimers>
+  readonly timers: Timers<SendTimers>
   readonly routes: Readonly<Record<DeliveryKind, Route>>
   readonly concurrency: number
   readonly perDestination: number

@@ -5,7 +5,7 @@ import { normalizeAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { forgetBlob } from './pending-blobs.ts'
 import type { Origin } from './sends.ts'
-import type { DeliveryTimers } from './timers.ts'
+import type { SendTimers } from './timers.ts'
 
 /** A message to be sent. */
 export interface OutboundMessage {
@@ -59,11 +59,11 @@ select id, $2, recipient, destination, 'queued', inside, now()
 
 /** Queues accepted messages for delivery. */
 export class OutboundQueue {
-  readonly #timers: Timers<DeliveryTimers>
+  readonly #timers: Timers<SendTimers>
   readonly #isHosted: (domain: string) => boolean
 
   /** @param isHosted whether the inboxes of a domain (lower case, A-labels) are this installation's. */
-  constructor(timers: Timers<DeliveryTimers>, isHosted: (domain: string) => boolean) {
+  constructor(timers: Timers<SendTimers>, isHosted: (domain: string) => boolean) {
     this.#timers = timers
     this.#isHosted = isHosted
   }

@@ -12,3 +12,13 @@ export interface DeliveryTimers {
   readonly 'delivery-outside': DeliveryTarget
 }
 export type DeliveryKind = keyof DeliveryTimers
+
+/** The payload of the timer of a notice about a failed delivery. */
+export interface NoticeTarget {
+  readonly delivery_id: string
+}
+
+/** All timers of this service. */
+export interface SendTimers extends DeliveryTimers {
+  readonly 'bounce-notice': NoticeTarget
+}
