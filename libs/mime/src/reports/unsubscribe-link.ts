@@ -19,7 +19,8 @@ export class UnsubscribeLink {
   readonly #secret: string
 
   constructor({ publicUrl, secret }: UnsubscribeLinkOptions) {
-    this.#base = `${publicUrl}/u/`
+    // In the form of a header field: ASCII, whatever the host is written in.
+    this.#base = `${new URL(publicUrl).href.replace(/\/+$/, '')}/u/`
     this.#secret = secret
   }
 

@@ -14,6 +14,11 @@ describe('the link to unsubscribe', () => {
     expect(link.deliveryOf(tokenOf(url))).toBe(id)
   })
 
+  it('is in ASCII, as a header field is', () => {
+    const other = new UnsubscribeLink({ publicUrl: 'https://bücher.test/mail', secret: 'secret' })
+    expect(other.linkFor(id)).toMatch(/^https:\/\/xn--bcher-kva\.test\/mail\/u\/[\w-]{43}$/)
+  })
+
   it('is worth nothing once altered, in any character', () => {
     const token = tokenOf(link.linkFor(id))
     for (let at = 0; at < token.length; at++) {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Attributes } from '@opentelemetry/api'
 
-/** The segment of a path after which a link to a file holds its secret (`/v0/files/{token}`). */
-const FILES = 'files'
+/** The segments of a path after which a link holds its secret (`/v0/files/{token}`, `/u/{token}`). */
+const BEFORE_SECRETS: ReadonlySet<string> = new Set(['files', 'u'])
 
 /**
  * What a trace may show of the URL of an incoming request: no query, which may hold a key or a download's token, and no
@@ -10,7 +10,7 @@ const FILES = 'files'
  */
 export function incomingUrl({ url = '' }: Pick<IncomingMessage, 'url'>): Attributes {
   const segments = url.replace(/[?#].*$/s, '').split('/')
-  const secret = segments.findIndex(isFiles)
+  const secret = segments.findIndex(isBeforeSecret)
   const shown = secret < 0 ? segments : segments.slice(0, secret + 1)
   return { 'url.query': undefined, 'url.path': shown.join('/') }
 }
@@ -28,9 +28,9 @@ export function outgoingUrl(): Attributes {
  * Decodes as the routes do, which decode each segment. A segment that cannot be decoded matches no route; nothing after
  * it is shown.
  */
-function isFiles(segment: string): boolean {
+function isBeforeSecret(segment: string): boolean {
   try {
-    return decodeURIComponent(segment).toLowerCase() === FILES
+    return BEFORE_SECRETS.has(decodeURIComponent(segment).toLowerCase())
   } catch {
     return true
   }

@@ -30,8 +30,6 @@ const ACCEPT_MS = 15_000
 const RETRY = { firstMs: 1_000, longestMs: 10 * 60_000 }
 /** About half a day of failures of this installation. */
 const MOST_ATTEMPTS = 80
-/** When to look again for the copy of a message that its mailbox has not stored yet. */
-const PLACED_SOON_MS = 2_000
 /** Most of a header that is attached. */
 const HEADER_BYTES = 64 * 1024
 
@@ -68,7 +66,8 @@ export class BounceNotices {
     const { delivery_id: deliveryId } = context.timer.payload
     const failed = await findFailed(this.#options.db, deliveryId)
     if (!failed || (await this.#handOver(deliveryId, failed)) === 'over') return
-    await context.run((tx) => context.postpone(tx, new Date(Date.now() + PLACED_SOON_MS)))
+    const { attempt } = context.timer
+    await context.run((tx) => context.postpone(tx, new Date(Date.now() + backoff(attempt, RETRY))))
   }
 
   async #handOver(deliveryId: string, failed: FailedDelivery): Promise<'over' | 'soon'> {
