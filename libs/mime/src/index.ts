@@ -12,15 +12,17 @@ export {
 export type { Author } from './addresses/author.ts'
 export { formatAddress } from './addresses/format.ts'
 export { addressIn, bareAddress } from './addresses/mailboxes.ts'
+export { type BounceNotice, composeBounceNotice } from './compose/bounce-notice.ts'
 export {
   type ComposedMail,
   compose,
-  type DkimKey,
   type OutgoingAttachment,
   type OutgoingMail,
   UnsafeMailError,
 } from './compose/compose.ts'
+export type { DkimKeys } from './compose/dkim.ts'
 export { headerProblem, isServiceOwnedHeader } from './compose/headers.ts'
+export { withLeadingFields } from './compose/leading-fields.ts'
 export { decodeTransferStream, type TransferEncoding } from './decode/transfer.ts'
 export { documentKind, KIND_BYTES } from './documents/kind.ts'
 export type { DocumentReading } from './documents/read-document.ts'
@@ -73,5 +75,7 @@ export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './
 export { reportToReturnPath } from './reports/report-to-return-path.ts'
 export { ReturnPath } from './reports/return-path.ts'
 export { UnsubscribeAddress } from './reports/unsubscribe-address.ts'
+export { unsubscribeFields } from './reports/unsubscribe-fields.ts'
+export { UnsubscribeLink } from './reports/unsubscribe-link.ts'
 export { ParserCrashedError, ParserOverdueError, ParserTimeoutError, ParserUnavailableError } from './worker/errors.ts'
 export { createParserPool, type ParserPool, type ParserPoolOptions } from './worker/pool.ts'

@@ -57,6 +57,9 @@ const variables = z.object({
     .rate('300/m')
     .describe('Rate limit per client for requests without a valid API key; requests with a valid one are not affected'),
   RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit per download link; downloads need no API key'),
+  RATE_LIMIT_UNSUBSCRIBE: env
+    .rate('60/h')
+    .describe('Rate limit per link to unsubscribe; such requests need no API key'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -178,6 +181,7 @@ function ratesOf(given: Given) {
     signUp: given.RATE_LIMIT_SIGN_UP,
     failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
     download: given.RATE_LIMIT_DOWNLOAD,
+    unsubscribe: given.RATE_LIMIT_UNSUBSCRIBE,
   }
 }
 

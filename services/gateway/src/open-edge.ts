@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Handlers } from '@restante/service/http'
 import type { Config, GatewayKit } from './config.ts'
@@ -13,6 +14,7 @@ import { routeTable } from './edge/route-table.ts'
 import { Signatures } from './edge/signatures/authenticate.ts'
 import { forgetNonces } from './edge/signatures/nonces.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
+import { UnsubscribePages } from './edge/unsubscribe/unsubscribe.ts'
 import { internalHandlers } from './internal/handlers.ts'
 import { internalRoutes } from './internal/routes.ts'
 
@@ -31,6 +33,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Pa
   const internal = internalRoutes({ handlers: internalHandlers({ db }), peerKeys: config.peers.keys })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
   const peers = new Peers(config.trustedProxies)
+  const peerOf = (request: IncomingMessage) => peers.of(request)
   const usage = kit.use(new KeyUsage(db, log))
   const limits = openLimits(kit, config)
   const upstreams = openUpstreams(kit, config)
@@ -52,6 +55,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Pa
       limits,
       upstreams,
       documents: new Documents(config),
+      unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       internal: config.internal === undefined ? internal : undefined,
     }),
     upgrade: streams.accept,

@@ -37,6 +37,9 @@ export class FakeUpstreams {
   readonly drained: string[][] = []
   /** Organizations that have received mail. */
   readonly received = new Set<string>()
+  /** Links to unsubscribe that lead to a delivery, with its recipient, and which of them were confirmed. */
+  readonly links = new Map<string, string>()
+  readonly unsubscribed: string[] = []
   /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
@@ -119,6 +122,15 @@ export class FakeUpstreams {
       case '/internal/system-mail/failed': {
         const to = this.systemMails.find(({ id }) => id === document.id)?.to
         return void response.end(JSON.stringify({ failed: to !== undefined && this.returning.has(to) }))
+      }
+      case '/internal/unsubscribe/find':
+      case '/internal/unsubscribe/confirm': {
+        const recipient = this.links.get(document.token)
+        if (request.url.endsWith('confirm') && recipient !== undefined) this.unsubscribed.push(document.token)
+        const suppressed = this.unsubscribed.includes(document.token)
+        return void response.end(
+          JSON.stringify(recipient === undefined ? {} : { unsubscribe: { recipient, suppressed } }),
+        )
       }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)

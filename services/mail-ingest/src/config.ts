@@ -93,6 +93,12 @@ const variables = z.object({
     'Addresses that are registered with feedback loops of providers, each with the domains whose reports are believed there: fbl@mail.example=feedback.provider.example/arf.other.example; they take precedence over inboxes',
   ),
 
+  FEEDBACK_COPIES: env
+    .flag(true)
+    .describe(
+      'Store bounce and complaint reports, and notices about refused mail, in the inbox on DEFAULT_DOMAIN that sent the mail; custom domains have a switch of their own',
+    ),
+
   SENDER_AUTH: env
     .choice(['dns', 'trust-loopback'], 'dns')
     .describe('trust-loopback: mail from loopback counts as authenticated'),
@@ -209,6 +215,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
       hostname: (given.SMTP_NAME ?? `mx.${defaultDomain}`).toLowerCase(),
       smtp: smtpOf(given),
       limits: limitsOf(given),
+      feedbackCopies: given.FEEDBACK_COPIES,
       complaintAddresses: given.COMPLAINT_ADDRESSES,
       pipeline: pipelineOf(given),
       documents: documentsOf(given),

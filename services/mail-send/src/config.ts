@@ -57,7 +57,15 @@ const variables = z.object({
   DKIM_KEY_FILE: env
     .string()
     .optional()
-    .describe('PEM file of the private key for DKIM_SELECTOR; without both, mail is not signed'),
+    .describe('PEM file of the private key (RSA) for DKIM_SELECTOR; without both, mail is not signed'),
+  DKIM_ED25519_SELECTOR: env
+    .string()
+    .optional()
+    .describe('Selector of a second key that signs beside DKIM_SELECTOR (RFC 8463)'),
+  DKIM_ED25519_KEY_FILE: env
+    .string()
+    .optional()
+    .describe('PEM file of the private key (Ed25519) for DKIM_ED25519_SELECTOR'),
 
   LINK_SECRET: env.secret().describe('Key that signs download links of attachments of drafts'),
   ATTACHMENT_TIMEOUT: env
@@ -110,6 +118,24 @@ const variables = z.object({
     .describe('How long a delivery is retried; then the message bounces'),
 })
 type Given = z.output<typeof variables>
+
+/** The keys that sign, the one that every verifier knows first. */
+function dkimOf(given: Given) {
+  const keys = [
+    { type: 'rsa', selector: given.DKIM_SELECTOR, keyFile: given.DKIM_KEY_FILE },
+    { type: 'ed25519', selector: given.DKIM_ED25519_SELECTOR, keyFile: given.DKIM_ED25519_KEY_FILE },
+  ] as const
+  return keys.flatMap(({ type, selector, keyFile }) =>
+    selector === undefined || keyFile === undefined ? [] : [{ type, selector, keyFile }],
+  )
+}
+
+/** Many verifiers know RSA only, so an Ed25519 key is never the only one; each key has its own record in DNS. */
+function secondKeyProblems({ DKIM_SELECTOR: first, DKIM_ED25519_SELECTOR: second }: Given): string[] {
+  if (second === undefined) return []
+  if (first === undefined) return ['DKIM_ED25519_SELECTOR needs DKIM_SELECTOR as well']
+  return first.toLowerCase() === second.toLowerCase() ? ['DKIM_ED25519_SELECTOR must differ from DKIM_SELECTOR'] : []
+}
 
 /** A password is never sent unencrypted unless an operator configures that explicitly. */
 function smarthostTls(given: Given): 'opportunistic' | 'required' | 'implicit' | 'none' {
@@ -165,13 +191,12 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
     variables,
     check: (given) => [
       ...together(given, 'DKIM_SELECTOR', 'DKIM_KEY_FILE'),
+      ...together(given, 'DKIM_ED25519_SELECTOR', 'DKIM_ED25519_KEY_FILE'),
+      ...secondKeyProblems(given),
       ...together(given, 'SMARTHOST_USER', 'SMARTHOST_PASSWORD'),
     ],
     configure: (given, { defaultDomain, dnsServers }) => ({
-      dkim:
-        given.DKIM_SELECTOR !== undefined && given.DKIM_KEY_FILE !== undefined
-          ? { selector: given.DKIM_SELECTOR, keyFile: given.DKIM_KEY_FILE }
-          : undefined,
+      dkim: dkimOf(given),
       linkSecret: given.LINK_SECRET,
       sendLimits: {
         organization: given.SEND_LIMIT_ORGANIZATION,

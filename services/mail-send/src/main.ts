@@ -10,7 +10,7 @@ import { DraftLinks } from './files/links.ts'
 import { FileShelf } from './files/shelf.ts'
 import { listRoutes } from './lists/routes.ts'
 import { Sweeper } from './retention/sweeper.ts'
-import { readDkimKey } from './sending/content/dkim-key.ts'
+import { readDkimKeys } from './sending/content/dkim-keys.ts'
 import { copyRoutes } from './sending/copies/routes.ts'
 import { openAttachments, openSending } from './sending/open-sending.ts'
 import { sendingRoutes } from './sending/routes.ts'
@@ -25,12 +25,12 @@ export const service = defineService({
   async assemble(kit, config) {
     const { db, kafka, log, outbox } = kit
     const { callerKey, defaultDomain: domain, systemSender } = config
-    const dkim = await readDkimKey(config)
+    const dkim = await readDkimKeys(config)
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     const timers = kit.use(new Timers<SendTimers>({ db, redis: config.redis, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
-    const { content, outboundQueue, routes } = openDelivery(kit, config, { blobs, timers })
+    const { content, outboundQueue, routes } = openDelivery(kit, config, { blobs, dkim, timers })
     const links = new DraftLinks({ publicUrl: config.publicUrl, secret: config.linkSecret })
     const cursors = new Cursors(config.cursorSecret)
     const attachments = openAttachments(kit, config, { shelf: new FileShelf({ db, blobs }), links })
@@ -46,7 +46,7 @@ export const service = defineService({
         ...systemMailRoutes(new SystemMail({ db, content, outboundQueue, domain, sender: systemSender, dkim })),
         ...copyRoutes(db),
         ...routes,
-        ...openFeedback(kit),
+        ...openFeedback(kit, config),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },
     })

@@ -26,7 +26,7 @@ describe('the configuration of mail-send', () => {
       defaultDomain: 'example.com',
       docsUrl: 'https://mail.example.com/docs',
       returnPath: { domain: 'bounces.example.com' },
-      dkim: undefined,
+      dkim: [],
       delivery: {
         ehloName: 'mail.example.com',
         smarthost: undefined,
@@ -60,6 +60,17 @@ describe('the configuration of mail-send', () => {
     [{ BLOB_STORE: 'somewhere' }, 'BLOB_STORE'],
     [{ DKIM_SELECTOR: 's1' }, 'DKIM_KEY_FILE is missing'],
     [{ DKIM_KEY_FILE: '/key.pem' }, 'DKIM_SELECTOR is missing'],
+    [{ DKIM_ED25519_SELECTOR: 's2' }, 'DKIM_ED25519_KEY_FILE is missing'],
+    [{ DKIM_ED25519_SELECTOR: 's2', DKIM_ED25519_KEY_FILE: '/key.pem' }, 'needs DKIM_SELECTOR as well'],
+    [
+      {
+        DKIM_SELECTOR: 's1',
+        DKIM_KEY_FILE: '/rsa.pem',
+        DKIM_ED25519_SELECTOR: 'S1',
+        DKIM_ED25519_KEY_FILE: '/ed25519.pem',
+      },
+      'must differ from DKIM_SELECTOR',
+    ],
     [{ SMARTHOST_USER: 'me' }, 'SMARTHOST_PASSWORD is missing'],
     [{ RETRY_FIRST: 'soon' }, 'RETRY_FIRST must be a duration'],
   ])('refuses %j and names the variable', (changes, problem) => {

@@ -5,8 +5,10 @@ import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/tes
 import { ReturnPath } from '@restante/mime'
 import { sql } from '@restante/service/database'
 import { countRows, queryRows } from '@restante/testkit'
+import { unsubscribeLink } from '../src/delivery/open-delivery.ts'
 import { feedbackConsumer } from '../src/feedback/consumers.ts'
 import { type BounceReported, Reports } from '../src/feedback/reports.ts'
+import { Unsubscribing } from '../src/unsubscribe/unsubscribing.ts'
 import { DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from './support/fixture.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
@@ -70,7 +72,9 @@ function complaint(sent: Sent, feedback_type: string, origin = THERE): FeedbackE
 function consumer() {
   const { db } = fixture
   const { kafka } = fixture.topics
-  return feedbackConsumer({ kafka, db, reports: new Reports(new Outbox({ db, service: 'mail-send' })) })
+  const outbox = new Outbox({ db, service: 'mail-send' })
+  const unsubscribing = new Unsubscribing({ db, outbox, link: unsubscribeLink(fixture.config) })
+  return feedbackConsumer({ kafka, db, reports: new Reports(outbox), unsubscribing })
 }
 
 function deliver(...events: FeedbackEvent[]): Promise<void> {

@@ -111,11 +111,35 @@ export const mailIngestInternalOperations = internalGroup({
       mail_from: z.string(),
       sender_organization_id: z.guid().optional().meta({ description: 'Absent for mail of the installation itself.' }),
       blob: blobReference.meta({ description: 'The raw message; the mailbox keeps a copy of its own.' }),
+      fields: z.string().max(4_096).optional().meta({
+        description: 'Header fields that only this recipient gets, each with its line break, in front of the message.',
+      }),
     }),
     response: z.object({
       outcome: z.enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop']).meta({
         description: '`limited` (a rate) and `full` (the storage of the organization) pass: hand over again later.',
       }),
+    }),
+  }),
+  /** A notice is in the sending inbox what a report of another server is. A repeated one returns the first outcome. */
+  'mail-ingest.acceptNotice': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptNotice',
+    path: '/internal/inbound/accept-notice',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Store a notice about a failed delivery in the inbox that sent the message',
+    body: z.object({
+      delivery_id: z.guid().meta({ description: 'Of the notice.' }),
+      ...mailScope,
+      recipient: z.string(),
+      message_id: z.string().meta({ description: 'Of the message that the notice is about.' }),
+      blob: blobReference,
+    }),
+    response: z.object({
+      outcome: z
+        .enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop', 'unwanted', 'no_message'])
+        .meta({ description: 'Only `no_message` may change: while its copy is not placed yet.' }),
     }),
   }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
@@ -145,6 +169,15 @@ export const mailIngestInternalOperations = internalGroup({
 /** Names a message that was accepted moments ago. */
 export const recentSend = z.object({ ...mailScope, message_id: z.string(), thread_id: z.guid() })
 export type RecentSend = z.infer<typeof recentSend>
+
+const unsubscribeToken = z.object({ token: z.string() })
+
+/** Absent when the link was altered, or its delivery was deleted. */
+const unsubscribeState = z.object({
+  recipient: z.string().meta({ description: 'Masked: enough for its owner to recognize.' }),
+  suppressed: z.boolean().meta({ description: 'The organization can mail the address no more.' }),
+})
+export type UnsubscribeState = z.infer<typeof unsubscribeState>
 
 /** Calls from the mailbox to the owner of sending. */
 export const mailSendInternalOperations = internalGroup({
@@ -193,6 +226,28 @@ export const mailSendInternalOperations = internalGroup({
         description: 'Without those that were handed over to an inbox here, and mail of the installation itself.',
       }),
     }),
+  }),
+  /** What the page behind a link to unsubscribe shows. */
+  'mail-send.findUnsubscribe': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.findUnsubscribe',
+    path: '/internal/unsubscribe/find',
+    service: 'mail-send',
+    callers: ['gateway'],
+    summary: 'Find the delivery of a link to unsubscribe',
+    body: unsubscribeToken,
+    response: z.object({ unsubscribe: unsubscribeState.optional() }),
+  }),
+  /** One click (RFC 8058). Twice has one effect. */
+  'mail-send.unsubscribe': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.unsubscribe',
+    path: '/internal/unsubscribe/confirm',
+    service: 'mail-send',
+    callers: ['gateway'],
+    summary: 'Suppress the recipient of the delivery of a link to unsubscribe',
+    body: unsubscribeToken,
+    response: z.object({ unsubscribe: unsubscribeState.optional() }),
   }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
   'mail-send.sendSystemMail': defineInternal({

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import DKIM from 'nodemailer/lib/dkim'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { type Address, hasControlCharacter } from '../addresses/address.ts'
+import { type DkimKeys, sign } from './dkim.ts'
 import { headerProblem, isServiceOwnedHeader } from './headers.ts'
 
 /** One file of a mail to be composed. */
@@ -15,14 +14,6 @@ export interface OutgoingAttachment {
   readonly disposition?: 'inline' | 'attachment'
   /** Without brackets; html refers to it as `cid:...`. */
   readonly contentId?: string
-}
-
-/** The key that signs for the sending domain (RFC 6376, rsa-sha256). */
-export interface DkimKey {
-  readonly domain: string
-  readonly selector: string
-  /** PEM. */
-  readonly privateKey: string
 }
 
 /** A mail to be composed. There is no Bcc: blind recipients belong to the envelope only (mail 6.6). */
@@ -45,7 +36,7 @@ export interface OutgoingMail {
   /** Oldest first. */
   readonly references?: readonly string[]
   readonly date: Date
-  readonly dkim?: DkimKey
+  readonly dkim?: DkimKeys
 }
 
 /** A finished RFC 5322 message. */
@@ -67,7 +58,7 @@ export class UnsafeMailError extends Error {
 
 /**
  * Composes a message: UTF-8 throughout, long References folded, inline files in multipart/related beside the html,
- * signed when a key is given. The same input gives the same header and bodies (MIME boundaries differ).
+ * signed when keys are given. The same input gives the same header and bodies (MIME boundaries differ).
  * @throws UnsafeMailError when a header value could break out of its line
  */
 export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
@@ -118,11 +109,6 @@ async function joined(stream: Readable, expected: number): Promise<Buffer> {
     size += chunk.length
   }
   return bytes.subarray(0, size)
-}
-
-function sign(raw: Buffer, key: DkimKey): Promise<Buffer> {
-  const signer = new DKIM({ domainName: key.domain, keySelector: key.selector, privateKey: key.privateKey })
-  return buffer(signer.sign(raw))
 }
 
 function toMailbox({ name, address }: Address): { name: string; address: string } {

@@ -200,7 +200,7 @@ describe('compose', () => {
       ...mail,
       subject: 'Grüße',
       html: '<p>x</p>',
-      dkim: { domain: 'example.test', selector: 's1', privateKey },
+      dkim: { domain: 'example.test', keys: [{ selector: 's1', privateKey }] },
     })
     const asked: string[] = []
     const verified = await dkimVerify(raw, {

@@ -9,6 +9,8 @@ export interface ReceivedMail {
   readonly mailFrom: string
   /** Recipients of this transaction, as given in RCPT. */
   readonly recipients: readonly string[]
+  /** What MAIL declared (RFC 1870), if it did. */
+  readonly declaredSize: number | undefined
   readonly raw: Buffer
   /** The raw mail, parsed by an independent library. */
   readonly parsed: ParsedMail
@@ -83,6 +85,8 @@ export class MailPeer {
       disabledCommands: this.#options.tls === false ? ['AUTH', 'STARTTLS'] : ['AUTH'],
       // Scripted replies carry their enhanced codes themselves.
       hideENHANCEDSTATUSCODES: true,
+      // Announced, so that clients declare the size of their mails.
+      size: 64 * 1024 * 1024,
       closeTimeout: 100,
       onConnect: (_session, done) => void this.#onConnect(done),
       onRcptTo: (address, session, done) => this.#onRecipient(address, session, done),
@@ -175,6 +179,7 @@ export class MailPeer {
       this.mails.push({
         mailFrom: mailFrom === false ? '' : mailFrom.address,
         recipients,
+        declaredSize: declaredSizeOf(mailFrom),
         raw,
         parsed: await simpleParser(raw),
         secure: session.secure,
@@ -212,4 +217,9 @@ async function contentOf(stream: SMTPServerDataStream): Promise<Buffer | undefin
     return undefined
   }
   return Buffer.concat(chunks)
+}
+
+function declaredSizeOf(mailFrom: SMTPServerAddress | false): number | undefined {
+  const args = mailFrom === false ? false : mailFrom.args
+  return args !== false && 'SIZE' in args ? Number(args.SIZE) : undefined
 }

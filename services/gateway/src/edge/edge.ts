@@ -29,6 +29,7 @@ import { pathBelow, type Route } from './route-table.ts'
 import type { Signatures } from './signatures/authenticate.ts'
 import { receiveSigned } from './signatures/receive.ts'
 import { isSigned } from './signatures/signed-message.ts'
+import type { UnsubscribePages } from './unsubscribe/unsubscribe.ts'
 
 export interface EdgeOptions {
   readonly db: Queryable
@@ -40,6 +41,7 @@ export interface EdgeOptions {
   readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly documents: Documents
+  readonly unsubscribe: UnsubscribePages
   /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
 }
@@ -51,6 +53,7 @@ export function edge(deps: EdgeOptions): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response, path } = exchange
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
+    if (deps.unsubscribe.matches(exchange)) return deps.unsubscribe.serve(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')

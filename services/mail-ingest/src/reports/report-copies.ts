@@ -1,20 +1,16 @@
-import { classifyComplaint, normalizeAddress, type Report } from '@restante/mime'
-import type { Database } from '@restante/service/database'
+import { classifyComplaint, type Report } from '@restante/mime'
 import type { ServiceClient } from '@restante/service/http'
-import type { DomainLookup } from '../domains/lookup.ts'
-import { registrationOf } from '../domains/rules.ts'
-import { domains } from '../domains/store.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
+import type { CopySwitches } from './copy-switches.ts'
 
 export interface ReportCopiesOptions {
-  readonly db: Database
   readonly gateway: ServiceClient
   readonly mailSend: ServiceClient
-  readonly domains: DomainLookup
+  readonly copySwitches: CopySwitches
   readonly recipients: Pick<RecipientLookup, 'ask'>
   readonly rates: InboundRates
   readonly storage: StorageQuota
@@ -43,14 +39,14 @@ export class ReportCopies {
   }
 
   /**
-   * The inbox that gets a copy, if any. Without a domain that wants copies this is one query.
+   * The inbox that gets a copy, if any. Where no domain wants copies this is one query.
    * @throws UpstreamError when another service does not answer.
    */
   async inboxFor({ report, deliveryId, peer, size }: CopiedReport): Promise<InboxScope | undefined> {
-    const { db, rates, storage } = this.#options
-    if (!isNotification(report) || !(await domains.anyWithFeedback(db))) return undefined
+    const { copySwitches, rates, storage } = this.#options
+    if (!isNotification(report) || !(await copySwitches.anyOn())) return undefined
     const inbox = await this.#sender(deliveryId)
-    if (inbox === undefined || !(await this.#wantsCopies(inbox))) return undefined
+    if (inbox === undefined || !(await copySwitches.wants(inbox))) return undefined
     if (!(await storage.hasRoom(inbox.organization_id, size))) {
       mailsDeferred.inc({ limit: 'organization_storage' })
       return undefined
@@ -78,13 +74,6 @@ export class ReportCopies {
     if (answer?.status !== 'deliver' || answer.inbox_uid !== inbox_uid) return undefined
     const { pod_id, address } = answer
     return { organization_id, pod_id, inbox_uid, address }
-  }
-
-  async #wantsCopies({ address, organization_id }: InboxScope): Promise<boolean> {
-    const normal = normalizeAddress(address)
-    const domain = normal.slice(normal.lastIndexOf('@') + 1)
-    const registrations = await this.#options.domains.of(domain)
-    return registrationOf(domain, organization_id, registrations)?.feedback_enabled ?? false
   }
 }
 

@@ -15,10 +15,33 @@ import type { Parts } from './parts.ts'
 export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
   const { hostname, publicUrl, callerKey } = config
-  const { blobs, bytes, writer, placement, sweeper, tenancy, acceptance, recipients, rates, storage } = parts
+  const {
+    blobs,
+    bytes,
+    writer,
+    placement,
+    sweeper,
+    tenancy,
+    acceptance,
+    recipients,
+    rates,
+    storage,
+    copySwitches: copies,
+  } = parts
   const links = new DownloadLinks({ publicUrl, secret: config.linkSecret })
   const cursors = new Cursors(config.cursorSecret)
-  const handOver = new LocalHandOver({ db, blobs, writer, acceptance, recipients, rates, storage, hostname, log })
+  const handOver = new LocalHandOver({
+    db,
+    blobs,
+    writer,
+    acceptance,
+    recipients,
+    copies,
+    rates,
+    storage,
+    hostname,
+    log,
+  })
   const justSent = new RecentlySent({ db, mailSend: kit.peer('mail-send'), placement, log })
   kit.serve({
     callerKey,

@@ -13,6 +13,7 @@ import { RawMailBytes } from '../raw/bytes.ts'
 import { ReservedNames } from '../raw/reserved-names.ts'
 import { RawMailSweeper } from '../raw/sweeper.ts'
 import { RawMailWriter } from '../raw/writer.ts'
+import { CopySwitches } from '../reports/copy-switches.ts'
 import { SentPlacement } from '../sent/placement.ts'
 import { type MailTenancy, openTenancy } from '../tenancy/open-tenancy.ts'
 
@@ -25,7 +26,8 @@ export interface Parts extends MailTenancy {
   readonly bytes: RawMailBytes
   readonly writer: RawMailWriter
   readonly parser: ParserPool
-  readonly domains: DomainLookup
+  /** Which inboxes get copies of reports about their mail. */
+  readonly copySwitches: CopySwitches
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
   readonly rates: InboundRates
@@ -57,7 +59,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     bytes,
     writer: new RawMailWriter({ names, blobs }),
     parser,
-    domains,
+    copySwitches: new CopySwitches({ db, domains, ownDomain: config.defaultDomain, shared: config.feedbackCopies }),
     recipients,
     acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),
     rates: new InboundRates({ counters, limits: limits.rates, exemptNetworks, exemptLoopback, secret }),

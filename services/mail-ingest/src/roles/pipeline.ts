@@ -75,7 +75,7 @@ function documentWorker(
 function reportTools(kit: IngestKit, { returnPath, complaintAddresses }: Config, parts: Parts) {
   const [gateway, mailSend] = [kit.peer('gateway'), kit.peer('mail-send')]
   const reported = new ReportedDeliveries({ returnPath, mailSend })
-  const copies = new ReportCopies({ db: kit.db, gateway, mailSend, ...parts })
+  const copies = new ReportCopies({ gateway, mailSend, ...parts })
   return { complaintAddresses, reported, copies }
 }
 

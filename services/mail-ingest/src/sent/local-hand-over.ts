@@ -9,11 +9,16 @@ import type { RecipientLookup } from '../inbound/recipients.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
+import { store } from '../mailbox/store.ts'
 import type { InboundRates } from '../rates/inbound-rates.ts'
-import type { RawMailWriter } from '../raw/writer.ts'
+import type { RawMailWriter, WrittenMail } from '../raw/writer.ts'
+import type { CopySwitches } from '../reports/copy-switches.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
+
+type Notice = InternalRequestOf<'mail-ingest.acceptNotice'>
+type NoticeOutcome = InternalResponseOf<'mail-ingest.acceptNotice'>['outcome']
 
 /**
  * Marks of handed-over deliveries, by outcome. They are stored among the marks of processed events, and deleted with
@@ -34,6 +39,7 @@ export interface LocalHandOverOptions {
   readonly acceptance: Acceptance
   readonly writer: RawMailWriter
   readonly recipients: RecipientLookup
+  readonly copies: Pick<CopySwitches, 'wants'>
   readonly rates: InboundRates
   readonly storage: StorageQuota
   /** This server's name in the trace fields that reveal a loop. */
@@ -80,8 +86,16 @@ export class LocalHandOver {
     }
   }
 
+  /** A notice about mail of an inbox, if the inbox wants it and still has the message (domains 11). */
+  async acceptNotice({ message_id, ...notice }: Notice): Promise<NoticeOutcome> {
+    const { copies, db } = this.#options
+    if (!(await copies.wants({ organization_id: notice.organization_id, address: notice.recipient }))) return 'unwanted'
+    if (!(await store.message(db, notice.inbox_uid, message_id))) return 'no_message'
+    return this.accept({ ...notice, mail_from: '' })
+  }
+
   async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {
-    const { acceptance, writer, storage } = this.#options
+    const { acceptance, storage } = this.#options
     const outcome = status === 'paused' ? 'paused' : 'accepted'
     const mark = (tx: Tx) => this.#mark(tx, outcome, request.delivery_id)
     if (outcome === 'paused') {
@@ -89,11 +103,16 @@ export class LocalHandOver {
       return outcome
     }
     const row = { id: request.delivery_id, kind: 'mail' as const, recipient: request.recipient, inbox }
-    const written = await writer.copy(request.blob)
+    const written = await this.#write(request)
     const to = async () => ({ rows: [row], paused: [], unsubscribed: [] })
     await acceptance.accept({ via: 'internal', mail_from: request.mail_from }, written, to, mark)
-    storage.add(inbox.organization_id, request.blob.size)
+    storage.add(inbox.organization_id, written.size)
     return outcome
+  }
+
+  async #write({ blob, fields }: HandOver): Promise<WrittenMail> {
+    const { blobs, writer } = this.#options
+    return fields === undefined ? writer.copy(blob) : writer.write(following(fields, await blobs.get(blob.name)))
   }
 
   async #isLoop({ blob }: HandOver, { address }: InboxScope): Promise<boolean> {
@@ -124,4 +143,9 @@ export class LocalHandOver {
   async #mark(tx: Tx, outcome: keyof typeof MARKED_AS, deliveryId: string): Promise<boolean> {
     return (await tx.query(MARK, MARKED_AS[outcome], deliveryId)).length > 0
   }
+}
+
+async function* following(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield Buffer.from(fields)
+  yield* message
 }

@@ -13,7 +13,11 @@ export interface SentRoutesOptions {
   readonly handOver: LocalHandOver
 }
 
-type SentOperations = 'mail-ingest.getReplySource' | 'mail-ingest.placeSent' | 'mail-ingest.acceptInbound'
+type SentOperations =
+  | 'mail-ingest.getReplySource'
+  | 'mail-ingest.placeSent'
+  | 'mail-ingest.acceptInbound'
+  | 'mail-ingest.acceptNotice'
 
 /** Internal operations for mail-send. */
 export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'mail-ingest'>, SentOperations> {
@@ -28,6 +32,7 @@ export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'m
       return {}
     },
     'mail-ingest.acceptInbound': async ({ body }) => ({ outcome: await handOver.accept(body) }),
+    'mail-ingest.acceptNotice': async ({ body }) => ({ outcome: await handOver.acceptNotice(body) }),
   }
 }
 

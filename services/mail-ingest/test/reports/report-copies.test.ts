@@ -49,13 +49,18 @@ function sentBy({ organization_id, pod_id, inbox_uid }: TestInbox): void {
 }
 const register = (switches: Switches) => owner.set(newRegistration(DOMAIN, inbox.organization_id), switches)
 
-async function report(part: string, type = 'delivery-status'): Promise<string> {
-  const id = randomUUID()
-  const to = fixture.returnPath.addressFor(id)
-  const raw =
+function reportFor(id: string, to: string, part: string, type = 'delivery-status'): string {
+  return (
     `From: mailer-daemon@far.test\r\nTo: ${to}\r\nSubject: report ${id}\r\nMessage-ID: <${id}@far.test>\r\n` +
     `MIME-Version: 1.0\r\nContent-Type: multipart/report; report-type=${type}; boundary=b\r\n\r\n` +
     `--b\r\nContent-Type: text/plain\r\n\r\nSorry.\r\n--b\r\n${part}\r\n--b--\r\n`
+  )
+}
+
+async function report(part: string, type = 'delivery-status'): Promise<string> {
+  const id = randomUUID()
+  const to = fixture.returnPath.addressFor(id)
+  const raw = reportFor(id, to, part, type)
   await sendMail({ port: fixture.smtpPort, envelope: { from: '', to }, raw })
   await feedback.next(({ key }) => key === id, { what: 'the event of the report' })
   return id
@@ -144,6 +149,28 @@ describe('a report about mail of an inbox on a domain with feedback', () => {
     await report(large)
     await idle()
     expect((await list()).count).toBe(1)
+  })
+})
+
+describe('a report about mail of an inbox on the shared domain', () => {
+  it.each([
+    ['where copies are on', {}, 1],
+    ['not where the configuration says so', { FEEDBACK_COPIES: 'false' }, 0],
+  ])('is also received by the inbox %s', async (_when, variables, copies) => {
+    const own = await openFixture({ FEEDBACK_COPIES: 'true', MAIL_SEND_URL: mailSend.url, ...variables })
+    try {
+      const events = await own.collect('mail.feedback')
+      const sender = await own.inbox()
+      sentBy(sender)
+      const id = randomUUID()
+      const to = own.returnPath.addressFor(id)
+      await sendMail({ port: own.smtpPort, envelope: { from: '', to }, raw: reportFor(id, to, FAILED) })
+      await events.next(({ key }) => key === id, { what: 'the event of the report' })
+      await waitFor(async () => (await countRows(own.db, 'inbound')) === 0, { what: 'an empty queue' })
+      expect((await own.call(sender.caller, 'messages.list', 'GET', '/messages')).body.count).toBe(copies)
+    } finally {
+      await own.stop()
+    }
   })
 })
 

@@ -42,7 +42,7 @@ describe('getReplySource', () => {
 })
 
 describe('acceptInbound', () => {
-  const handOver = async (to: TestInbox, more: { delivery_id?: string; recipient?: string } = {}) => {
+  const handOver = async (to: TestInbox, more: { delivery_id?: string; recipient?: string; fields?: string } = {}) => {
     const { blob } = await sentCopy(fixture, inbox)
     const { organization_id, pod_id, inbox_uid, address } = to
     const request = { delivery_id: randomUUID(), recipient: address, mail_from: inbox.address, blob, ...more }
@@ -62,6 +62,19 @@ describe('acceptInbound', () => {
     expect(body.messages[0].labels).toEqual(['received', 'unread'])
     const message = await fixture.call(to.caller, 'messages.get', 'GET', pathOf(body.messages[0].message_id))
     expect(message.body.headers['Authentication-Results']).toContain('x-internal=pass')
+  })
+
+  it('puts fields of the delivery in front of the message, and leaves the sent one as it is', async () => {
+    const to = await fixture.inbox()
+    const fields = 'List-Unsubscribe: <https://a.test/u/x>,\r\n <mailto:u+x@b.test>\r\n'
+    expect(await handOver(to, { fields })).toEqual({ outcome: 'accepted' })
+    await waitFor(async () => (await count(to)) === 1, { what: 'the message' })
+    const { body } = await fixture.call(to.caller, 'messages.list', 'GET', '/messages')
+    const path = pathOf(body.messages[0].message_id)
+    const message = await fixture.call(to.caller, 'messages.get', 'GET', path)
+    expect(message.body.headers['List-Unsubscribe']).toBe('<https://a.test/u/x>, <mailto:u+x@b.test>')
+    const raw = await fixture.call(to.caller, 'messages.getRaw', 'GET', `${path}/raw`)
+    expect(raw.body.size).toBeGreaterThan(fields.length)
   })
 
   it('repeats the first outcome, even when the inbox was resumed', async () => {

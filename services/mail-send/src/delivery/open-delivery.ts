@@ -1,8 +1,9 @@
 import type { BlobStore } from '@restante/blobs'
 import type { Timers } from '@restante/jobs'
-import { ReturnPath } from '@restante/mime'
+import { type DkimKeys, ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
 import type { Config, SendKit } from '../config.ts'
+import { BounceNotices } from '../notices/bounce-notices.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'
@@ -27,21 +28,31 @@ export interface Delivery {
 
 interface DeliveryParts {
   readonly blobs: BlobStore
+  readonly dkim: DkimKeys | undefined
   readonly timers: Timers<SendTimers>
 }
 
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
-export function openDelivery(kit: SendKit, config: Config, { blobs, timers }: DeliveryParts): Delivery {
+export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers }: DeliveryParts): Delivery {
   const { db, log, outbox } = kit
   const { delivery, defaultDomain } = config
   const returnPath = new ReturnPath(config.returnPath)
-  const content = new OutboundContent({ blobs, box: new SecretBox(config.encryptionKey, 'system mail') })
+  const content = new OutboundContent({
+    blobs,
+    box: new SecretBox(config.encryptionKey, 'system mail'),
+    dkim,
+    unsubscribe: { link: unsubscribeLink(config), address: new UnsubscribeAddress(config.returnPath) },
+  })
   const mxHosts = new MxHosts(delivery.mxHosts)
   const { dnsServers, allowLocal } = delivery.mxHosts
   const fetcher = kit.fetcher({ name: 'policy hosts', allow: { loopback: allowLocal }, dnsServers })
   const mtaSts = delivery.mtaSts ? new MtaSts({ db, fetcher, dnsServers, log }) : undefined
   kit.use(new DeliveryBacklog({ db, log }))
-  const decisions = new Decisions(outbox)
+  const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
+  const noticed = { db, blobs, timers, gateway, mailIngest, name: delivery.ehloName, domain: defaultDomain }
+  const notices = new BounceNotices(noticed)
+  notices.register()
+  const decisions = new Decisions(outbox, notices)
   new Attempts({
     ...delivery,
     db,
@@ -50,8 +61,9 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, timers }: De
     warmUp: delivery.warmUp && new WarmUp(delivery.warmUp),
     routes: {
       'delivery-local': new LocalRoute({
-        gateway: kit.peer('gateway'),
-        mailIngest: kit.peer('mail-ingest'),
+        gateway,
+        mailIngest,
+        content,
         returnPath,
         name: defaultDomain,
       }),
@@ -64,4 +76,9 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, timers }: De
     outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain),
     routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
   }
+}
+
+/** The links by which recipients unsubscribe. */
+export function unsubscribeLink({ publicUrl, returnPath }: Pick<Config, 'publicUrl' | 'returnPath'>): UnsubscribeLink {
+  return new UnsubscribeLink({ publicUrl, secret: returnPath.secret })
 }

@@ -81,7 +81,7 @@ const CHANGE_REASON = sql<EntryRow, [id: string, reason: string]>(
 const KEEP = sql<unknown, [id: string, takeOvers: number]>('update list_entries set take_overs = $2 where id = $1')
 const DELETE = sql<unknown, [id: string]>('delete from list_entries where id = $1')
 
-// An entry that a caller made becomes one of the service. A complaint outranks a bounce, whichever came first.
+// An entry that a caller made becomes one of the service. A complaint outranks other reasons, whichever came first.
 const SUPPRESS = sql<EntryRow, [organizationId: string, address: string, reason: string]>(`
 insert into list_entries as held (id, tier, scope_id, direction, type, entry, entry_type, organization_id, reason, read_only)
 values (gen_random_uuid(), 'organization', $1, 'send', 'block', $2, 'email', $1, $3, true)

@@ -1,5 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
-import type { DkimKey } from '@restante/mime'
+import type { DkimKeys } from '@restante/mime'
 import type { Config, SendKit } from '../config.ts'
 import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
 import type { DraftLinks } from '../files/links.ts'
@@ -13,7 +13,7 @@ interface SendingParts {
   readonly blobs: BlobStore
   readonly outboundQueue: OutboundQueue
   readonly attachments: AttachmentLoader
-  readonly dkim: DkimKey | undefined
+  readonly dkim: DkimKeys | undefined
 }
 
 /** What accepts messages of callers. Mail may be sent from the default domain, and is signed with its key. */

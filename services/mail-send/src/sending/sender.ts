@@ -3,7 +3,7 @@ import type { ForwardBody, ReplyAllBody, ReplyBody, SendBody, SendDraftBody } fr
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { DkimKey, OutgoingAttachment } from '@restante/mime'
+import type { DkimKeys, OutgoingAttachment } from '@restante/mime'
 import { listNames, normalizeAddress } from '@restante/mime'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
@@ -102,7 +102,7 @@ export interface SendingDomains {
   isVerified(domain: string): boolean
   /** Whether it is a domain of the installation, where every organization may have inboxes. */
   isShared(domain: string): boolean
-  dkimKey(domain: string): DkimKey | undefined
+  dkimKey(domain: string): DkimKeys | undefined
 }
 
 /** Placing the copy lets the caller read its own write; the event does the same a moment later. */

@@ -1,4 +1,4 @@
-import { compose, type DkimKey, parseAddress } from '@restante/mime'
+import { compose, type DkimKeys, parseAddress } from '@restante/mime'
 import { type Database, sql } from '@restante/service/database'
 import { invalid } from '@restante/service/errors'
 import type { OutboundContent } from '../delivery/outbound/outbound-content.ts'
@@ -20,7 +20,7 @@ export interface SystemMailOptions {
   readonly outboundQueue: OutboundQueue
   readonly domain: string
   readonly sender: { readonly name: string; readonly address: string }
-  readonly dkim: DkimKey | undefined
+  readonly dkim: DkimKeys | undefined
 }
 
 const LOCK = sql<{ held: unknown }, [id: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0)) as held')
@@ -59,6 +59,7 @@ export class SystemMail {
         acceptedAt: new Date(),
         blob,
         copy: undefined,
+        unsubscribable: false,
         recipients: [recipient],
       })
     })

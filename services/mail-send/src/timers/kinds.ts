@@ -4,6 +4,11 @@ export interface DeliveryTarget {
   readonly destination: string
 }
 
+/** The payload of the timer of a notice about a failed delivery. */
+export interface NoticeTarget {
+  readonly delivery_id: string
+}
+
 /** Timers of this service. First attempts are timers that are due at once. */
 export interface SendTimers {
   /** Hand-over to inboxes hosted here. */
@@ -14,6 +19,7 @@ export interface SendTimers {
   readonly 'delivery-slow': DeliveryTarget
   /** A scheduled draft is due; its key is the id of the draft. */
   readonly 'draft-send': { readonly draft_id: string }
+  readonly 'bounce-notice': NoticeTarget
 }
 export const DELIVERY_KINDS = ['delivery-local', 'delivery-outside', 'delivery-slow'] as const
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number]

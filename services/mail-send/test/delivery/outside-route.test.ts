@@ -3,15 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
-import { SecretBox } from '@restante/service/secrets'
 import { freePort, waitFor } from '@restante/testkit'
-import { OutboundContent } from '../../src/delivery/outbound/outbound-content.ts'
+import type { OutboundContent } from '../../src/delivery/outbound/outbound-content.ts'
 import type { OpenDelivery } from '../../src/delivery/outcome/delivery.ts'
 import type { Outcome } from '../../src/delivery/outcome/outcome.ts'
 import { MxHosts } from '../../src/delivery/routes/mx-hosts.ts'
 import { OutsideRoute, type Smarthost } from '../../src/delivery/routes/outside-route.ts'
+import { contentIn } from '../support/content.ts'
 
 let directory: string
 let content: OutboundContent
@@ -19,9 +18,7 @@ const sendId = randomUUID()
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'outside-route-'))
-  const blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
-  content = new OutboundContent({ blobs, box: new SecretBox('secret', 'system mail') })
-  await content.seal(sendId, Buffer.from('Subject: x\r\n\r\nplain words\r\n'))
+  content = await contentIn(directory, sendId)
 })
 afterAll(() => rm(directory, { recursive: true }))
 
@@ -127,6 +124,7 @@ async function attemptBy(
     size: 27,
     sha256: '',
     acceptedAt: new Date(),
+    unsubscribable: false,
   }
   const steps = {
     begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),

@@ -62,6 +62,8 @@ export interface Fixture {
       | 'mail-send.getSentCopy'
       | 'mail-send.findRecentSends'
       | 'mail-send.findDeliveries'
+      | 'mail-send.findUnsubscribe'
+      | 'mail-send.unsubscribe'
       | 'mail-send.purgeInbox'
       | QueueOperation,
     from: 'gateway' | 'mail-ingest',

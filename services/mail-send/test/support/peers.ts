@@ -65,10 +65,12 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.getSendingInbox':
         return this.answers[id]?.(parse(id, body)) ?? 503
-      case 'gateway.lookupInboxes':
-        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.placeSent':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.acceptNotice':
+        return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'gateway.lookupInboxes':
+        return this.answers[id]?.(parse(id, body)) ?? { inboxes: [], pods: [] }
       case 'mail-ingest.acceptInbound':
         return this.answers[id]?.(parse(id, body)) ?? 503
       default:

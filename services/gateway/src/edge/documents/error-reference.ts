@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorDefinition } from '@restante/contracts/vocabulary'
+import { escapeHtml } from './escape-html.ts'
 
 /** The page that the `docs` member of every error links to: one entry per code, from the table of codes itself. */
 export function errorReference(): string {
@@ -23,8 +24,4 @@ ${entries.join('\n')}
 function entry(code: string, { status, message, fix }: ErrorDefinition): string {
   const remedy = fix === undefined ? '' : `<p>${escapeHtml(fix)}</p>`
   return `<h2 id="${code}"><code>${code}</code> (${status})</h2>\n<p>${escapeHtml(message)}.</p>${remedy}`
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 }

@@ -22,6 +22,8 @@ export interface RateLimitSettings {
   readonly failedAuthentication: Rate
   /** Per download link, for all clients together. */
   readonly download: Rate
+  /** Per link to unsubscribe, for all clients together. */
+  readonly unsubscribe: Rate
   /** Whether clients on this machine are exempt from all rate limits. */
   readonly exemptLoopback: boolean
 }
@@ -32,6 +34,7 @@ const MESSAGES: Readonly<Record<LimitName, string>> = {
   'sign-up': 'Too many sign-ups from this address',
   'failed-authentication': 'Too many requests without a valid API key from this address',
   download: 'Too many downloads with this link',
+  unsubscribe: 'Too many requests with this link',
 }
 
 const LOOPBACK = /^(127\.|::1$)/
@@ -57,6 +60,7 @@ export class RateLimits {
       'sign-up': settings.signUp,
       'failed-authentication': settings.failedAuthentication,
       download: settings.download,
+      unsubscribe: settings.unsubscribe,
     }
   }
 
@@ -80,9 +84,28 @@ export class RateLimits {
    * @throws ApiError 429
    */
   async admitDownload(link: string, peer: string): Promise<void> {
+    await this.#admitLink('download', link, peer)
+  }
+
+  /** A request with a link to unsubscribe, counted likewise. @throws ApiError 429 */
+  async admitUnsubscribe(link: string, peer: string): Promise<void> {
+    await this.#admitLink('unsubscribe', link, peer)
+  }
+
+  /**
+   * A link to unsubscribe was unknown: a guess counts as a failed authentication. Valid links of the same client go on,
+   * because a provider sends the requests of all its users. @throws ApiError 429
+   */
+  async countUnknownLink(peer: string): Promise<void> {
+    if (this.#spares(peer)) return
+    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('failed-authentication', peer) })
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  async #admitLink(limit: 'download' | 'unsubscribe', link: string, peer: string): Promise<void> {
     if (this.#spares(peer)) return
     const hash = createHash('sha256').update(link).digest('base64url')
-    const bucket = bucketOf('download', `${this.#prefix}:download:{${hash}}`, this.#rates.download)
+    const bucket = bucketOf(limit, `${this.#prefix}:${limit}:{${hash}}`, this.#rates[limit])
     const refusal = await this.#meter.take({ shared: bucket })
     if (refusal !== undefined) throw this.#refused(refusal)
   }

@@ -11,12 +11,19 @@ export interface Decided {
   readonly decision: Decision
 }
 
+/** Tells senders of deliveries that have failed. */
+export interface Notices {
+  schedule(tx: Tx, deliveryIds: readonly string[]): Promise<void>
+}
+
 /** Records the outcomes of attempts, and everything that follows from them, in one transaction. */
 export class Decisions {
   readonly #outbox: Outbox
+  readonly #notices: Notices
 
-  constructor(outbox: Outbox) {
+  constructor(outbox: Outbox, notices: Notices) {
     this.#outbox = outbox
+    this.#notices = notices
   }
 
   /**
@@ -36,6 +43,7 @@ export class Decisions {
     }
     occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
     await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
+    await this.#notices.schedule(tx, send.origin.kind === 'inbox' ? bouncedIn(own) : [])
     await suppressRefused({ tx, outbox: this.#outbox }, send, own)
   }
 
@@ -81,6 +89,10 @@ function answerKey(decision: Decision): string {
   const { status, text, mta } = decision.verdict
   const announced = decision.state === 'deferred' && decision.announceDelay
   return JSON.stringify([decision.state, decision.state === 'delivered' ? mta : [status, text], announced])
+}
+
+function bouncedIn(decided: readonly Decided[]): string[] {
+  return decided.flatMap(({ delivery, decision }) => (decision.state === 'bounced' ? [delivery.id] : []))
 }
 
 async function suppressRefused(recording: Recording, send: SendRecord, decided: readonly Decided[]): Promise<void> {

@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream'
 import type { BlobStore } from '@restante/blobs'
 import type { BlobReference } from '@restante/contracts/schemas'
+import {
+  type DkimKeys,
+  type UnsubscribeAddress,
+  type UnsubscribeLink,
+  unsubscribeFields,
+  withLeadingFields,
+} from '@restante/mime'
 import type { SecretBox } from '@restante/service/secrets'
 import { outboundBlob, type SendRecord } from './sends.ts'
 
@@ -8,6 +15,15 @@ export interface OutboundContentOptions {
   readonly blobs: BlobStore
   /** Seals the installation's own mail. */
   readonly box: SecretBox
+  /** Of the installation's own domain. */
+  readonly dkim: DkimKeys | undefined
+  readonly unsubscribe: { readonly link: UnsubscribeLink; readonly address: UnsubscribeAddress }
+}
+
+/** The bytes that one recipient gets. */
+export interface DeliveredContent {
+  readonly content: Readable
+  readonly size: number
 }
 
 /**
@@ -29,11 +45,30 @@ export class OutboundContent {
     return { name, size: raw.length, sha256 }
   }
 
-  /** The message as it is sent. @throws BlobNotFoundError; DecryptionError when it was sealed with another key. */
-  async read({ id, origin }: Pick<SendRecord, 'id' | 'origin'>): Promise<Readable> {
-    const { blobs, box } = this.#options
-    if (origin.kind === 'inbox') return blobs.get(outboundBlob(id))
-    const opened = box.open(id, await blobs.buffer(outboundBlob(id)))
-    return Readable.from([Buffer.from(opened, 'latin1')], { objectMode: false })
+  /**
+   * The message as the recipient of a delivery gets it: with the fields of that delivery in front, which the stored
+   * message, and so the copy in the mailbox, does not have.
+   * @throws BlobNotFoundError; DecryptionError when it was sealed with another key; SigningError.
+   */
+  async read(
+    send: Pick<SendRecord, 'id' | 'origin' | 'size' | 'unsubscribable'>,
+    deliveryId: string,
+  ): Promise<DeliveredContent> {
+    const { blobs, box, dkim } = this.#options
+    const { id, origin, size } = send
+    if (origin.kind === 'system') {
+      const opened = box.open(id, await blobs.buffer(outboundBlob(id)))
+      return { content: Readable.from([Buffer.from(opened, 'latin1')], { objectMode: false }), size }
+    }
+    const stored = await blobs.get(outboundBlob(id))
+    const fields = this.fieldsOf(send, deliveryId)
+    if (fields === '') return { content: stored, size }
+    const { content, difference } = await withLeadingFields(stored, fields, dkim)
+    return { content, size: size + difference }
+  }
+
+  /** The header fields, each with its line break, that only the recipient of this delivery gets. */
+  fieldsOf({ unsubscribable }: Pick<SendRecord, 'unsubscribable'>, deliveryId: string): string {
+    return unsubscribable ? unsubscribeFields(this.#options.unsubscribe, deliveryId) : ''
   }
 }

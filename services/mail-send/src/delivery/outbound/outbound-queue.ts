@@ -16,6 +16,8 @@ export interface OutboundMessage {
   readonly blob: BlobReference
   /** What the mailbox stores of it; absent for the installation's own mail. */
   readonly copy: SentCopy | undefined
+  /** Whether its recipients can unsubscribe by a link of the service. */
+  readonly unsubscribable: boolean
   /** Bare addresses, each once. */
   readonly recipients: readonly string[]
 }
@@ -33,10 +35,12 @@ const ADD_SEND = sql<
     sha256: string,
     copy: string | null,
     acceptedAt: string,
+    unsubscribable: boolean,
   ]
 >(`
-insert into sends (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10)
+insert into sends (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at,
+                   unsubscribable)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11)
 returning id`)
 
 const ADD_DELIVERIES = sql<
@@ -119,6 +123,7 @@ async function addSend(on: Queryable, message: OutboundMessage): Promise<void> {
     blob.sha256,
     message.copy ? JSON.stringify(message.copy) : null,
     acceptedAt.toISOString(),
+    message.unsubscribable,
   )
 }
 

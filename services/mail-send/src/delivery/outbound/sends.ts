@@ -19,6 +19,8 @@ export interface SendRecord {
   readonly size: number
   readonly sha256: string
   readonly acceptedAt: Date
+  /** Each recipient gets it with a link of its own to unsubscribe (mail 15.5). */
+  readonly unsubscribable: boolean
 }
 
 /** The name of the blob with the bytes of an outgoing message. */
@@ -37,11 +39,12 @@ export interface SendRow {
   size: number
   sha256: string
   accepted_at: Date
+  unsubscribable: boolean
 }
 
 /** Columns of `sends`, under the alias `s`. */
 export const SEND_COLUMNS =
-  's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at'
+  's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at, s.unsubscribable'
 
 const HAND_OVER = sql<{ recipients: string[] }, [sendId: string]>(`
 update sends
@@ -68,8 +71,8 @@ export async function markRejected(on: Queryable, sendId: string): Promise<boole
 
 /** The message of a row. */
 export function sendOf(row: SendRow): SendRecord {
-  const { id, message_id: messageId, size, sha256, accepted_at: acceptedAt } = row
-  return { id, origin: originOf(row), messageId, size, sha256, acceptedAt }
+  const { id, message_id: messageId, size, sha256, accepted_at: acceptedAt, unsubscribable } = row
+  return { id, origin: originOf(row), messageId, size, sha256, acceptedAt, unsubscribable }
 }
 
 function originOf(row: SendRow): Origin {

@@ -7,7 +7,7 @@ import { listEntries } from '../../lists/store.ts'
 import type { SendRecord } from '../outbound/sends.ts'
 
 /** Why the service itself suppresses an address (mail 12.3). */
-export const SUPPRESSION_REASONS = ['bounced', 'complained'] as const
+export const SUPPRESSION_REASONS = ['bounced', 'complained', 'Unsubscribed via List-Unsubscribe'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
 /** The transaction that records why an address is suppressed. */
@@ -38,7 +38,7 @@ export const FORGET_REFUSALS = `delete from refusals where (organization_id, add
 
 /**
  * Suppresses an address for an organization, permanently: a read-only entry of its `send`/`block` list (mail 12.3). A
- * complaint outranks a bounce, whichever came first.
+ * complaint outranks the other reasons, whichever came first; else the first one stays.
  * @param address in normalized form.
  */
 export async function suppress(

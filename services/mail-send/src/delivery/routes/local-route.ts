@@ -1,6 +1,7 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { ServiceClient } from '@restante/service/http'
+import type { OutboundContent } from '../outbound/outbound-content.ts'
 import { outboundBlob } from '../outbound/sends.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
@@ -9,6 +10,7 @@ import type { OutgoingMail, Route, Steps } from './route.ts'
 export interface LocalRouteOptions {
   readonly gateway: ServiceClient<'mail-send'>
   readonly mailIngest: ServiceClient<'mail-send'>
+  readonly content: Pick<OutboundContent, 'fieldsOf'>
   readonly returnPath: ReturnPath
   /** Name under which the hand-over appears in delivery events. */
   readonly name: string
@@ -66,10 +68,11 @@ export class LocalRoute implements Route {
     delivery: BegunDelivery,
     recipient: RecipientAnswer | undefined,
   ): Promise<Outcome> {
-    const { name, mailIngest, returnPath } = this.#options
+    const { name, mailIngest, content, returnPath } = this.#options
     if (recipient?.status === 'paused') return taken(name)
     if (recipient?.status !== 'deliver') return unknown(name)
     const { organization_id, pod_id, inbox_uid } = recipient
+    const fields = content.fieldsOf(send, delivery.id)
     const request = {
       delivery_id: delivery.id,
       organization_id,
@@ -79,6 +82,7 @@ export class LocalRoute implements Route {
       mail_from: returnPath.addressFor(delivery.id),
       ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
       blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
+      ...(fields !== '' && { fields }),
     }
     const { outcome } = await mailIngest.call('mail-ingest.acceptInbound', request, ACCEPT_MS)
     switch (outcome) {

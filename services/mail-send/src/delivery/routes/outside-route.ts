@@ -117,16 +117,16 @@ export class OutsideRoute implements Route, Component {
     delivery: BegunDelivery,
     signal: AbortSignal,
   ): Promise<Outcome | 'over'> {
-    const content = await this.#options.content.read(mail.send)
-    const outcome = await session.send(this.#envelope(mail, delivery), content, signal)
+    const { content, size } = await this.#options.content.read(mail.send, delivery.id)
+    const outcome = await session.send(this.#envelope(delivery, size), content, signal)
     // Interrupted by a shutdown: what the server did is unknown, so nothing is decided.
     if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
     return outcome
   }
 
-  #envelope({ send }: OutgoingMail, delivery: BegunDelivery) {
+  #envelope(delivery: BegunDelivery, size: number) {
     const from = this.#options.returnPath.addressFor(delivery.id)
-    return { from, to: asciiDomain(delivery.recipient), size: send.size }
+    return { from, to: asciiDomain(delivery.recipient), size }
   }
 
   /** A session with the first host that accepts one; otherwise the outcome of the last. */

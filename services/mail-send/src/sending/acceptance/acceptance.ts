@@ -38,6 +38,13 @@ export interface AcceptanceOptions {
   readonly outboundQueue: OutboundQueue
 }
 
+/** A composed message whose bytes are stored. */
+interface Stored {
+  readonly id: string
+  readonly unsubscribable: boolean
+  readonly copy: SentCopy
+}
+
 /** How long to wait for a database that failed during a commit, to learn whether the commit happened. */
 const RESOLVE_MS = 5_000
 
@@ -55,7 +62,7 @@ export class Acceptance {
    * whatever happens.
    * @throws UnknownOutcomeError when the database failed during the commit and stays down; ApiError 404, 429, 409.
    */
-  async accept({ mail, copy: details }: ComposedMessage, terms: Terms): Promise<SentCopy> {
+  async accept({ mail, unsubscribable, copy: details }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
     const id = randomUUID()
     await announceBlob(db, id)
@@ -69,7 +76,7 @@ export class Acceptance {
       blob: { name, ...stored },
     }
     try {
-      await db.transaction((tx) => this.#commit(tx, id, copy, terms))
+      await db.transaction((tx) => this.#commit(tx, { id, unsubscribable, copy }, terms))
     } catch (error) {
       if (error instanceof ApiError) await this.#discard(id)
       if (!isInfrastructureError(error) || !(await this.#resolve(id, error))) throw error
@@ -95,7 +102,7 @@ export class Acceptance {
     }
   }
 
-  async #commit(tx: Tx, id: string, copy: SentCopy, terms: Terms): Promise<void> {
+  async #commit(tx: Tx, { id, unsubscribable, copy }: Stored, terms: Terms): Promise<void> {
     const { organizationId, podId, inboxUid, recipients, charges, charged, claim } = terms
     const { message_id: messageId, thread_id: threadId, blob } = copy
     const acceptedAt = new Date()
@@ -106,7 +113,8 @@ export class Acceptance {
     if (exceeded) throw sendLimitExceeded(exceeded, acceptedAt)
     await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-    await this.#options.outboundQueue.add(tx, { id, origin, messageId, acceptedAt, blob, copy, recipients })
+    const message = { id, origin, messageId, acceptedAt, blob, copy, unsubscribable, recipients }
+    await this.#options.outboundQueue.add(tx, message)
     const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
     await this.#options.outbox.add(tx, deliveriesTopic, accepted)
   }

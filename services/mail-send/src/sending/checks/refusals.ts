@@ -66,7 +66,11 @@ export function recipientsBlocked(refused: readonly RefusedRecipient[], sending:
     ...(kinds.has('verify')
       ? ["Verify the agent's human with POST /v0/agent/verify; until then only the human's own address can be mailed."]
       : []),
-    ...(kinds.has('none') ? ['Entries made by bounces and complaints cannot be deleted; omit these recipients.'] : []),
+    ...(kinds.has('none')
+      ? [
+          'Entries made by bounces, complaints and recipients who unsubscribed cannot be deleted; omit these recipients.',
+        ]
+      : []),
     ...(kinds.has('allow') ? ['Add the address or its domain with POST /v0/lists/send/allow.'] : []),
     ...(deletions.size > 0
       ? [`Delete ${deletions.size === 1 ? 'the entry' : 'the entries'}: ${[...deletions].join(', ')}.`]

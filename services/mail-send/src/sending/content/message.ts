@@ -6,7 +6,7 @@ import {
   type Address,
   type ComposedMail,
   compose,
-  type DkimKey,
+  type DkimKeys,
   formatAddress,
   forwardBodies,
   forwardSubject,
@@ -39,7 +39,7 @@ export interface NewMessage {
   /** Whether that message is forwarded; otherwise it is replied to. */
   readonly isForward: boolean
   readonly date: Date
-  readonly dkim: DkimKey | undefined
+  readonly dkim: DkimKeys | undefined
   /** Whether the inbox is on a domain of the installation, which sets some headers itself. */
   readonly sharedDomain: boolean
 }
@@ -48,6 +48,8 @@ export interface NewMessage {
 export interface ComposedMessage {
   readonly mail: ComposedMail
   readonly threadId: string
+  /** Whether the service puts a link to unsubscribe into the mail of each recipient (mail 15.5). */
+  readonly unsubscribable: boolean
   readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
 }
 
@@ -99,6 +101,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   return {
     mail,
     threadId,
+    unsubscribable: message.sharedDomain,
     copy: {
       message_id: messageId,
       thread_id: threadId,

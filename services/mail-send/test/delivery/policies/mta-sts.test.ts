@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openBlobStore, parseBlobStore } from '@restante/blobs'
 import { ReturnPath } from '@restante/mime'
 import { Database } from '@restante/service/database'
 import { GuardedFetch } from '@restante/service/outbound'
-import { SecretBox } from '@restante/service/secrets'
 import { createLogger } from '@restante/service/telemetry'
 import { createDatabase, DnsZone, MailPeer, PolicyHost, queryRows } from '@restante/testkit'
-import { OutboundContent } from '../../../src/delivery/outbound/outbound-content.ts'
+import type { OutboundContent } from '../../../src/delivery/outbound/outbound-content.ts'
 import type { OpenDelivery } from '../../../src/delivery/outcome/delivery.ts'
 import type { Outcome } from '../../../src/delivery/outcome/outcome.ts'
 import { MtaSts } from '../../../src/delivery/routes/mta-sts/mta-sts.ts'
 import { lists } from '../../../src/delivery/routes/mta-sts/policy.ts'
 import { MxHosts } from '../../../src/delivery/routes/mx-hosts.ts'
 import { OutsideRoute } from '../../../src/delivery/routes/outside-route.ts'
+import { contentIn } from '../../support/content.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const sendId = randomUUID()
@@ -30,9 +29,7 @@ beforeAll(async () => {
   database = await createDatabase(path.join(import.meta.dirname, '../../..'))
   db = new Database({ url: database.url, applicationName: 'test' })
   await zone.start()
-  const blobs = await openBlobStore(parseBlobStore(`directory:${directory}`))
-  content = new OutboundContent({ blobs, box: new SecretBox('secret', 'system mail') })
-  await content.seal(sendId, Buffer.from('Subject: x\r\n\r\nplain words\r\n'))
+  content = await contentIn(directory, sendId)
 }, 30_000)
 afterAll(async () => {
   await Promise.all([zone.stop(), db.stop()])
@@ -105,6 +102,7 @@ class Place {
       size: 27,
       sha256: '',
       acceptedAt: new Date(),
+      unsubscribable: false,
     }
     const delivery = { id: randomUUID(), recipient: `ann@${this.domain}`, attempts: 0, delayed: false }
     const steps = {

@@ -1,0 +1,42 @@
+import { normalizeAddress } from '@restante/mime'
+import type { Database } from '@restante/service/database'
+import type { DomainLookup } from '../domains/lookup.ts'
+import { registrationOf } from '../domains/rules.ts'
+import { domains } from '../domains/store.ts'
+
+export interface CopySwitchesOptions {
+  readonly db: Database
+  readonly domains: DomainLookup
+  /** In lower case. */
+  readonly ownDomain: string
+  /** Whether inboxes on the own domain get copies. */
+  readonly shared: boolean
+}
+
+/** Which inboxes get copies of reports about their mail: `feedback_enabled` of their domain (domains 11). */
+export class CopySwitches {
+  readonly #options: CopySwitchesOptions
+
+  constructor(options: CopySwitchesOptions) {
+    this.#options = options
+  }
+
+  /** Whether there is a domain with copies at all. */
+  async anyOn(): Promise<boolean> {
+    return this.#options.shared || domains.anyWithFeedback(this.#options.db)
+  }
+
+  async wants({
+    address,
+    organization_id,
+  }: {
+    readonly address: string
+    readonly organization_id: string
+  }): Promise<boolean> {
+    const { ownDomain, shared, domains: lookup } = this.#options
+    const normal = normalizeAddress(address)
+    const domain = normal.slice(normal.lastIndexOf('@') + 1)
+    if (domain === ownDomain) return shared
+    return registrationOf(domain, organization_id, await lookup.of(domain))?.feedback_enabled ?? false
+  }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE "sends" ADD COLUMN "unsubscribable" BOOLEAN NOT NULL DEFAULT false;
