@@ -45,17 +45,14 @@ export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: reado
   where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
   returning id`)
 
+type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]
+
 /**
- * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation. Concurrent pollers skip
- * each other's rows. No share of several gets more than a part of the room at once, so that few rows are looked at in
- * vain; a poll follows soon.
- * `takeOver` says whether expired leases are taken from their holders. The ids are an array, because the planner
- * overestimates them, and would read the whole table to join it with them.
+ * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation; of several shares none gets
+ * all of the room at once. Concurrent pollers skip each other's rows. `takeOver` says whether expired leases are taken
+ * from their holders. The ids are an array: the planner overestimates them, and would read the whole table for a join.
  */
-export const LEASE_DUE = sql<
-  LeasedTimer,
-  [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]
->(`
+export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
   with locked as (
     select wanted.kind, wanted.room, found.id, found.due_at, found.turn
     from unnest($1::text[], $2::int[], $3::int[]) as wanted (kind, room, shares)

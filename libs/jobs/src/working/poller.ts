@@ -109,9 +109,8 @@ export class Poller {
     const room = await this.#room()
     if (room.size === 0) return true
     const takeOver = Date.now() - this.#troubledAt > GRACE_MS
-    const kinds = [...room.keys()]
-    const sharesOf = kinds.map((kind) => shares.get(kind) ?? 1)
-    const leased = await db.query(LEASE_DUE, kinds, [...room.values()], sharesOf, queueLeaseMs, takeOver)
+    const sharesOf = [...room.keys()].map((kind) => shares.get(kind) ?? 1)
+    const leased = await db.query(LEASE_DUE, [...room.keys()], [...room.values()], sharesOf, queueLeaseMs, takeOver)
     const byKind = Map.groupBy(leased, ({ kind }) => kind)
     const taken = new Map([...byKind].map(([kind, timers]) => [kind, timers.length]))
     try {

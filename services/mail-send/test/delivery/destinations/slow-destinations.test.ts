@@ -65,12 +65,14 @@ interface Row {
   readonly kind: string | null
   readonly share: number | null
   readonly organization_id: string
+  readonly postponed: boolean
 }
 
 async function rowOf(messageId: string): Promise<Row> {
   const [row] = await queryRows<Row>(
     fixture.db,
-    `select d.state, d.attempts, d.diagnostic, t.kind, t.share, s.organization_id
+    `select d.state, d.attempts, d.diagnostic, t.kind, t.share, s.organization_id,
+            coalesce(t.due_at > now() and t.lease_id is null, false) as postponed
        from sends s join deliveries d on d.send_id = s.id left join timers t on t.key = s.id || '/' || d.destination
       where s.message_id = $1`,
     messageId,
@@ -149,6 +151,27 @@ describe('a destination that cannot be reached', () => {
     await factOf(quick, after, 'delivery.delivered')
     expect(factsAbout(quick, id).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(1)
     await quick.stop()
+  }, 60_000)
+})
+
+describe('a server that asks to slow down', () => {
+  it('gets one message at a time, until it takes them again', async () => {
+    const domain = `busy-${randomUUID().slice(0, 8)}.example`
+    const [asking, first, second] = ['ann', 'bo', 'cy'].map((name) => `${name}@${domain}`)
+    if (!asking || !first || !second) throw new Error('no recipients')
+    fixture.outside.answerRecipient(asking, '450 4.2.1 too fast')
+    const deferred = await send(asking)
+    await waitFor(async () => (await rowOf(deferred)).state === 'deferred', { what: 'the deferral' })
+    const taken = Promise.withResolvers<void>()
+    fixture.outside.holdData(first, taken.promise)
+    const begun = await send(first)
+    await waitFor(async () => (await rowOf(begun)).state === 'handing_over', { what: 'the first message' })
+    const later = await send(second)
+    await waitFor(async () => (await rowOf(later)).postponed, { what: 'the second message postponed' })
+    expect(await rowOf(later)).toMatchObject({ state: 'queued', attempts: 0 })
+    taken.resolve()
+    await factOf(fixture, begun, 'delivery.delivered')
+    await factOf(fixture, later, 'delivery.delivered')
   }, 60_000)
 })
 
