@@ -112,6 +112,7 @@ export const gatewayInternalOperations = internalGroup({
           inbox: callerInbox,
           sending: sendingRight,
           unverified: z.boolean(),
+          take_overs: z.int().meta({ description: 'Number of take-overs of the organization (identity 5.1).' }),
         })
         .optional(),
     }),

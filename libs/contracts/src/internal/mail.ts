@@ -74,7 +74,7 @@ export const mailIngestInternalOperations = internalGroup({
           attachments: z
             .array(z.object({ attachment_id: z.string(), blob: blobName }))
             .min(1)
-            .max(LIMITS.send.attachments),
+            .max(LIMITS.mime.parts),
         }),
         z.object({ link: z.string().meta({ description: 'Token of a download link.' }), blob: blobName }),
       ]),

@@ -1,3 +1,6 @@
+import { LIMITS } from '../vocabulary/limits.ts'
+import { isSingleLine } from './text.ts'
+
 const MID_URL = /^mid:([^/]+)\/([^/]+)$/i
 
 /** An attachment of a message of the sending inbox. */
@@ -14,8 +17,14 @@ export interface MidReference {
 export function readMidUrl(url: string): MidReference | undefined {
   const [, id, attachmentId] = MID_URL.exec(url) ?? []
   if (id === undefined || attachmentId === undefined) return undefined
+  const [messageId, attachment] = [decoded(id), decoded(attachmentId)]
+  return messageId && attachment ? { messageId: `<${messageId}>`, attachmentId: attachment } : undefined
+}
+
+function decoded(part: string): string | undefined {
   try {
-    return { messageId: `<${decodeURIComponent(id)}>`, attachmentId: decodeURIComponent(attachmentId) }
+    const text = decodeURIComponent(part)
+    return isSingleLine(text) && text.length < LIMITS.send.messageId ? text : undefined
   } catch {
     return undefined
   }

@@ -141,6 +141,6 @@ function bodyContent(html: string): string {
 /** Without a pattern: `/\n+$/` takes time quadratic to the longest run of empty lines, which a sender chooses. */
 function withoutLastBreaks(text: string): string {
   let end = text.length
-  while (text[end - 1] === '\n') end--
+  while (text[end - 1] === '\n' || text[end - 1] === '\r') end--
   return text.slice(0, end)
 }

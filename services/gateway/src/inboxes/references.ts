@@ -13,6 +13,7 @@ export function parseReference(reference: string): { address: string | null; cli
  */
 export interface ReferencedInbox {
   readonly organization_id: string
+  readonly take_overs: number
   readonly uid: string
   readonly address: string
   readonly pod_id: string
@@ -25,7 +26,7 @@ export interface ReferencedInbox {
 
 const SELECT = `
 select i.uid, i.address, i.pod_id, i.display_name, i.status,
-       o.status as organization_status, o.authentication_type, o.human_email, i.organization_id
+       o.status as organization_status, o.authentication_type, o.human_email, i.organization_id, o.take_overs
   from inboxes i join organizations o on o.id = i.organization_id
  where i.deleted_at is null`
 const COLUMNS = `${SELECT} and i.organization_id = $1`

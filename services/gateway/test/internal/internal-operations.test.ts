@@ -71,6 +71,7 @@ describe('internal operations', () => {
           inbox: { uid, address: 'off@restante.test', pod_id: organization.id, paused: true },
           sending: 'ok',
           unverified: false,
+          take_overs: 0,
         },
       })
       const gone = await gateway.db.orm.inbox.findFirstOrThrow({ where: { address: 'gone@restante.test' } })

@@ -4,7 +4,7 @@ import { attachmentHeaders, textHeaders } from '@restante/service/downloads'
 import { ApiError, notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
 import type { DownloadLinks } from './links.ts'
-import { type FileSource, findFile, type StoredFile } from './stored-file.ts'
+import { type FileSource, findFile, NAMELESS, type StoredFile } from './stored-file.ts'
 
 export interface FileRoutesOptions extends FileSource {
   readonly links: DownloadLinks
@@ -33,7 +33,7 @@ export function fileRoutes(options: FileRoutesOptions): Pick<Handlers<'mail-inge
 }
 
 async function download({ kind, about, open }: StoredFile): Promise<BinaryResponse> {
-  const { filename, content_type, size } = about
+  const { filename = NAMELESS, content_type, size } = about
   const headers = kind === 'text' ? textHeaders(filename, size) : attachmentHeaders(content_type, filename, size)
   return { headers, body: await open() }
 }

@@ -11,13 +11,16 @@ import type { LinkTarget } from './links.ts'
 /** A file of the mailbox: what a message says of it, and its bytes. */
 export interface StoredFile {
   readonly kind: 'raw' | 'attachment' | 'text'
-  readonly about: Omit<Attachment, 'attachment_id'> & { readonly filename: string; readonly content_type: string }
+  readonly about: Omit<Attachment, 'attachment_id'> & { readonly content_type: string }
   /**
    * Opens its bytes: only pieces of them are in memory, whatever their size. The caller must read or destroy the stream.
    * @throws BlobNotFoundError when it was deleted in the meantime.
    */
   open(): Promise<Readable>
 }
+
+/** The name of a file that its message does not name. */
+export const NAMELESS = 'attachment'
 
 export interface FileSource {
   readonly db: Queryable
@@ -47,11 +50,11 @@ export async function findFile(
 
 /** An attachment of a message. */
 export function attachedFile(bytes: RawMailBytes, blob: string, attachment: StoredAttachment): StoredFile {
-  const { start, end, encoding, filename = 'attachment' } = attachment
+  const { start, end, encoding } = attachment
   const { attachment_id: _, ...about } = attachmentDocument(attachment)
   return {
     kind: 'attachment',
-    about: { ...about, filename, content_type: attachment.content_type },
+    about: { ...about, content_type: attachment.content_type },
     open: async () => {
       const part = await bytes.get(blob, { start, end })
       return readFrom(part, decodeTransferStream(part, encoding))
@@ -81,7 +84,11 @@ async function textFile(
   const body = Buffer.from(text)
   return {
     kind: 'text',
-    about: { filename: `${about.filename}.txt`, content_type: 'text/plain; charset=utf-8', size: body.length },
+    about: {
+      filename: `${about.filename ?? NAMELESS}.txt`,
+      content_type: 'text/plain; charset=utf-8',
+      size: body.length,
+    },
     open: async () => Readable.from([body]),
   }
 }

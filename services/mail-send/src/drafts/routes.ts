@@ -8,7 +8,6 @@ import { attachmentHeaders } from '@restante/service/downloads'
 import { ApiError, notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
-import { findTombstone } from '@restante/tenancy'
 import type { DraftLinks } from '../files/links.ts'
 import { fileBlob, files, type KeptFile } from '../files/store.ts'
 import type { Sender } from '../sending/sender.ts'
@@ -110,9 +109,8 @@ async function download({ db, blobs, links }: DraftRoutesOptions, token: string)
     const fix = 'Ask for the attachment again to get a fresh link.'
     throw new ApiError('forbidden', { message: 'The link has expired or was altered', fix })
   }
-  const row = await drafts.byId(db, target.draft)
-  const file = row && (await keptFile(db, row.id, target.file))
-  if (!file || (await findTombstone(db, row.inbox_uid))) throw notFound('File')
+  const file = await files.linked(db, target)
+  if (!file) throw notFound('File')
   const { content_type, filename, size } = file
   try {
     const headers = attachmentHeaders(content_type ?? 'application/octet-stream', filename ?? 'attachment', size)
@@ -125,7 +123,7 @@ async function download({ db, blobs, links }: DraftRoutesOptions, token: string)
 }
 
 async function keptFile(db: Database, draftId: string, id: string): Promise<KeptFile | undefined> {
-  return (await files.ofDrafts(db, [draftId])).find((file) => file.id === id)
+  return (await files.ofDrafts(db, [draftId])).find((file) => file.id === id.toLowerCase())
 }
 
 function documentOf({ row, files: kept }: WrittenDraft): Draft {

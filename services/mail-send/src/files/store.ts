@@ -65,6 +65,11 @@ const OF_DRAFTS = sql<KeptFile, [draftIds: readonly string[]]>(`
 select id, draft_id, filename, content_type, content_disposition, content_id, size, sha256
   from files where draft_id = any($1::uuid[]) order by draft_id, position`)
 
+const LINKED = sql<KeptFile, [id: string, draftId: string]>(`
+select id, draft_id, filename, content_type, content_disposition, content_id, size, sha256
+  from files
+ where id = $1 and draft_id = $2 and not exists (select from deleted_scopes where deleted_scopes.id = files.inbox_uid)`)
+
 const LAST_POSITION = sql<{ position: number }, [draftId: string]>(
   'select coalesce(max(position), 0) as position from files where draft_id = $1',
 )
@@ -102,6 +107,14 @@ export const files = {
   /** The files of drafts, those of one draft in their order. */
   ofDrafts(db: Queryable, draftIds: readonly string[]): Promise<KeptFile[]> {
     return draftIds.length === 0 ? Promise.resolve([]) : db.query(OF_DRAFTS, draftIds)
+  },
+
+  /** The file of a draft that a link leads to, unless its inbox is deleted. */
+  async linked(
+    db: Queryable,
+    target: { readonly draft: string; readonly file: string },
+  ): Promise<KeptFile | undefined> {
+    return (await db.query(LINKED, target.file, target.draft))[0]
   },
 
   /** Takes files from a draft. @returns the ids of those that it had */

@@ -40,6 +40,7 @@ import {
 import { type Charge, chargesOf, type SendLimits } from './checks/send-limit.ts'
 import { type AttachmentLoader, isRemote } from './content/attachments.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
+import { tooLargeToForward } from './content/rejections.ts'
 import { readSource } from './content/source.ts'
 
 /** A message that is sent as it is given, by operation. */
@@ -125,6 +126,8 @@ export class Sender {
 
   /** @returns the ids of the new message, or with a known `Idempotency-Key` those of the first one. */
   async send(command: SendCommand, request: SendRequest): Promise<SentMessage> {
+    if (command.kind !== 'draft')
+      this.#options.attachments.requireRights(command.body.attachments ?? [], request.caller.credential)
     // Addresses are part of the body, whose errors come before those of the key (mail 8.4).
     if (command.kind !== 'draft') readAddresses(command.body)
     const { idempotencyKey: key, caller, inbox } = request
@@ -252,15 +255,19 @@ export class Sender {
     const { attachments: loader } = this.#options
     const given = command.body.attachments ?? []
     const forwarded = command.kind === 'forward' ? (answered?.attachments ?? []) : []
+    const stored = [...forwarded, ...files].reduce((sum, { size }) => sum + size, 0)
+    if (stored > LIMITS.send.fetchedBytes) throw tooLargeToForward()
     const request = { caller, inbox, signal, count }
+    const source = {
+      messageId: answered?.source.messageId ?? '',
+      attachments: forwarded.map(({ attachment_id }) => attachment_id),
+    }
     const load = async () => [
-      ...(forwarded.length === 0 || answered === undefined
-        ? []
-        : await loader.loadForwarded({ messageId: answered.source.messageId, attachments: forwarded }, request)),
+      ...(await loader.loadForwarded(source, request)),
       ...(await loader.read(files, request)),
-      ...(await loader.load(given, request)),
+      ...(await loader.load(given, request, LIMITS.send.fetchedBytes - stored)),
     ]
-    return forwarded.length > 0 || files.length > 0 || given.some(isRemote) ? yieldSlot(load) : load()
+    return stored > 0 || forwarded.length > 0 || given.some(isRemote) ? yieldSlot(load) : load()
   }
 
   #compose(

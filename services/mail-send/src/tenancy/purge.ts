@@ -14,14 +14,20 @@ const KEYS_OF_INBOX = sql<Affected, Batch>(`
 delete from idempotency_keys
  where (organization_id, key) in (select organization_id, key from idempotency_keys where inbox_uid = $1 limit $2)
 returning 1 as one`)
+/** Bytes of a file that no draft keeps may arrive after its row was read; deleting them must wait until none can. */
+const IS_BEING_WRITTEN = "draft_id is null and touched_at > now() - interval '2 minutes'"
 const draftsOf = (owner: 'inbox_uid' | 'organization_id') =>
   sql<{ id: string }, Batch>(
     `delete from drafts where id in (select id from drafts where ${owner} = $1 limit $2) returning id`,
   )
 const filesOf = (owner: 'inbox_uid' | 'organization_id') =>
-  sql<{ id: string }, Batch>(`select id from files where ${owner} = $1 limit $2 for update skip locked`)
+  sql<{ id: string }, Batch>(`
+select id from files where ${owner} = $1 and not (${IS_BEING_WRITTEN}) limit $2 for update skip locked`)
+const filesLeft = (owner: 'inbox_uid' | 'organization_id') =>
+  sql<{ id: string }, [ownerId: string]>(`select id from files where ${owner} = $1 limit 1`)
 const DRAFTS = { inbox: draftsOf('inbox_uid'), organization: draftsOf('organization_id') }
 const FILES = { inbox: filesOf('inbox_uid'), organization: filesOf('organization_id') }
+const FILES_LEFT = { inbox: filesLeft('inbox_uid'), organization: filesLeft('organization_id') }
 const FORGET_FILES = sql<never, [ids: readonly string[]]>('delete from files where id = any($1::uuid[])')
 // A few windows at most.
 const FORGET_COUNTS = sql<never, [tier: string, scopeId: string]>(
@@ -92,7 +98,8 @@ export class SendPurge implements PurgeInBatches {
     const drafted = await this.#drafts(tx, 'inbox', uid)
     if (listed === BATCH || drafted === 'more' || [keys, copies, delivered].some((rows) => rows.length === BATCH))
       return 'more'
-    return (await tx.query(ON_ITS_WAY, uid)).length > 0 ? 'purged' : 'ended'
+    const left = [...(await tx.query(ON_ITS_WAY, uid)), ...(await tx.query(FILES_LEFT.inbox, uid))]
+    return left.length > 0 ? 'purged' : 'ended'
   }
 
   async pod(tx: Tx, id: string): Promise<BatchOutcome> {
@@ -106,7 +113,8 @@ export class SendPurge implements PurgeInBatches {
       if ((await tx.query(statement, id, BATCH)).length === BATCH) full = true
     }
     if (full) return 'more'
-    return (await tx.query(SENDS_LEFT, id)).length > 0 ? 'purged' : 'ended'
+    const left = [...(await tx.query(SENDS_LEFT, id)), ...(await tx.query(FILES_LEFT.organization, id))]
+    return left.length > 0 ? 'purged' : 'ended'
   }
 
   /** Drafts with their timers, and files, whoever keeps them. */

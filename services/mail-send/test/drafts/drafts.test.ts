@@ -149,6 +149,8 @@ describe('a new draft is 400', () => {
     [{ client_id: 'a b' }, 'client_id'],
     [{ subject: 'a\r\nBcc: b@c.example' }, 'subject'],
     [{ attachments: [{ file_id: 'f' }] }, 'attachments'],
+    [{ attachments: [{ url: 'mid:%00x@y/abc' }] }, 'attachments'],
+    [{ attachments: [{ url: 'mid:a@y/b%0Ac' }] }, 'attachments'],
   ])('%j', async (body, field) => {
     const caller = inboxCaller()
     const answer = await create(caller, body)
@@ -183,6 +185,50 @@ describe('a draft that answers', () => {
     const { status, body } = await create(blind, { in_reply_to: source.message_id })
     expect([status, body.code, body.fix]).toEqual([403, 'missing_permission', expect.stringContaining('message_read')])
     expect((await create(caller, { forward_of: '<unknown@outside.example>' })).body.message).toBe('Message not found')
+  })
+
+  it('refers to files of messages only with message_read, and before anything is fetched', async () => {
+    const caller = inboxCaller()
+    const blind = { ...caller, credential: { ...caller.credential, permissions: ['draft_create', 'message_send'] } }
+    const attachments = [{ url: 'https://unreachable.invalid/' }, { url: 'mid:a%40b/c' }]
+    expect((await create(blind, { attachments })).body.fix).toContain('message_read')
+    const body = { to: someone(), attachments }
+    const answer = await fixture.call('messages.send', blind, { path: '/messages/send', body })
+    expect(answer.body).toMatchObject({ code: 'missing_permission', fix: expect.stringContaining('message_read') })
+  })
+
+  it('with a slow file is not created twice by a caller that disconnects and repeats', async () => {
+    const caller = inboxCaller()
+    const id = randomUUID()
+    const source = holdMessage(fixture, sourceOf(caller, { attachments: [{ attachment_id: id, size: 1 }] }), {
+      [id]: Buffer.from('x'),
+    })
+    const { answers } = fixture.peers
+    const copy = answers['mail-ingest.copyFiles']
+    const asked = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    fixture.peers.answers = {
+      ...answers,
+      'mail-ingest.copyFiles': async (request) => {
+        asked.resolve()
+        await go.promise
+        return copy?.(request) ?? 503
+      },
+    }
+    const leaving = new AbortController()
+    const attachments = [{ message_id: source.message_id, attachment_id: id }]
+    const request = fixture.call('drafts.create', caller, {
+      path: '/drafts',
+      body: { attachments },
+      signal: leaving.signal,
+    })
+    await asked.promise
+    leaving.abort()
+    await expect(request).rejects.toThrow()
+    go.resolve()
+    expect((await create(caller, { attachments })).status).toBe(200)
+    fixture.peers.answers = answers
+    expect(await countRows(fixture.db, 'drafts where inbox_uid = $1', caller.inbox.uid)).toBe(1)
   })
 
   it('is made by its older names too', async () => {
@@ -351,6 +397,50 @@ describe('sending a draft', () => {
     expect(parsed.attachments.map(({ filename, content }) => [filename, content.toString()])).toEqual([
       ['menu.pdf', 'menu'],
     ])
+  })
+
+  it('sends on what the sender of a hostile mail has named, without what no header may contain', async () => {
+    const caller = inboxCaller()
+    const id = randomUUID()
+    const attachments = [
+      {
+        attachment_id: id,
+        filename: 'a\u2028b\n.png',
+        content_id: 'a\u2028b@c',
+        content_type: 'image/png\r\nX: 1',
+        size: 1,
+      },
+    ]
+    const source = holdMessage(fixture, sourceOf(caller, { attachments }), { [id]: Buffer.from('x') })
+    const to = someone()
+    const path = `/messages/${encodeURIComponent(source.message_id)}/forward`
+    expect((await fixture.call('messages.forward', caller, { path, body: { to } })).status).toBe(200)
+    const { parsed } = await fixture.outside.next(to)
+    expect(parsed.attachments.map(({ filename, cid }) => [filename, cid])).toEqual([['ab.png', undefined]])
+  })
+
+  it('is refused when its files and those of what it forwards are too large together', async () => {
+    const caller = inboxCaller()
+    const id = randomUUID()
+    const attachments = [{ attachment_id: id, filename: 'a.bin', size: 20_000_000 }]
+    const source = holdMessage(fixture, sourceOf(caller, { attachments }), { [id]: Buffer.alloc(20_000_000) })
+    const draft = await created(caller, {
+      forward_of: source.message_id,
+      to: someone(),
+      attachments: [{ content: content('x') }],
+    })
+    await queryRows(fixture.db, 'update files set size = 15000000 where draft_id = $1', draft.draft_id)
+    const { status, body } = await sendDraft(caller, draft.draft_id)
+    expect([status, body.code]).toEqual([403, 'message_rejected'])
+  })
+
+  it('that replies to all is 422 where no author could be answered', async () => {
+    const caller = inboxCaller()
+    const { author: _, ...authorless } = sourceOf(caller)
+    const source = holdMessage(fixture, authorless)
+    const draft = await created(caller, { in_reply_to: source.message_id, reply_all: true })
+    expect(draft).not.toHaveProperty('to')
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(422)
   })
 
   it('is repeated with its Idempotency-Key although the draft is gone', async () => {

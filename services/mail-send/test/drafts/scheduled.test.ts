@@ -15,8 +15,8 @@ beforeAll(async () => {
     'gateway.getSendingInbox': async ({ inbox_uid }) => {
       const caller = callers.get(inbox_uid)
       if (!caller) return {}
-      const { organization_id, inbox, sending, unverified } = caller
-      return { sender: { organization_id, inbox, sending, unverified } }
+      const { organization_id, inbox, sending, unverified, take_overs = 0 } = caller
+      return { sender: { organization_id, inbox, sending, unverified, take_overs } }
     },
   }
 }, 60_000)
@@ -137,6 +137,49 @@ describe('a scheduled draft', () => {
     expect((await create({ to: someone(), send_at: soon(1_000) })).body.fix).toContain('draft_send')
     const { body } = await create({ to: someone() })
     expect((await update(weak, String(body.draft_id), { send_at: soon(1_000) })).body.code).toBe('missing_permission')
+    // What is sent unattended is what was written last.
+    const scheduled = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
+    expect((await update(weak, scheduled, { text: 'other words' })).body.code).toBe('missing_permission')
+    expect((await update(weak, scheduled, { send_at: null })).status).toBe(200)
+  })
+
+  it('that falls due while it is being changed is sent as it is then', async () => {
+    const caller = known()
+    const all = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const to = someone()
+        return { to, id: await schedule(caller, { to, text: '0', send_at: soon(400) }) }
+      }),
+    )
+    const changeWhile = async (id: string) => {
+      for (let status = 200, at = 1; status === 200; at++)
+        status = (await update(caller, id, { text: String(at) })).status
+    }
+    await Promise.all(all.map(({ id }) => changeWhile(id)))
+    await Promise.all(all.map(({ to }) => fixture.outside.next(to)))
+    await Promise.all(all.map(({ id }) => isGone(caller, id)))
+  }, 30_000)
+
+  it('whose time is moved is not sent before the new one, even by an attempt that has begun', async () => {
+    const caller = known()
+    const id = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
+    await fixture.db.query(DUE, id)
+    await waitFor(async () => (await fixture.db.query(TIMERS, id)).length === 0 || undefined, { what: 'the attempt' })
+    expect((await get(caller, id)).body.send_status).toBe('scheduled')
+  })
+
+  it('of an earlier holder is not sent any more once a human has confirmed the take-over', async () => {
+    const earlier = known()
+    const { uid } = earlier.inbox
+    callers.set(uid, { ...earlier, take_overs: 1, unverified: true, sending: 'none' })
+    const refused = await schedule(earlier, { to: someone(), send_at: soon(0) })
+    await statusOf(earlier, refused, 'failed')
+    callers.set(uid, { ...earlier, take_overs: 1 })
+    const id = await schedule(earlier, { to: someone(), send_at: soon(0) })
+    await waitFor(async () => (await fixture.db.query(TIMERS, id)).length === 0 || undefined, { what: 'the attempt' })
+    expect((await get(earlier, id)).status).toBe(200)
+    const placed = fixture.peers.requests('mail-ingest.placeSent').filter(({ inbox_uid }) => inbox_uid === uid)
+    expect(placed).toEqual([])
   })
 
   it('can be sent before it is due, and is not sent again', async () => {

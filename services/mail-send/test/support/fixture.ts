@@ -84,6 +84,8 @@ export interface Request {
   readonly path: string
   readonly body?: unknown
   readonly key?: string
+  /** Ends the request before its answer. */
+  readonly signal?: AbortSignal
 }
 
 /** Starts everything. @param variables environment on top of what the tests need. */
@@ -182,11 +184,12 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
 
 async function post(
   url: string,
-  { method = 'POST', body, key }: Request,
+  { method = 'POST', body, key, signal }: Request,
   headers: Record<string, string>,
 ): Promise<Answer> {
   const response = await fetch(url, {
     method,
+    signal: signal ?? null,
     headers: {
       'content-type': 'application/json',
       ...headers,

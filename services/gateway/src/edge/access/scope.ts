@@ -112,6 +112,7 @@ export async function sendingInbox(
       inbox: callerInbox(row),
       sending: sendingRight(row),
       unverified: row.authentication_type === 'agent_unverified',
+      take_overs: row.take_overs,
     }
   )
 }

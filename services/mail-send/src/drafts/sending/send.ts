@@ -10,6 +10,7 @@ import type { ServiceClient } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { files, storedOf } from '../../files/store.ts'
+import { UnknownOutcomeError } from '../../sending/acceptance/idempotency.ts'
 import type { MessageCommand, OpenedDraft, SendCommand, Sender } from '../../sending/sender.ts'
 import type { SendTimers } from '../../timers/kinds.ts'
 import { changeable } from '../state/changeable.ts'
@@ -104,7 +105,7 @@ export class DraftSender {
       {
         concurrency: CONCURRENCY,
         attemptMs: ATTEMPT_MS,
-        // Reached only after failures of the own infrastructure; a draft that has been sending for too long fails.
+        // A draft that has been sending for too long fails, so this ends.
         retry: (attempt) => new Date(Date.now() + backoff(attempt, RETRY)),
       },
       (context) => this.#attempt(context),
@@ -115,16 +116,18 @@ export class DraftSender {
     const row = await this.#claim(context.timer.payload.draft_id)
     if (!row) return
     try {
+      // Also where the attempts so far died with their process.
+      if (isOverdue(row)) throw new ApiError('service_unavailable')
       await this.#send(row, context.signal)
     } catch (error) {
-      await this.#conclude(context, row, error)
+      if (context.signal.aborted || (isPassing(error) && !isOverdue(row))) throw error
+      await this.#fail(context, row, error)
     }
   }
 
   async #send(row: DraftRow, signal: AbortSignal): Promise<void> {
     const { db, outbox, sender, log } = this.#options
     const caller = await this.#caller(row)
-    // The purge of the deleted inbox removes its drafts.
     if (!caller) return
     const open = () => opened({ db, outbox }, row, {})
     await sender.send(
@@ -134,7 +137,7 @@ export class DraftSender {
         inbox: requireInbox(caller),
         idempotencyKey: undefined,
         log,
-        confirmCaller: async () => (await this.#caller(row)) ?? fail('Inbox'),
+        confirmCaller: async () => (await this.#caller(row)) ?? gone(),
         signal,
         yieldSlot: (slow) => slow(),
       },
@@ -142,51 +145,61 @@ export class DraftSender {
     draftsEnded.inc({ outcome: 'sent' })
   }
 
-  /** The inbox itself as the caller: no key sends a scheduled draft, so none limits what it may see. */
-  async #caller({ inbox_uid }: DraftRow): Promise<Caller | undefined> {
+  /**
+   * The inbox itself as the caller: no key sends a scheduled draft, so none limits what it may see.
+   * @returns undefined for a draft that ends with its inbox, or with a take-over that was confirmed (identity 5.1).
+   */
+  async #caller({ inbox_uid, take_overs }: DraftRow): Promise<Caller | undefined> {
     const { sender } = await this.#options.gateway.call('gateway.getSendingInbox', { inbox_uid })
-    if (!sender) return undefined
-    const { inbox } = sender
+    if (!sender || (take_overs < sender.take_overs && !sender.unverified)) return undefined
+    const { organization_id, inbox, sending, unverified } = sender
     const credential = { id: inbox.uid, type: 'bearer', tier: 'inbox', app_connect: false, provisional: false } as const
-    return { ...sender, pod_id: inbox.pod_id, credential }
+    return { organization_id, pod_id: inbox.pod_id, inbox, sending, unverified, credential }
   }
 
-  /** Marks a due draft as being sent. @returns undefined when there is nothing to send. */
+  /**
+   * Marks a draft that is due as being sent. @returns undefined when there is nothing to send: it is gone, or its time was
+   * changed, for which it has another timer.
+   */
   async #claim(id: string): Promise<DraftRow | undefined> {
     const { db, outbox } = this.#options
+    const claimed = await db.transaction(async (tx) => {
+      const row = await drafts.claim(tx, id)
+      if (row) await outbox.add(tx, draftsTopic, changedEvent(row))
+      return row
+    })
+    if (claimed) return claimed
+    // An earlier attempt has claimed it.
     const row = await drafts.byId(db, id)
-    if (row?.send_status !== 'scheduled') return row?.send_status === 'sending' ? row : undefined
-    return db.transaction(async (tx) => {
-      const claimed = await drafts.setStatus(tx, row, 'sending')
-      if (claimed) await outbox.add(tx, draftsTopic, changedEvent(claimed))
-      return claimed
-    })
+    return row?.send_status === 'sending' ? row : undefined
   }
 
-  /** A refusal fails the draft for good; trouble of the installation does after a time. */
-  async #conclude(context: AttemptContext<SendTimers['draft-send']>, row: DraftRow, error: unknown): Promise<void> {
+  async #fail(context: AttemptContext<SendTimers['draft-send']>, row: DraftRow, error: unknown): Promise<void> {
     const { log, outbox } = this.#options
-    const since = row.sending_since?.getTime() ?? Date.now()
-    const isOver = Date.now() - since > LIMITS.draft.sendingFor
-    if (!isRefusal(error) && !isOver) throw error
-    const code = error instanceof ApiError ? error.code : 'infrastructure'
-    await context.run(async (tx) => {
-      const failed = await drafts.setStatus(tx, row, 'failed')
-      if (failed) await outbox.add(tx, draftsTopic, changedEvent(failed))
+    const failed = await context.run(async (tx) => {
+      const changed = await drafts.fail(tx, row)
+      if (changed) await outbox.add(tx, draftsTopic, changedEvent(changed))
+      return changed
     })
+    if (!failed) return
     draftsEnded.inc({ outcome: 'failed' })
-    log.info(
-      { draft: row.id, organization: row.organization_id, inbox: row.inbox_uid, code, err: error },
-      'scheduled draft failed',
-    )
+    const facts = { draft: row.id, organization: row.organization_id, inbox: row.inbox_uid }
+    // The message of a refusal names recipients.
+    if (error instanceof ApiError) log.info({ ...facts, code: error.code }, 'scheduled draft failed')
+    else log.error({ ...facts, err: error }, 'scheduled draft failed')
   }
 }
 
-/** An answer that repeating the request would not change. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.status < 500 && !isInfrastructureError(error)
+/** Trouble of the installation, after which the draft may be sent; a refusal, or a defect, fails it for good. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof UnknownOutcomeError) return true
+  return isInfrastructureError(error) || (error instanceof ApiError && error.status >= 500)
 }
 
-function fail(resource: string): never {
-  throw notFound(resource)
+function isOverdue({ sending_since }: DraftRow): boolean {
+  return sending_since !== null && Date.now() - sending_since.getTime() > LIMITS.draft.sendingFor
+}
+
+function gone(): never {
+  throw notFound('Draft')
 }

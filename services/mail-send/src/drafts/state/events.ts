@@ -1,5 +1,5 @@
 import { type EventOf, topics } from '@restante/contracts/events'
-import type { DraftRow } from './store.ts'
+import type { DraftIdentity, DraftRow } from './store.ts'
 
 export const draftsTopic = topics['mail.drafts']
 
@@ -23,12 +23,12 @@ export function changedEvent(row: DraftRow): DraftEvent {
 }
 
 /** The end of a draft. @param messageId the message that it was sent as. */
-export function deletedEvent(row: DraftRow, time: Date, messageId?: string): DraftEvent {
+export function deletedEvent(row: DraftIdentity, time: Date, messageId?: string): DraftEvent {
   const sent = messageId === undefined ? {} : { message_id: messageId }
   const gone = { ...identityOf(row), version: row.version + 1, ...sent, deleted_at: time.toISOString() }
   return draftsTopic.event('draft.deleted', gone, { time })
 }
 
-function identityOf({ id, organization_id, pod_id, inbox_uid }: DraftRow) {
+function identityOf({ id, organization_id, pod_id, inbox_uid }: DraftIdentity) {
   return { organization_id, pod_id, inbox_uid, draft_id: id }
 }

@@ -42,6 +42,9 @@ export interface DraftRow extends DraftItemRow {
   readonly take_overs: number
 }
 
+/** What identifies a draft and its last state in events. */
+export type DraftIdentity = Pick<DraftRow, 'id' | 'organization_id' | 'pod_id' | 'inbox_uid' | 'version'>
+
 /** What a change of a draft can set. */
 export type DraftContent = Pick<
   DraftRow,
@@ -83,11 +86,17 @@ update drafts
  where id = $1
 returning ${ALL}`)
 
-const STATUS = sql<DraftRow, [id: string, version: number, status: string]>(`
+const FAIL = sql<DraftRow, [id: string, version: number]>(`
 update drafts
-   set send_status = $3, version = version + 1, updated_at = now(),
-       sending_since = case when $3 = 'sending' then now() end
+   set send_status = 'failed', sending_since = null, version = version + 1, updated_at = now()
  where id = $1 and version = $2
+returning ${ALL}`)
+
+// The condition is checked again on the row as a change leaves it that this statement had to wait for.
+const CLAIM = sql<DraftRow, [id: string]>(`
+update drafts
+   set send_status = 'sending', sending_since = now(), version = version + 1, updated_at = now()
+ where id = $1 and send_status = 'scheduled' and send_at <= now()
 returning ${ALL}`)
 
 const BY_CLIENT_ID = sql<DraftRow, [inboxUid: string, clientId: string]>(
@@ -104,10 +113,10 @@ const LOCKED = sql<DraftRow, [id: string, inboxUid: string]>(
 const DELETE = sql<{ id: string }, [id: string, version: number]>(
   'delete from drafts where id = $1 and version = $2 returning id',
 )
-const EARLIER = sql<DraftRow, [organizationId: string, takeOvers: number, rows: number]>(`
+const EARLIER = sql<DraftIdentity, [organizationId: string, takeOvers: number, rows: number]>(`
 delete from drafts
- where id in (select id from drafts where organization_id = $1 and take_overs < $2 limit $3)
-returning ${ALL}`)
+ where id in (select id from drafts where organization_id = $1 and take_overs < $2 order by id limit $3)
+returning id, organization_id, pod_id, inbox_uid, version`)
 type ListValues = [
   scopeId: string,
   organizationId: string,
@@ -153,9 +162,14 @@ export const drafts = {
     return row
   },
 
-  /** Moves a draft to another status. @returns undefined when it has changed since, or is deleted. */
-  async setStatus(tx: Tx, { id, version }: DraftRow, status: SendStatus): Promise<DraftRow | undefined> {
-    return (await tx.query(STATUS, id, version, status))[0]
+  /** Marks a scheduled draft that is due as being sent. @returns undefined for any other. */
+  async claim(tx: Tx, id: string): Promise<DraftRow | undefined> {
+    return (await tx.query(CLAIM, id))[0]
+  },
+
+  /** Marks that sending has failed. @returns undefined when the draft has changed since, or is deleted. */
+  async fail(tx: Tx, { id, version }: DraftRow): Promise<DraftRow | undefined> {
+    return (await tx.query(FAIL, id, version))[0]
   },
 
   async byClientId(db: Queryable, inboxUid: string, clientId: string): Promise<DraftRow | undefined> {
@@ -183,7 +197,7 @@ export const drafts = {
   },
 
   /** Deletes up to `rows` drafts that were created before a take-over. @returns them */
-  deleteEarlier(tx: Tx, organizationId: string, takeOvers: number, rows: number): Promise<DraftRow[]> {
+  deleteEarlier(tx: Tx, organizationId: string, takeOvers: number, rows: number): Promise<DraftIdentity[]> {
     return tx.query(EARLIER, organizationId, takeOvers, rows)
   },
 

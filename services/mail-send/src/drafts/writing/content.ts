@@ -1,6 +1,6 @@
 import type { CreateDraftBody, UpdateDraftBody } from '@restante/contracts/operations'
 import { DRAFT_LABEL, LIMITS } from '@restante/contracts/vocabulary'
-import { type Address, formatAddress, preview } from '@restante/mime'
+import { type Address, formatAddress, preview, type ReplySource } from '@restante/mime'
 import { invalid } from '@restante/service/errors'
 import {
   derivedRecipients,
@@ -23,8 +23,7 @@ export function newContent(
 ): Omit<DraftContent, 'size'> {
   const { subject, text = null, html = null, send_at = null } = body
   const isForward = body.forward_of !== undefined
-  const recipients =
-    answered && !isForward ? derivedRecipients({ kind: 'reply', body }, given, answered.source, ownAddress) : given
+  const recipients = answered && !isForward ? repliedTo(body, given, answered.source, ownAddress) : given
   requireFew(recipients)
   return {
     to: recipients.to.map(display),
@@ -39,6 +38,13 @@ export function newContent(
     send_at,
     send_status: send_at === null ? null : 'scheduled',
   }
+}
+
+/** Without an author whom it could go to, a reply to all has nobody yet, and is refused when it is sent (mail 13). */
+function repliedTo(body: CreateDraftBody, given: GivenAddresses, source: ReplySource, ownAddress: string): Recipients {
+  const isAuthorless = !source.sentByInbox && source.author === undefined && source.replyTo.length === 0
+  if (body.reply_all === true && isAuthorless) return given
+  return derivedRecipients({ kind: 'reply', body }, given, source, ownAddress)
 }
 
 /**

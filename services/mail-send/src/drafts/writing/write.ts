@@ -35,6 +35,8 @@ export interface DraftTools {
 export interface DraftRequest {
   readonly caller: Caller
   readonly inbox: CallerInbox
+  /** The caller as of at most a second ago. @throws ApiError when the request would be refused by now. */
+  readonly confirmCaller: () => Promise<Caller>
   /** Aborted when the caller has disconnected. */
   readonly signal: AbortSignal
   readonly yieldSlot: YieldSlot
@@ -62,18 +64,20 @@ export class DraftWriter {
    */
   async create(body: CreateDraftBody, request: DraftRequest): Promise<WrittenDraft> {
     const { caller, inbox } = request
-    requireRights(caller, body)
+    const { attachments = [] } = body
+    this.#requireRights(caller, body, attachments)
     const given = readAddresses(body)
     const existing = await this.#byClientId(inbox, body)
     if (existing) return existing
     const answered = await this.#source(body, request)
     const content = newContent(body, given, answered, inbox.address)
-    const stored = await this.#store(body.attachments ?? [], request)
+    const stored = await this.#store(attachments, request)
     const draft = newDraft(body, request, {
       ...content,
       references: body.in_reply_to === undefined ? [] : referencesTo(answered),
       size: textBytes(content) + bytesOf(stored),
     })
+    await confirm(request, attachments, (current) => this.#requireRights(current, body, attachments))
     const created = await this.#tools.db.transaction((tx) => this.#insert(tx, caller, draft, stored))
     if (created) return created
     // A request at the same moment was first.
@@ -85,18 +89,22 @@ export class DraftWriter {
   /** @throws ApiError 400, 403, 404, 409 while it is being sent, 503 */
   async update(id: string, body: UpdateDraftBody, request: DraftRequest): Promise<WrittenDraft> {
     const { caller, inbox } = request
-    if (body.send_at !== undefined && body.send_at !== null) requirePermission(caller.credential, 'draft_send')
+    const { add_attachments: attachments = [], send_at } = body
+    this.#requireRights(caller, { send_at: send_at ?? undefined }, attachments)
+    readAddresses(body)
     const { db } = this.#tools
     // Nothing is fetched for a draft that cannot be changed.
     const before = changeable(isUuid(id) ? await drafts.inScope(db, id, scopeOf(caller, inbox)) : undefined)
-    changedContent(before, body)
-    const added = await this.#store(body.add_attachments ?? [], request)
+    requireScheduling(caller, changedContent(before, body))
+    const added = await this.#store(attachments, request)
+    await confirm(request, attachments, (current) => requireScheduling(current, changedContent(before, body)))
     return db.transaction(async (tx) => {
       const row = await this.#lock(tx, caller, inbox, id)
       await this.#changeFiles(tx, id, body.remove_attachments ?? [], added)
       const kept = await files.ofDrafts(tx, [id])
       requireAffordable(kept)
       const content = changedContent(row, body)
+      requireScheduling(caller, content)
       const changed = await drafts.change(tx, id, { ...content, size: textBytes(content) + bytesOf(kept) })
       await this.#reschedule(tx, changed, body.send_at)
       await this.#tools.outbox.add(tx, draftsTopic, changedEvent(changed))
@@ -114,6 +122,17 @@ export class DraftWriter {
       if (row.send_at !== null) await timers.cancel(tx, 'draft-send', id)
       await outbox.add(tx, draftsTopic, deletedEvent(row, new Date()))
     })
+  }
+
+  /** What a draft needs besides the right to write it, because of its content (mail 11.1, drive 9.1). */
+  #requireRights(
+    { credential }: Caller,
+    { in_reply_to, forward_of, send_at }: Pick<CreateDraftBody, 'in_reply_to' | 'forward_of' | 'send_at'>,
+    attachments: readonly SendAttachment[],
+  ): void {
+    if (in_reply_to !== undefined || forward_of !== undefined) requirePermission(credential, 'message_read')
+    if (send_at !== undefined) requirePermission(credential, 'draft_send')
+    this.#tools.attachments.requireRights(attachments, credential)
   }
 
   async #byClientId({ uid }: CallerInbox, { client_id }: CreateDraftBody): Promise<WrittenDraft | undefined> {
@@ -166,7 +185,7 @@ export class DraftWriter {
   }
 
   async #changeFiles(tx: Tx, id: string, removed: readonly string[], added: readonly StoredFile[]): Promise<void> {
-    const unique = [...new Set(removed)]
+    const unique = [...new Set(removed.map((one) => one.toLowerCase()))]
     if (!unique.every(isUuid)) throw notFound('Attachment')
     const released = unique.length === 0 ? [] : await files.release(tx, id, unique)
     if (released.length < unique.length) throw notFound('Attachment')
@@ -180,10 +199,19 @@ export class DraftWriter {
   }
 }
 
-/** What a draft needs besides the right to create one, because of its content (mail 11.1). */
-function requireRights({ credential }: Caller, { in_reply_to, forward_of, send_at }: CreateDraftBody): void {
-  if (in_reply_to !== undefined || forward_of !== undefined) requirePermission(credential, 'message_read')
-  if (send_at !== undefined) requirePermission(credential, 'draft_send')
+/** A scheduled draft is sent unattended, as it was changed last: so its change is the right to send it (mail 11.1). */
+function requireScheduling({ credential }: Caller, { send_status }: Pick<DraftContent, 'send_status'>): void {
+  if (send_status === 'scheduled') requirePermission(credential, 'draft_send')
+}
+
+/** Storing files takes time, in which the caller may have disconnected, to repeat the request, or lost the right to it. */
+async function confirm(
+  { signal, confirmCaller }: DraftRequest,
+  attachments: readonly SendAttachment[],
+  check: (current: Caller) => void,
+): Promise<void> {
+  if (attachments.length > 0) check(await confirmCaller())
+  signal.throwIfAborted()
 }
 
 function newDraft(

@@ -1,8 +1,9 @@
 import path from 'node:path'
-import type { Caller, CallerInbox } from '@restante/contracts/access'
+import type { Caller, CallerCredential, CallerInbox } from '@restante/contracts/access'
 import type { SendAttachment } from '@restante/contracts/operations'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { OutgoingAttachment } from '@restante/mime'
+import { requirePermission } from '@restante/service/identity'
 import {
   type GuardedFetch,
   OutboundNetworkError,
@@ -56,16 +57,27 @@ export class AttachmentLoader {
     this.#options = options
   }
 
+  /** Refuses references of a key that may not read messages, before anything is fetched. @throws ApiError 403 */
+  requireRights(given: readonly SendAttachment[], credential: CallerCredential): void {
+    if (given.some((one) => this.#options.references.read(one)?.kind === 'message'))
+      requirePermission(credential, 'message_read')
+  }
+
   /**
    * The bytes of all attachments, for a message that is composed now.
+   * @param left most bytes that are fetched or read from storage.
    * @throws ApiError 403 when a URL does not give an attachment, or for a permission; 404 for what cannot be referred
    *   to; 503 when a server is temporarily unreachable (mail 16); the reason of the signal.
    */
-  async load(given: readonly SendAttachment[], request: AttachmentRequest): Promise<OutgoingAttachment[]> {
+  async load(
+    given: readonly SendAttachment[],
+    request: AttachmentRequest,
+    left: number = LIMITS.send.fetchedBytes,
+  ): Promise<OutgoingAttachment[]> {
     const loaded: OutgoingAttachment[] = []
     const temporary: string[] = []
     try {
-      for await (const attached of this.#each(given, request)) {
+      for await (const attached of this.#each(given, request, left)) {
         if (attached.kind === 'file') temporary.push(attached.file.id)
         loaded.push(attached.kind === 'bytes' ? attached.attachment : await this.#read(attached.file, request))
       }
@@ -79,7 +91,7 @@ export class AttachmentLoader {
   async store(given: readonly SendAttachment[], request: AttachmentRequest): Promise<StoredFile[]> {
     const { shelf } = this.#options
     const stored: StoredFile[] = []
-    for await (const attached of this.#each(given, request)) {
+    for await (const attached of this.#each(given, request, LIMITS.send.fetchedBytes)) {
       if (attached.kind === 'file') stored.push(attached.file)
       else stored.push(await shelf.store(ownerOf(request), attached.attachment.content, factsOf(attached.attachment)))
     }
@@ -110,9 +122,9 @@ export class AttachmentLoader {
   }
 
   /** One after the other, so that no more than the limit is ever held. */
-  async *#each(given: readonly SendAttachment[], request: AttachmentRequest): AsyncGenerator<Attached> {
+  async *#each(given: readonly SendAttachment[], request: AttachmentRequest, most: number): AsyncGenerator<Attached> {
     const { fetcher, timeoutMs, references } = this.#options
-    let left: number = LIMITS.send.fetchedBytes
+    let left = most
     for (const [index, attachment] of given.entries()) {
       const { url, content } = attachment
       const reference = references.read(attachment)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallerInbox } from '@restante/contracts/access'
 import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
+import type { Attachment } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import {
   type Address,
@@ -24,8 +25,7 @@ import type { Recipients } from '../checks/recipients.ts'
 /** The message that is answered or forwarded, and its thread. */
 export interface AnsweredMessage {
   readonly threadId: string
-  /** Ids of its attachments. */
-  readonly attachments: readonly string[]
+  readonly attachments: readonly Pick<Attachment, 'attachment_id' | 'size'>[]
   readonly source: ReplySource
 }
 

@@ -1,11 +1,12 @@
+import { BlobNotFoundError } from '@restante/blobs'
 import { type Caller, type CallerInbox, visibleLabels } from '@restante/contracts/access'
 import type { CopiedFile, InternalRequestOf } from '@restante/contracts/internal'
 import type { SendAttachment } from '@restante/contracts/operations'
 import { readMidUrl } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Database } from '@restante/service/database'
 import { type ApiError, notFound } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
-import { requirePermission } from '@restante/service/identity'
 import type { DraftLinks } from '../../files/links.ts'
 import type { FileShelf } from '../../files/shelf.ts'
 import { fileBlob, files, type StoredFile, storedOf } from '../../files/store.ts'
@@ -83,7 +84,7 @@ export class ReferencedFiles {
         : await this.#messageSource(reference, request, [{ attachment_id: reference.attachmentId, blob }])
     const [file] = await this.#copy(source, request, maxBytes, () => rejected(index, TOO_LARGE))
     if (!file) throw notFound('Attachment')
-    return { ...file, id }
+    return { ...cleaned(file), id }
   }
 
   /**
@@ -104,7 +105,7 @@ export class ReferencedFiles {
       attachments: attachments.map((attachment_id, index) => ({ attachment_id, blob: fileBlob(ids[index] ?? '') })),
     }
     const copied = await this.#copy(source, request, maxBytes, () => tooLargeToForward())
-    return copied.map((file, index) => ({ ...file, id: ids[index] ?? '' }))
+    return copied.map((file, index) => ({ ...cleaned(file), id: ids[index] ?? '' }))
   }
 
   async #messageSource(
@@ -112,7 +113,6 @@ export class ReferencedFiles {
     { caller, inbox: own }: ReferenceRequest,
     attachments: { attachment_id: string; blob: string }[],
   ) {
-    requirePermission(caller.credential, 'message_read')
     const inbox_uid = inbox === undefined ? own.uid : await this.#inboxUid(inbox, caller, own)
     return { inbox_uid, message_id: messageId, visible_labels: visibleLabels(caller.credential), attachments }
   }
@@ -152,16 +152,34 @@ export class ReferencedFiles {
   async #copyOfDraft(token: string, request: ReferenceRequest, maxBytes: number, index: number): Promise<StoredFile> {
     const { db, draftLinks, shelf } = this.#options
     const target = draftLinks.open(token)
-    const kept = target && (await files.ofDrafts(db, [target.draft])).find(({ id }) => id === target.file)
+    const kept = target && (await files.linked(db, target))
     if (!kept) throw notFound('File')
     if (kept.size > maxBytes) throw rejected(index, TOO_LARGE)
     const [id = ''] = await this.#announce(request, 1)
-    await shelf.copy(kept.id, id)
+    // The draft may end at this moment.
+    await shelf.copy(kept.id, id).catch((error: unknown) => {
+      throw error instanceof BlobNotFoundError ? notFound('File') : error
+    })
     return { ...storedOf(kept), id, sha256: kept.sha256 }
   }
 
   #announce({ caller, inbox }: ReferenceRequest, count: number): Promise<string[]> {
     return this.#options.shelf.announce({ organizationId: caller.organization_id, inboxUid: inbox.uid }, count)
+  }
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/gu
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
+
+/** Whoever sent the mail chose these: what no header may contain is left out, so that any file can be sent on. */
+function cleaned({ filename, content_type, content_id, ...file }: CopiedFile): CopiedFile {
+  const name = filename?.toWellFormed().replace(CONTROL, '').slice(0, LIMITS.send.attachmentName)
+  const isId = content_id !== undefined && /^[!-~]+$/.test(content_id) && !/[<>]/.test(content_id)
+  return {
+    ...file,
+    ...(name && { filename: name }),
+    ...(content_type !== undefined && MEDIA_TYPE.test(content_type) && { content_type }),
+    ...(isId && { content_id }),
   }
 }
 

@@ -25,7 +25,7 @@ export function unavailable(index: number, reason: string, cause?: unknown): Api
   })
 }
 
-/** The refusal of a forward whose attachments are too many bytes. */
+/** The refusal of a forward, or of a draft of one, whose attachments are too many bytes. */
 export function tooLargeToForward(): ApiError {
   return new ApiError('message_rejected', {
     message: `Message rejected: ${TOO_LARGE}`,

@@ -27,7 +27,7 @@ export async function readSource(
   const { thread_id: threadId, author, subject, text, html } = source
   return {
     threadId,
-    attachments: source.attachments.map(({ attachment_id }) => attachment_id),
+    attachments: source.attachments,
     source: {
       messageId: source.message_id,
       from: source.from,
